@@ -1,0 +1,1 @@
+"""Reaching the adapter under test: resolve, open, call, stream, record."""

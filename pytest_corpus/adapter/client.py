@@ -1,0 +1,264 @@
+"""The adapter under test: opened once, called over the wire, recorded, closed in every case."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import copy
+import inspect
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, NotJSON, to_json
+from pytest_corpus.adapter.logs import LogTap
+from pytest_corpus.adapter.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.metrics import RecordingSink
+from pytest_corpus.adapter.provider import ProviderProbe
+from pytest_corpus.spec.operations import COMPONENTS
+
+MAX_FRAMES = 10_000
+"""No request of the suite asks for a longer stream."""
+
+MAX_STREAM_BYTES = 64 * 2**20
+
+PATIENCE = 2
+"""Calls of one operation that may run into the time limit before it is not called any more."""
+
+CLOSE_LIMIT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """An adapter as the user declared it: a name for reports, the factory, and how it was written."""
+
+    label: str
+    factory: Callable[..., Any]
+    declared: str
+
+
+class AdapterClient:
+    """Calls one instance of the adapter. Every call is recorded in `exchanges` until `forget` is called."""
+
+    def __init__(self, declaration: Declaration, call_timeout: float = 30.0) -> None:
+        self.declaration, self.call_timeout = declaration, call_timeout
+        self.exchanges: list[Exchange] = []
+        self.metrics = RecordingSink()
+        self.provider = ProviderProbe()
+        self.asked = factories.asked_for(declaration.factory, declaration.declared)
+        self._opened = factories.Opened()
+        self._loop: LoopThread | None = None
+        self._late: Counter[str] = Counter()
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    def open(self, components: tuple[str, ...] = COMPONENTS) -> AdapterClient:
+        """Call the factory: once, or once for each of `components` where it asks for `component`.
+
+        Raises:
+            DeclarationError: the factory raises, takes longer than the call limit, or returns no adapter.
+        """
+        self._loop = LoopThread(f"corpus-{self.declaration.label}")
+        self._opened = factories.Opened()
+        hooks = {"metrics": self.metrics, "provider": self.provider}
+        wanted = {name: hook for name, hook in hooks.items() if name in self.asked}
+        try:
+            if "component" in self.asked:
+                self._open_each(wanted, components)
+            else:
+                self._open_one(wanted)
+        except DeclarationError:
+            self.close()
+            raise
+        return self
+
+    def _open_one(self, keywords: Mapping[str, Any]) -> None:
+        assert self._loop is not None
+        declared = self.declaration.declared
+        work = factories.open_factory(
+            self.declaration.factory, keywords, self.metrics, declared, self._opened
+        )
+        try:
+            self._loop.run(work, self.call_timeout)
+        except TimeLimit:
+            raise DeclarationError(
+                declared, f"the factory takes longer than {self.call_timeout:g} s"
+            ) from None
+
+    def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
+        refused: list[DeclarationError] = []
+        for component in components:
+            try:
+                self._open_one({**keywords, "component": component})
+            except DeclarationError as error:
+                refused.append(error)
+        if not self._opened.handlers:
+            raise refused[0]
+
+    def fresh(self) -> AdapterClient:
+        """Another instance from the same factory, opened: for tests that would leave traces in this one."""
+        return AdapterClient(self.declaration, self.call_timeout).open(
+            tuple(self._opened.handlers) or COMPONENTS
+        )
+
+    def close(self) -> list[str]:
+        """Close the adapter and end its loop; what closing raised."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return []
+        try:
+            return loop.run(self._opened.close(), CLOSE_LIMIT_S)
+        except TimeLimit:
+            return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
+        finally:
+            loop.stop()
+
+    def _replace_loop(self) -> None:
+        """Leave a blocked loop behind and open the adapter anew in another."""
+        self._loop = None
+        self.open(tuple(self._opened.handlers) or COMPONENTS)
+
+    # -- what there is ---------------------------------------------------------------------------------
+
+    @property
+    def hooks(self) -> frozenset[str]:
+        """Which of `metrics` and `provider` the adapter uses, as far as its factory tells."""
+        found = {name for name in ("metrics", "provider") if name in self.asked}
+        return frozenset(found | ({"metrics"} if self._opened.metrics_attached else set()))
+
+    def serves(self, component: str) -> bool:
+        """Whether there is a handler that a component's operations can be sent to."""
+        return self._opened.handler(component) is not None
+
+    def streams(self, component: str) -> bool:
+        """Whether the handler has `handle_stream` at all."""
+        return callable(getattr(self._opened.handler(component), "handle_stream", None))
+
+    def forget(self) -> None:
+        """Drop the recorded exchanges and what was planned at the provider."""
+        self.exchanges.clear()
+        self.provider.clear()
+        self.metrics.observations.clear()
+        self.metrics.counts.clear()
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def send(
+        self,
+        request: Any,
+        component: str,
+        *,
+        streaming: bool = False,
+        limit_s: float | None = None,
+        secrets: Mapping[str, str] | None = None,
+        debug_logs: bool = False,
+    ) -> Exchange:
+        """Send one request, whatever it is, and record all that is seen of it.
+
+        Raises:
+            Unresponsive: the operation ran into the time limit too often before.
+        """
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}))
+        if self._late[exchange.op] >= PATIENCE:
+            raise Unresponsive(exchange.op)
+        observed, counted = len(self.metrics.observations), len(self.metrics.counts)
+        reached, started = self.provider.calls(), time.monotonic()
+        limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
+        with LogTap(debug_logs) as tap:
+            self._carry_out(exchange, component, limit)
+        exchange.elapsed_s = time.monotonic() - started
+        exchange.observations = tuple(self.metrics.observations[observed:])
+        exchange.counts = tuple(self.metrics.counts[counted:])
+        exchange.logs = tuple(tap.texts)
+        exchange.reached_provider = self.provider.calls() - reached
+        canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
+        exchange.secrets = {**exchange.secrets, **canaries}
+        self.exchanges.append(exchange)
+        return exchange
+
+    def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
+        assert self._loop is not None, "the adapter is not open"
+        handler = self._opened.handler(component)
+        request = copy.deepcopy(exchange.request)
+        call = _stream if exchange.streaming else _unary
+        try:
+            self._loop.run(call(handler, request, exchange), limit)
+        except concurrent.futures.CancelledError:
+            exchange.fault = CallFault("raised", "CancelledError")
+        except TimeLimit as late:
+            exchange.fault = CallFault("timeout", f"no end after {limit:g} s")
+            if limit >= self.call_timeout:
+                self._late[exchange.op] += 1
+            if late.blocked:
+                exchange.fault = CallFault("timeout", f"the event loop was blocked for more than {limit:g} s")
+                self._replace_loop()
+
+
+async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
+    started = time.monotonic()
+    try:
+        answer = handler.handle(request)
+        if inspect.isawaitable(answer):
+            answer = await answer
+    except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
+        _raised(error, exchange)
+        return
+    _keep(answer, started, exchange)
+    await asyncio.sleep(0)
+
+
+async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:
+    started, total = time.monotonic(), 0
+    frames: Any = None
+    try:
+        frames = handler.handle_stream(request)
+        if inspect.isawaitable(frames):
+            frames = await frames
+        if not hasattr(frames, "__aiter__"):
+            exchange.fault = CallFault("no_stream", f"handle_stream returns a {type(frames).__name__}")
+            return
+        async for frame in frames:
+            if not _keep(frame, started, exchange):
+                break
+            total += exchange.frames[-1].size
+            if len(exchange.frames) >= MAX_FRAMES or total > MAX_STREAM_BYTES:
+                exchange.fault = CallFault("endless", f"{len(exchange.frames)} frames without an end")
+                break
+    except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
+        _raised(error, exchange)
+    finally:
+        await _closed(frames)
+    await asyncio.sleep(0)
+
+
+async def _closed(frames: Any) -> None:
+    """Close an iterator that offers it; RULINGS R22 lets it do without."""
+    close = getattr(frames, "aclose", None)
+    if callable(close):
+        try:
+            await close()
+        except Exception:  # noqa: BLE001 - nothing is required of a stream that its reader leaves
+            return
+
+
+def _keep(answer: Any, started: float, exchange: Exchange) -> bool:
+    try:
+        body, size = to_json(answer)
+    except NotJSON as error:
+        exchange.fault = CallFault("not_json", str(error))
+        return False
+    exchange.frames.append(Frame(body, size, time.monotonic() - started))
+    return True
+
+
+def _raised(error: BaseException, exchange: Exchange) -> None:
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        cancelling = getattr(task, "cancelling", None)
+        if cancelling is None or cancelling():
+            raise error
+    exchange.fault = CallFault("raised", type(error).__name__)

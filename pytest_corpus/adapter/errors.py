@@ -1,0 +1,26 @@
+"""What can be wrong with a declaration, in one sentence for a person."""
+
+from __future__ import annotations
+
+
+class DeclarationError(Exception):
+    """The declared adapter cannot be tested; `str()` names the declaration, the fault and the remedy."""
+
+    def __init__(self, declared: str, fault: str, remedy: str = "") -> None:
+        self.declared, self.fault, self.remedy = declared, fault, remedy
+        super().__init__(declared, fault, remedy)
+
+    def __str__(self) -> str:
+        said = f"corpus adapter {self.declared!r}: {self.fault}"
+        return f"{said}; {self.remedy}" if self.remedy else said
+
+
+class Unresponsive(Exception):
+    """An operation stopped answering within the time limit, so it is not called again."""
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+        super().__init__(op)
+
+    def __str__(self) -> str:
+        return f"{self.op} did not answer several times and is not called any more"

@@ -1,0 +1,97 @@
+"""One call and everything that was seen of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_corpus.adapter.metrics import Count, Observation
+
+FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "endless"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallFault:
+    """Why a call gave no complete answer on the wire.
+
+    raised: an exception escaped; timeout: no answer in time; not_json: the answer cannot be written as JSON;
+    no_stream: `handle_stream` gave nothing to iterate; endless: more frames than any test can ask for.
+    `text` names the exception's type or the place, never content.
+    """
+
+    kind: FaultKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An answer as a JSON value, its size in bytes of compact UTF-8 JSON, and when it came, in seconds."""
+
+    body: Any
+    size: int
+    at_s: float
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile."""
+
+    request: Any
+    streaming: bool
+    frames: list[Frame] = field(default_factory=list)
+    fault: CallFault | None = None
+    elapsed_s: float = 0.0
+    observations: tuple[Observation, ...] = ()
+    counts: tuple[Count, ...] = ()
+    logs: tuple[str, ...] = ()
+    reached_provider: int = 0
+    secrets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def op(self) -> str:
+        """The operation asked for, or an empty string where the request names none."""
+        op = self.request.get("op") if isinstance(self.request, Mapping) else None
+        return op if isinstance(op, str) else ""
+
+
+class NotJSON(ValueError):
+    """A value that no JSON text can hold; `str()` says of which type and where."""
+
+
+def to_json(value: Any) -> tuple[Any, int]:
+    """`value` as it would arrive on the other side, and its size in bytes as compact UTF-8 JSON.
+
+    Any mapping becomes an object, any tuple an array. Non-finite numbers are kept, for a requirement of its
+    own to judge.
+
+    Raises:
+        NotJSON: it holds something that JSON does not know.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    except NotJSON:
+        raise
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJSON(f"{type(error).__name__} while writing JSON") from error
+    return json.loads(text), len(text.encode("utf-8", "surrogatepass"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotJSON(f"a {type(value).__name__} is no JSON value")
+
+
+def non_finite(value: Any, path: str = "") -> Iterator[str]:
+    """The paths of all NaN and infinities in a JSON value."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield path or "(root)"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from non_finite(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from non_finite(item, f"{path}[{index}]")

@@ -1,0 +1,229 @@
+"""From a declaration to a factory, and from a factory to wire handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pytest_corpus.adapter import sdk
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.spec.operations import COMPONENTS
+
+KEYWORDS = ("metrics", "provider", "component")
+"""What a factory may ask for by name."""
+
+Closer = Callable[[], Awaitable[None]]
+
+
+def split_label(declared: str) -> tuple[str, str]:
+    """``label=mypkg:factory`` as (label, spec); the label is empty where none is given."""
+    label, equals, spec = declared.partition("=")
+    return (label.strip(), spec.strip()) if equals else ("", declared.strip())
+
+
+def resolve(spec: str) -> Callable[..., Any]:
+    """The factory that ``module:attr.attr`` names; the invocation folder is importable.
+
+    Raises:
+        DeclarationError: the spec is malformed, cannot be imported, or names nothing callable.
+    """
+    module_name, colon, path = spec.partition(":")
+    if not colon or not module_name or not path:
+        raise DeclarationError(spec, "is no 'module:attribute'", "write it as mypkg.module:factory")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        raise DeclarationError(spec, _import_fault(module_name, error)) from error
+    for name in path.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            known = [key for key in dir(found) if not key.startswith("_")]
+            raise DeclarationError(
+                spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)
+            ) from None
+    if not callable(found):
+        raise DeclarationError(spec, f"{path!r} is a {type(found).__name__}, which cannot be called")
+    return found  # type: ignore[no-any-return]
+
+
+def _import_fault(module_name: str, error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
+        return f"there is no module {error.name!r}"
+    return f"importing {module_name!r} raises {_described(error)}"
+
+
+def _described(error: BaseException) -> str:
+    first = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {first[0][:200]}" if first else type(error).__name__
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
+    """Which of the hooks a factory asks for by name.
+
+    Raises:
+        DeclarationError: it cannot be called with them alone.
+    """
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    asked = []
+    for parameter in parameters:
+        if parameter.name in KEYWORDS and parameter.kind in keyword:
+            asked.append(parameter.name)
+        elif parameter.default is parameter.empty and parameter.kind in (*keyword, parameter.POSITIONAL_ONLY):
+            raise DeclarationError(
+                declared,
+                f"the factory requires an argument {parameter.name!r}",
+                f"a factory is given only {', '.join(KEYWORDS)}; give the others a default",
+            )
+    return tuple(asked)
+
+
+class Opened:
+    """What a factory returned, reduced to wire handlers, with what must be closed afterwards."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[str, Any] = {}
+        self.shared: Any = None
+        self.closers: list[Closer] = []
+        self.metrics_attached = False
+
+    def handler(self, component: str) -> Any:
+        """The wire handler for a component, or None."""
+        return self.handlers.get(component, self.shared)
+
+    async def close(self) -> list[str]:
+        """Close everything, the last opened first; what was raised, for a warning."""
+        raised = []
+        while self.closers:
+            try:
+                await self.closers.pop()()
+            except Exception as error:  # noqa: BLE001 - a fault while closing must not hide a verdict
+                raised.append(_described(error))
+        return raised
+
+
+async def open_factory(
+    factory: Callable[..., Any], keywords: Mapping[str, Any], sink: Any, declared: str, opened: Opened
+) -> None:
+    """Call `factory` and add what it returns to `opened`, in the loop that the adapter will live in.
+
+    `sink` replaces the no-op sink of an SDK adapter, whether or not the factory asks for `metrics`.
+
+    Raises:
+        DeclarationError: the factory raises, or what it returns is no adapter.
+    """
+    try:
+        made = await _entered(factory(**keywords), opened)
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        raise DeclarationError(declared, f"the factory raises {_described(error)}") from error
+    component = keywords.get("component")
+    parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
+    if not parts:
+        raise DeclarationError(declared, "the factory returns an empty mapping")
+    for name, part in parts.items():
+        if name and name not in COMPONENTS:
+            raise DeclarationError(
+                declared,
+                f"the factory returns a mapping with the key {name!r}",
+                f"use {', '.join(COMPONENTS)}",
+            )
+        _add(part, name, sink, declared, opened)
+
+
+def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) -> None:
+    wrapped = sdk.wrapped(part, sink)
+    handler = wrapped.handler if wrapped else part
+    if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):
+        raise DeclarationError(
+            declared,
+            f"the factory returns {_named(part)}, which is no adapter",
+            "return an object with 'async handle(envelope)', a corpus_sdk adapter, or a mapping of those",
+        )
+    if wrapped and wrapped.attached:
+        opened.metrics_attached = True
+    where = wrapped.component if wrapped else component
+    if where:
+        opened.handlers[where] = handler
+    else:
+        opened.shared = handler
+
+
+def _named(part: Any) -> str:
+    if part is None:
+        return "None"
+    return f"the class {part.__name__}" if isinstance(part, type) else f"a {type(part).__name__}"
+
+
+async def _entered(made: Any, opened: Opened) -> Any:
+    """Await, iterate or enter what a factory returned until there is an object, noting how to leave it."""
+    if inspect.isawaitable(made):
+        made = await made
+    if inspect.isasyncgen(made):
+        value = await made.__anext__()
+        opened.closers.append(lambda: _exhaust_async(made))
+        return value
+    if inspect.isgenerator(made):
+        value = next(made)
+        opened.closers.append(lambda: _exhaust(made))
+        return value
+    if isinstance(made, Mapping):
+        for part in made.values():
+            _note_closing(part, opened)
+        return made
+    if hasattr(made, "__aenter__") and hasattr(made, "__aexit__"):
+        value = await made.__aenter__()
+        opened.closers.append(lambda: made.__aexit__(None, None, None))
+        return made if value is None else value
+    if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
+        value = made.__enter__()
+        opened.closers.append(lambda: _called(lambda: made.__exit__(None, None, None)))
+        return made if value is None else value
+    _note_closing(made, opened)
+    return made
+
+
+def _note_closing(part: Any, opened: Opened) -> None:
+    for name in ("aclose", "close"):
+        close = getattr(part, name, None)
+        if callable(close) and not isinstance(part, type):
+            opened.closers.append(lambda: _called(close))
+            return
+
+
+async def _called(close: Callable[[], Any]) -> None:
+    done = close()
+    if inspect.isawaitable(done):
+        await done
+
+
+async def _exhaust_async(generator: Any) -> None:
+    try:
+        await generator.__anext__()
+    except StopAsyncIteration:
+        return
+    await generator.aclose()
+
+
+async def _exhaust(generator: Any) -> None:
+    next(generator, None)
+    generator.close()

@@ -1,0 +1,72 @@
+"""Reading capabilities, however an adapter spells and nests them (RULINGS R22)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.spec.capabilities import SECTIONS, fact
+
+
+class Capabilities:
+    """The facts of one component's capabilities document. What is absent or null is unknown (None)."""
+
+    def __init__(self, component: str, document: Mapping[str, Any]) -> None:
+        self.component, self.document = component, document
+
+    def raw(self, name: str) -> Any:
+        """The value of a fact as the adapter states it, or None."""
+        return next((value for _, value in self.stated(name)), None)
+
+    def stated(self, name: str) -> Iterator[tuple[str, Any]]:
+        """Every place where a fact is stated, as (path, value), null left out."""
+        for key in fact(self.component, name).keys:
+            for section in ("", *SECTIONS):
+                holder: Any = self.document.get(section) if section else self.document
+                if isinstance(holder, Mapping) and holder.get(key) is not None:
+                    yield (f"{section}.{key}" if section else key), holder[key]
+
+    def flag(self, name: str) -> bool | None:
+        """A boolean capability; None where it is not stated as a boolean."""
+        value = self.raw(name)
+        return value if isinstance(value, bool) else None
+
+    def limit(self, name: str) -> int | None:
+        """A whole positive limit; None where none is stated."""
+        value = self.raw(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            return None
+        return int(value) if value == int(value) and value > 0 else None
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """A list of names such as dialects; empty where none is stated."""
+        value = self.raw(name)
+        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+    @property
+    def model_entries(self) -> tuple[Mapping[str, Any], ...]:
+        """The objects of `models[]` (SPECIFICATION 8.4)."""
+        value = self.document.get("models")
+        return tuple(item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that the adapter lists; empty where the set is open."""
+        nested = [entry["name"] for entry in self.model_entries if isinstance(entry.get("name"), str)]
+        plain = self.document.get("models")
+        strings = [item for item in plain if isinstance(item, str)] if isinstance(plain, list) else []
+        return tuple(dict.fromkeys((*self.names("models"), *nested, *strings)))
+
+    def context_window(self, model: str | None) -> int | None:
+        """The most tokens that a prompt for `model` may have (SPECIFICATION 8.4), or None."""
+        for entry in self.model_entries:
+            window = entry.get("context_window", entry.get("max_context_length"))
+            if entry.get("name") == model and isinstance(window, int) and window > 0:
+                return window
+        return self.limit("max_context_length")
+
+    @property
+    def caches(self) -> bool:
+        """Whether the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""
+        return self.flag("supports_caching") is True or bool(self.document.get("cache"))

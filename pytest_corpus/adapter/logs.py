@@ -1,0 +1,58 @@
+"""Everything that is emitted through `logging` while a call runs."""
+
+from __future__ import annotations
+
+import logging
+from types import TracebackType
+from typing import Any
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({})))
+
+
+class LogTap(logging.Handler):
+    """A context manager that collects the text of every record that any logger emits.
+
+    Loggers that do not propagate are tapped too. Levels stay as the application set them unless `debug` is
+    given, which opens the root logger to debug records.
+    """
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(level=0)
+        self.texts: list[str] = []
+        self._debug = debug
+        self._tapped: list[logging.Logger] = []
+        self._root_level = logging.root.level
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message, the extra fields and the exception text of a record."""
+        try:
+            parts = [record.getMessage()]
+        except (TypeError, ValueError, KeyError):
+            parts = [str(record.msg), repr(record.args)]
+        extras: dict[str, Any] = {k: v for k, v in vars(record).items() if k not in _STANDARD}
+        extras.pop("message", None)
+        if extras:
+            parts.append(repr(extras))
+        if record.exc_info:
+            parts.append(logging.Formatter().formatException(record.exc_info))
+        self.texts.append("\n".join(parts))
+
+    def __enter__(self) -> LogTap:
+        loggers = [
+            item for item in logging.root.manager.loggerDict.values() if isinstance(item, logging.Logger)
+        ]
+        self._tapped = [logging.root, *(logger for logger in loggers if not logger.propagate)]
+        for logger in self._tapped:
+            logger.addHandler(self)
+        self._root_level = logging.root.level
+        if self._debug:
+            logging.root.setLevel(logging.DEBUG)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for logger in self._tapped:
+            logger.removeHandler(self)
+        if self._debug:
+            logging.root.setLevel(self._root_level)

@@ -1,0 +1,81 @@
+"""One event loop for an adapter's whole life, in a thread of its own.
+
+The thread lets the suite give up on a call that blocks the loop, which no timeout inside the loop could.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+GRACE_S = 1.0
+"""How long a loop may take to run a trivial callback before it counts as blocked."""
+
+
+class TimeLimit(Exception):
+    """A coroutine did not end within its time limit; `blocked` tells that it holds the whole loop."""
+
+    def __init__(self, blocked: bool) -> None:
+        self.blocked = blocked
+        super().__init__(blocked)
+
+
+class LoopThread:
+    """An event loop that runs until `stop`."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
+        """The result of `work`.
+
+        Raises:
+            TimeLimit: it took longer than `limit_s` seconds; it is cancelled and left behind.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(limit_s)
+        except concurrent.futures.TimeoutError:
+            if future.done():
+                raise
+            future.cancel()
+            raise TimeLimit(not self._alive()) from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _alive(self) -> bool:
+        turned = threading.Event()
+        self._loop.call_soon_threadsafe(turned.set)
+        return turned.wait(GRACE_S)
+
+    def stop(self) -> None:
+        """Cancel what still runs and end the thread; a blocked loop is left to die with the process."""
+        if not self._alive():
+            return
+        asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(GRACE_S * 2)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(GRACE_S)
+
+
+async def _cancel_others() -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=GRACE_S)
+    await asyncio.get_running_loop().shutdown_asyncgens()

@@ -1,0 +1,19 @@
+"""Where the shipped schemas and goldens lie: in the package first, beside it in a checkout second."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(name: str) -> Path:
+    """The folder `schemas` or `golden`.
+
+    Raises:
+        FileNotFoundError: the installation carries no such folder.
+    """
+    for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError(f"this installation of pytest-corpus has no {name}/ folder; install it again")

@@ -1,0 +1,97 @@
+"""Facts that `capabilities` may state, and where adapters spell them (SPECIFICATION 6.2, 8.4, B; R22).
+
+A fact is looked for under each of its keys, at the top of the document and inside `features` and `limits`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["flag", "limit", "names", "text"]
+
+SECTIONS = ("features", "limits")
+"""Objects in which facts may be nested."""
+
+REQUIRED = ("server", "version", "protocol")
+"""Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One capability: `name` is what the suite calls it, `keys` every documented spelling."""
+
+    name: str
+    kind: Kind
+    keys: tuple[str, ...]
+    components: tuple[str, ...] = ("llm", "vector", "embedding", "graph")
+
+
+def _flag(name: str, *components: str, also: tuple[str, ...] = ()) -> Fact:
+    return Fact(name, "flag", (name, *also), components) if components else Fact(name, "flag", (name, *also))
+
+
+FACTS = (
+    Fact("server", "text", ("server",)),
+    Fact("version", "text", ("version",)),
+    Fact("protocol", "text", ("protocol",)),
+    _flag("supports_deadline"),
+    _flag("supports_multi_tenant"),
+    _flag("idempotent_writes"),
+    _flag("supports_caching", "llm", "vector", "embedding", "graph"),
+    _flag("supports_streaming", "llm", "embedding"),
+    _flag("supports_streaming", "graph", also=("supports_stream_query",)),
+    _flag("supports_roles", "llm"),
+    _flag("supports_system_message", "llm"),
+    _flag("supports_json_output", "llm"),
+    _flag("supports_tools", "llm"),
+    _flag("supports_parallel_tool_calls", "llm"),
+    _flag("supports_tool_choice", "llm"),
+    _flag("supports_count_tokens", "llm"),
+    Fact("max_context_length", "limit", ("max_context_length",), ("llm",)),
+    Fact("max_tool_calls_per_turn", "limit", ("max_tool_calls_per_turn",), ("llm",)),
+    Fact("models", "names", ("supported_models",), ("llm", "embedding")),
+    _flag("supports_namespaces", "vector", "graph"),
+    _flag("supports_index_management", "vector"),
+    _flag("supports_filters", "vector", also=("supports_metadata_filtering",)),
+    _flag("supports_batch_operations", "vector"),
+    _flag("supports_batch_queries", "vector"),
+    _flag("supports_pagination", "vector", "graph"),
+    Fact("metrics", "names", ("supported_metrics",), ("vector",)),
+    Fact("dimension", "limit", ("dimension",), ("vector",)),
+    Fact("max_dimensions", "limit", ("max_dimensions",), ("vector", "embedding")),
+    Fact("max_batch_size", "limit", ("max_batch_size", "max_batch"), ("vector", "embedding")),
+    Fact("max_top_k", "limit", ("max_top_k",), ("vector",)),
+    Fact("max_filter_terms", "limit", ("max_filter_terms",), ("vector",)),
+    Fact("max_text_length", "limit", ("max_text_length",), ("vector", "embedding")),
+    _flag("supports_normalization", "embedding"),
+    _flag("normalizes_at_source", "embedding"),
+    _flag("supports_truncation", "embedding"),
+    _flag("supports_token_counting", "embedding"),
+    _flag("supports_batch_embedding", "embedding"),
+    Fact("dialects", "names", ("dialects", "supported_query_dialects"), ("graph",)),
+    _flag("supports_property_filters", "graph"),
+    _flag("supports_bulk_ops", "graph", also=("supports_bulk_vertices",)),
+    _flag("supports_batch", "graph"),
+    _flag("supports_schema_ops", "graph", also=("supports_schema",)),
+    _flag("supports_txn", "graph", also=("supports_transaction",)),
+    _flag("supports_traversal", "graph"),
+    _flag("supports_path_queries", "graph"),
+    Fact("max_batch_ops", "limit", ("max_batch_ops",), ("vector", "graph")),
+    Fact("max_traversal_depth", "limit", ("max_traversal_depth",), ("graph",)),
+    Fact("max_query_length", "limit", ("max_query_length",), ("graph",)),
+    Fact("rate_limit_qps", "limit", ("rate_limit_qps", "max_qps")),
+    Fact("concurrency", "limit", ("concurrency",)),
+)
+
+
+def fact(component: str, name: str) -> Fact:
+    """The fact `name` of a component.
+
+    Raises:
+        KeyError: no such fact is documented for the component.
+    """
+    for candidate in FACTS:
+        if candidate.name == name and component in candidate.components:
+            return candidate
+    raise KeyError(f"{component} has no capability fact {name!r}")

@@ -1,0 +1,103 @@
+"""The normalized error taxonomy (ERRORS 1, 3, 4; SPECIFICATION 6.3, 12.1, 12.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Retry = Literal["yes", "no", "conditional"]
+
+ADAPTER_SPECIFIC = "details.adapter_code"
+"""Where an adapter's own short code belongs (R7)."""
+
+
+def code_of(name: str) -> str:
+    """The wire code of a class name: ``TextTooLong`` becomes ``TEXT_TOO_LONG`` (R7)."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorClass:
+    """A canonical class (`parent` is None) or an allowed subtype of one.
+
+    `http` and `grpc` list the transport codes of ERRORS 3; `retry` follows ERRORS 4; `components` names
+    the protocols that ERRORS 1.1 gives the subtype to.
+    """
+
+    name: str
+    parent: str | None
+    http: tuple[int, ...]
+    grpc: tuple[str, ...]
+    retry: Retry
+    components: tuple[str, ...] = ("llm", "vector", "embedding", "graph")
+
+    @property
+    def code(self) -> str:
+        return code_of(self.name)
+
+    @property
+    def family(self) -> str:
+        """The canonical class this one is or refines."""
+        return self.parent or self.name
+
+
+_CANONICAL = (
+    ErrorClass("BadRequest", None, (400,), ("INVALID_ARGUMENT",), "no"),
+    ErrorClass("AuthError", None, (401, 403), ("UNAUTHENTICATED", "PERMISSION_DENIED"), "no"),
+    ErrorClass("ResourceExhausted", None, (429,), ("RESOURCE_EXHAUSTED",), "yes"),
+    ErrorClass("TransientNetwork", None, (502, 504), ("UNAVAILABLE", "DEADLINE_EXCEEDED"), "yes"),
+    ErrorClass("Unavailable", None, (503,), ("UNAVAILABLE",), "yes"),
+    ErrorClass("NotSupported", None, (501, 400), ("UNIMPLEMENTED",), "no"),
+    ErrorClass("DeadlineExceeded", None, (504,), ("DEADLINE_EXCEEDED",), "conditional"),
+)
+
+_PARENTS = {error.name: error for error in _CANONICAL}
+
+
+def _subtype(name: str, parent: str, *components: str, retry: Retry | None = None) -> ErrorClass:
+    base = _PARENTS[parent]
+    return ErrorClass(name, parent, base.http, base.grpc, retry or base.retry, components)
+
+
+_SUBTYPES = (
+    _subtype("ModelNotFound", "BadRequest", "llm", "embedding"),
+    _subtype("ModelOverloaded", "Unavailable", "llm"),
+    _subtype("PromptTooLong", "BadRequest", "llm"),
+    _subtype("ContentFiltered", "BadRequest", "llm", "embedding"),
+    _subtype("SafetyPolicyViolation", "BadRequest", "llm"),
+    _subtype("UnsupportedModelFamily", "NotSupported", "llm", "embedding"),
+    _subtype("InputFormatError", "BadRequest", "llm", "embedding", "graph"),
+    _subtype("TaskRejected", "Unavailable", "llm"),
+    _subtype("ThroughputLimitExceeded", "ResourceExhausted", "llm", "vector", "graph"),
+    _subtype("LatencySLAExceeded", "Unavailable", "llm", retry="conditional"),
+    _subtype("TextTooLong", "BadRequest", "embedding"),
+    _subtype("EmbeddingDimensionMismatch", "BadRequest", "embedding"),
+    _subtype("ProviderQuotaExceeded", "ResourceExhausted", "llm", "embedding", "vector", "graph"),
+    _subtype("DimensionMismatch", "BadRequest", "vector"),
+    _subtype("IndexNotReady", "Unavailable", "vector", "graph"),
+    _subtype("NamespaceNotFound", "BadRequest", "vector", "graph"),
+    _subtype("FilterSyntaxError", "BadRequest", "vector", "graph"),
+    _subtype("QueryParseError", "BadRequest", "vector", "graph"),
+    _subtype("IndexCorrupt", "Unavailable", "vector", "graph"),
+    _subtype("ShardUnavailable", "Unavailable", "vector", "graph"),
+    _subtype("SchemaValidationError", "BadRequest", "graph"),
+    _subtype("VertexNotFound", "BadRequest", "graph"),
+    _subtype("EdgeNotFound", "BadRequest", "graph"),
+    # SPECIFICATION 6.3 and 10.4 name it, ERRORS does not; R13 makes it a subtype of NotSupported.
+    _subtype("ModelNotAvailable", "NotSupported", "llm", "embedding"),
+)
+
+TAXONOMY = {error.name: error for error in (*_CANONICAL, *_SUBTYPES)}
+"""Every class name that `error` may carry: 7 canonical classes and 24 subtypes."""
+
+BY_CODE = {error.code: error for error in TAXONOMY.values()}
+
+UNKNOWN_MODEL = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily", "NotSupported", "BadRequest")
+"""What an unknown model may be answered with (R13)."""
+
+
+def is_a(name: str, family: str) -> bool:
+    """Whether `name` is `family` itself or one of its subtypes."""
+    error = TAXONOMY.get(name)
+    return error is not None and family in (error.name, error.parent)

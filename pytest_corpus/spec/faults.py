@@ -1,0 +1,39 @@
+"""What a `ProviderProbe` can do in the provider's place, and what must then reach the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FaultKind:
+    """A planned behaviour of the provider.
+
+    `http_status` is None where the provider raises something of no kind (or nothing); `canonical` is the
+    class that must come out (None: no failure); `passes_retry_after` says that the provider's
+    `retry_after_ms` must be passed on (ERRORS 8; SPECIFICATION 12.4).
+    """
+
+    kind: str
+    http_status: int | None
+    canonical: str | None
+    passes_retry_after: bool = False
+
+
+FAULTS = (
+    FaultKind("rate_limited", 429, "ResourceExhausted", passes_retry_after=True),
+    FaultKind("quota_exhausted", 429, "ResourceExhausted"),
+    FaultKind("overloaded", 529, "Unavailable"),
+    FaultKind("unavailable", 503, "Unavailable"),
+    FaultKind("network", 502, "TransientNetwork"),
+    FaultKind("gateway_timeout", 504, "TransientNetwork"),
+    FaultKind("auth", 401, "AuthError"),
+    FaultKind("forbidden", 403, "AuthError"),
+    FaultKind("content_filtered", 400, "BadRequest"),
+    FaultKind("invalid_request", 400, "BadRequest"),
+    FaultKind("unexpected", None, "Unavailable"),
+    FaultKind("hang", None, "DeadlineExceeded"),
+    FaultKind("slow", None, None),
+)
+
+BY_KIND = {fault.kind: fault for fault in FAULTS}

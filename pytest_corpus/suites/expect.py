@@ -1,0 +1,81 @@
+"""Expectations: each returns what the test goes on with, or raises a `Violation`.
+
+Where an answer is not even an envelope, that is the finding of another requirement, and the claim at hand is
+blocked by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_corpus.suites.outcomes import Blocked, Violation
+from pytest_corpus.suites.reply import Reply, StreamReply
+
+ANSWERS, IN_TIME, ENVELOPE, NAMED, TERMINAL = (
+    "COM-WIRE-1",
+    "COM-WIRE-2",
+    "COM-WIRE-3",
+    "COM-ERR-4",
+    "COM-STREAM-6",
+)
+"""The requirements without which nothing else can be read."""
+
+BLOCKERS = {
+    "raised": ANSWERS,
+    "timeout": IN_TIME,
+    "not_json": ENVELOPE,
+    "no_stream": ENVELOPE,
+    "endless": TERMINAL,
+}
+
+
+def readable(reply: Reply | StreamReply) -> None:
+    """Block the test where the answer is no envelope at all."""
+    fault = reply.exchange.fault
+    if fault is not None:
+        raise Blocked(BLOCKERS[fault.kind], str(reply))
+    if isinstance(reply, Reply) and not (reply.is_error or reply.is_success):
+        raise Blocked(ENVELOPE, f"the answer is {reply}")
+
+
+def success(reply: Reply, claim: str = "a success") -> Any:
+    """The `result` of a unary success."""
+    readable(reply)
+    if not reply.is_success:
+        raise Violation(claim, str(reply))
+    return reply.result
+
+
+def finished(stream: StreamReply, claim: str = "a stream that ends with a final chunk") -> StreamReply:
+    """A stream that came to a successful end."""
+    readable(stream)
+    if stream.is_error:
+        raise Violation(claim, str(stream))
+    if not stream.finished:
+        raise Blocked(TERMINAL, str(stream))
+    return stream
+
+
+def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None:
+    """An error of one of the classes, subtypes included."""
+    readable(reply)
+    wanted = claim or f"an error of class {' or '.join(families)}"
+    if not reply.is_error:
+        raise Violation(wanted, str(reply))
+    if not reply.names:
+        raise Blocked(NAMED, f"{reply} is none of the taxonomy")
+    if not reply.is_a(*families):
+        raise Violation(wanted, str(reply))
+
+
+def either(reply: Reply | StreamReply, *families: str) -> None:
+    """A success, or an error of one of the classes."""
+    readable(reply)
+    if reply.is_error:
+        refusal(reply, *families, claim=f"a success or an error of class {' or '.join(families)}")
+
+
+def that(holds: object, expected: str, got: str = "", path: str = "") -> None:
+    """A plain condition."""
+    if not holds:
+        raise Violation(expected, got, path)

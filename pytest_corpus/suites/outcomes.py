@@ -1,0 +1,57 @@
+"""How a test ends when it does not simply pass."""
+
+from __future__ import annotations
+
+
+class Violation(AssertionError):
+    """The adapter does not keep the sentence under test.
+
+    Attributes:
+        expected: what the sentence asks for, in the kit's words.
+        got: what came instead, as keys, types, codes and numbers; never content.
+        path: where in the answer, e.g. ``result.usage.total_tokens``.
+    """
+
+    def __init__(self, expected: str, got: str = "", path: str = "") -> None:
+        self.expected, self.got, self.path = expected, got, path
+        super().__init__(expected, got, path)
+
+    def __str__(self) -> str:
+        where = f" at {self.path}" if self.path else ""
+        return f"expected {self.expected}; got {self.got or 'something else'}{where}"
+
+
+class Undecided(Exception):
+    """A test that could not come to a verdict; its subclasses say why."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class NotApplicable(Undecided):
+    """The adapter truthfully does not offer what the sentence speaks of."""
+
+
+class NotAssessed(Undecided):
+    """A hook is missing or the test could not see what it needs.
+
+    Attributes:
+        keyword: the factory keyword that would make it assessable, or an empty string.
+    """
+
+    def __init__(self, reason: str, keyword: str = "") -> None:
+        self.keyword = keyword
+        super().__init__(reason)
+
+
+class Blocked(NotAssessed):
+    """Another requirement's finding stands in the way.
+
+    Attributes:
+        by: the id of that requirement.
+    """
+
+    def __init__(self, by: str, reason: str) -> None:
+        self.by = by
+        super().__init__(f"blocked by {by}: {reason}")
