@@ -17,3 +17,8 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"this installation of pytest-corpus has no {name}/ folder; install it again")
+
+
+def package(path: str) -> Path:
+    """A file of the package itself."""
+    return _PACKAGE / path

@@ -8,7 +8,7 @@ import copy
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,12 +162,13 @@ class AdapterClient:
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
         """
-        exchange = Exchange(request, streaming, secrets=dict(secrets or {}))
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs)
         if self._late[exchange.op] >= PATIENCE:
             raise Unresponsive(exchange.op)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
+        exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
             self._carry_out(exchange, component, limit)
         exchange.elapsed_s = time.monotonic() - started
@@ -180,6 +181,21 @@ class AdapterClient:
         self.exchanges.append(exchange)
         return exchange
 
+    def send_all(self, requests: Sequence[Any], component: str) -> list[Exchange]:
+        """Send unary requests all at once; telemetry is not told apart, and nothing is kept in `exchanges`.
+
+        Raises:
+            Unresponsive: they do not all end within the call limit.
+        """
+        assert self._loop is not None, "the adapter is not open"
+        handler = self._opened.handler(component)
+        exchanges = [Exchange(request, streaming=False) for request in requests]
+        try:
+            self._loop.run(_all(handler, exchanges), self.call_timeout)
+        except TimeLimit:
+            raise Unresponsive(exchanges[0].op) from None
+        return exchanges
+
     def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
         assert self._loop is not None, "the adapter is not open"
         handler = self._opened.handler(component)
@@ -191,7 +207,7 @@ class AdapterClient:
             exchange.fault = CallFault("raised", "CancelledError")
         except TimeLimit as late:
             exchange.fault = CallFault("timeout", f"no end after {limit:g} s")
-            if limit >= self.call_timeout:
+            if not exchange.limited:
                 self._late[exchange.op] += 1
             if late.blocked:
                 exchange.fault = CallFault("timeout", f"the event loop was blocked for more than {limit:g} s")
@@ -209,6 +225,10 @@ async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
         return
     _keep(answer, started, exchange)
     await asyncio.sleep(0)
+
+
+async def _all(handler: Any, exchanges: Sequence[Exchange]) -> None:
+    await asyncio.gather(*(_unary(handler, copy.deepcopy(each.request), each) for each in exchanges))
 
 
 async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:

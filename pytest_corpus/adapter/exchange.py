@@ -37,7 +37,11 @@ class Frame:
 
 @dataclass(slots=True)
 class Exchange:
-    """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile."""
+    """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile.
+
+    `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
+    `limited` that the call was given less time than the call limit.
+    """
 
     request: Any
     streaming: bool
@@ -49,6 +53,8 @@ class Exchange:
     logs: tuple[str, ...] = ()
     reached_provider: int = 0
     secrets: Mapping[str, str] = field(default_factory=dict)
+    debug_logs: bool = False
+    limited: bool = False
 
     @property
     def op(self) -> str:

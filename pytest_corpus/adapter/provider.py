@@ -88,6 +88,11 @@ class ProviderProbe:
         """How many operations reached the provider, of one op or of all."""
         return len(self._operations) if op is None else self._operations.count(op)
 
+    @property
+    def arrivals(self) -> tuple[str, ...]:
+        """The op of every operation that reached the provider, in order."""
+        return tuple(self._operations)
+
     def plan(
         self,
         kind: str,

@@ -1,8 +1,8 @@
 """Every schema file of both editions (SCHEMA 2.1, 2.3; R3, R39, R40, R42).
 
 A schema has a short name: its file name without ``.json``, with ``common.`` before it in the common folder.
-It is born in one edition as ``<stem>.json``; a later edition that changes it adds ``<stem>.v<major.minor>.json``
-beside it, and an edition that does not change it uses the file of the edition before.
+It is born in one edition as ``<stem>.json``; a later edition that changes it adds
+``<stem>.v<major.minor>.json`` beside it, and one that does not change it uses the file of the edition before.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ SERVER, VERSION, FAMILY = "quill", "1.4.0", "quill"
 MODELS = ("quill-small", "quill-large")
 CONTEXT_WINDOW = 4096
 ROLES = ("system", "user", "assistant", "tool")
-WORDS = (
+VOCABULARY = (
     "amid arch bark bell calm clay dawn dew echo elm fern fog gold hail iris jade "
     "kelp lark leaf mist moss oak owl pine rain reed rust sand snow tide vale wind"
-).split()
+)
 """32 words of one token each."""
 
 
@@ -52,22 +52,13 @@ WORDS = (
 class ContentFiltered(BadRequest):
     """The provider's content filter refused the request."""
 
-    def __init__(self, message: str, **hints: Any) -> None:
-        super().__init__(message, **{"code": "CONTENT_FILTERED", **hints})
-
 
 class PromptTooLong(BadRequest):
     """The prompt alone does not fit into the context window."""
 
-    def __init__(self, message: str, **hints: Any) -> None:
-        super().__init__(message, **{"code": "PROMPT_TOO_LONG", **hints})
-
 
 class ProviderQuotaExceeded(ResourceExhausted):
     """The provider's quota is used up."""
-
-    def __init__(self, message: str, **hints: Any) -> None:
-        super().__init__(message, **{"code": "PROVIDER_QUOTA_EXCEEDED", **hints})
 
 
 _Mapped = tuple[type[LLMAdapterError], str]
@@ -92,16 +83,22 @@ ANY_OTHER: _Mapped = (Unavailable, "the provider is unavailable")
 RETRYABLE = (ResourceExhausted, TransientNetwork, Unavailable, ModelOverloaded)
 
 
+def code_of(error: type[LLMAdapterError]) -> str:
+    """The wire code of a class; the SDK would give a subtype the code of its parent."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", error.__name__).upper()
+
+
 def normalized(fault: Exception) -> LLMAdapterError:
     """The SDK's exception for whatever the provider raised, without a word of the provider's own text."""
     lost = isinstance(fault, (ConnectionError, TimeoutError, asyncio.TimeoutError))
     status = STATUSES.get(getattr(fault, "http_status", None) or 0, NETWORK if lost else ANY_OTHER)
     error, message = KINDS.get(str(getattr(fault, "kind", "")), status)
     if not issubclass(error, RETRYABLE):
-        return error(message)
+        return error(message, code=code_of(error))
     retry_after_ms = getattr(fault, "retry_after_ms", None)
     return error(
         message,
+        code=code_of(error),
         retry_after_ms=retry_after_ms,
         throttle_scope="provider" if issubclass(error, ResourceExhausted) else None,
         details={} if retry_after_ms is not None else {"suggested_backoff_ms": 500},
@@ -150,7 +147,10 @@ def check_context(ctx: OperationContext | None) -> None:
         require(text_or_none(getattr(ctx, name)), f"ctx.{name} must be a string")
     number = ctx.deadline_ms is None or isinstance(ctx.deadline_ms, (int, float))
     require(number and finite(ctx.deadline_ms), "ctx.deadline_ms must be a finite number")
-    require(isinstance(ctx.attrs, Mapping) and finite(ctx.attrs), "ctx.attrs must be an object")
+    require(
+        isinstance(ctx.attrs, Mapping) and finite(ctx.attrs),
+        "ctx.attrs must be an object of finite numbers and texts",
+    )
 
 
 def check_model(model: Any) -> str:
@@ -160,7 +160,7 @@ def check_model(model: Any) -> str:
 
 
 def is_function(value: Any, key: str, kind: type | tuple[type, ...]) -> bool:
-    """Whether `value` is ``{"type": "function", "function": {"name": ..., key: ...}}`` with `key` of a kind."""
+    """Whether `value` is ``{"type": "function", "function": {"name": str, key: kind}}``."""
     if not isinstance(value, Mapping) or value.get("type") != "function":
         return False
     function = value.get("function")
@@ -184,7 +184,7 @@ def check_message(message: Mapping[str, Any]) -> None:
 def required_function(tools: Any, tool_choice: Any) -> Mapping[str, Any] | None:
     """The function that `tool_choice` demands a call of, if it demands one."""
     for tool in tools or ():
-        sound = is_function(tool, "parameters", (Mapping, type(None))) and finite(tool)
+        sound = is_function(tool, "parameters", (Mapping, type(None)))
         require(sound, "each tool must be a function with a name and an object of parameters")
     functions: dict[str, Mapping[str, Any]] = {
         tool["function"]["name"]: tool["function"] for tool in tools or ()
@@ -204,6 +204,7 @@ def parsed(request: Mapping[str, Any], ctx: OperationContext | None) -> Turn:
     """What is asked for, after the checks that the SDK leaves to its authors."""
     check_context(ctx)
     messages, system, limit = request["messages"], request.get("system_message"), request.get("max_tokens")
+    require(finite(request), "numbers must be finite")
     for message in messages:
         check_message(message)
     require(text_or_none(system), "system_message must be a string")
@@ -241,10 +242,10 @@ class Reply:
     prompt_tokens: int
     tool_calls: list[ToolCall] = field(default_factory=list)
 
-    def usage(self, text: str | None = None) -> TokenUsage:
-        """The tokens used up to `text`, or for all of the reply."""
+    def usage(self) -> TokenUsage:
+        """The tokens of the prompt, the text and the tool calls."""
         called = (f"{call.function.name} {call.function.arguments}" for call in self.tool_calls)
-        completion = tokens(self.text if text is None else text) + sum(map(tokens, called))
+        completion = tokens(self.text) + sum(map(tokens, called))
         return TokenUsage(self.prompt_tokens, completion, self.prompt_tokens + completion)
 
 
@@ -254,16 +255,23 @@ def tokens(text: str) -> int:
 
 
 def sample(schema: Any) -> Any:
-    """A smallest value for a JSON Schema of a tool's parameter."""
+    """A smallest value for a JSON Schema of a tool's parameter, null where it tells nothing."""
     if not isinstance(schema, Mapping):
         return None
-    if schema.get("enum"):
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
         return schema["enum"][0]
     if schema.get("type") == "object":
-        properties = schema.get("properties") or {}
-        return {name: sample(properties.get(name)) for name in schema.get("required") or ()}
-    plain: dict[Any, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "array": []}
+        return sample_object(schema)
+    plain: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "array": []}
     return plain.get(str(schema.get("type")))
+
+
+def sample_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with the required properties."""
+    properties, required = schema.get("properties"), schema.get("required")
+    known = properties if isinstance(properties, Mapping) else {}
+    names = required if isinstance(required, list) else ()
+    return {name: sample(known.get(name)) for name in names if isinstance(name, str)}
 
 
 def cut(text: str, stops: Iterable[str]) -> str:
@@ -301,21 +309,27 @@ class Backend:
         if prompt_tokens > CONTEXT_WINDOW:
             raise PromptTooLong(
                 "the prompt does not fit into the context window",
-                details={"max_context_length": CONTEXT_WINDOW, "provided_tokens": prompt_tokens},
+                code=code_of(PromptTooLong),
+                details={
+                    "max_context_length": CONTEXT_WINDOW,
+                    "provided_tokens": prompt_tokens,
+                    "model": turn.model,
+                },
             )
         room = CONTEXT_WINDOW - prompt_tokens
         limit = room if turn.max_tokens is None else min(turn.max_tokens, room)
         digest = hashlib.sha256(f"{turn.model}\n{turn.prompt}".encode("utf-8", "surrogatepass")).digest()
         if turn.function is not None:
             return self._tool_call(turn.function, digest, prompt_tokens, limit)
-        words = [WORDS[byte % len(WORDS)] for byte in digest[:24]]
+        vocabulary = VOCABULARY.split()
+        words = [vocabulary[byte % len(vocabulary)] for byte in digest[:24]]
         whole = " ".join(words[:limit])
         text = cut(whole, turn.stop_sequences)
         ended = len(text) < len(whole) or limit >= len(words)
         return Reply(text, "stop" if ended else "length", prompt_tokens)
 
     def _tool_call(self, function: Mapping[str, Any], digest: bytes, prompt_tokens: int, limit: int) -> Reply:
-        arguments = json.dumps(sample({"type": "object", **(function.get("parameters") or {})}))
+        arguments = json.dumps(sample_object(function.get("parameters") or {}))
         call = ToolCall(
             f"call_{digest.hex()[:16]}", "function", ToolCallFunction(function["name"], arguments)
         )
@@ -350,7 +364,6 @@ class QuillAdapter(BaseLLMAdapter):
             mode="thin",
             deadline_policy=SimpleDeadline(),
             tag_model_in_metrics=False,
-            stream_deadline_check_every_n_chunks=1,
         )
         self._backend = Backend(provider)
 
@@ -385,8 +398,8 @@ class QuillAdapter(BaseLLMAdapter):
             await self._in_time("llm.stream", ctx)
             for number, chunk in enumerate(chunks(turn, reply)):
                 await self._in_time("llm.stream", ctx, chunk=number)
+                code = "OK" if chunk.is_final else code
                 yield chunk
-            code = "OK"
         except LLMAdapterError as error:
             code = error.code or "UNAVAILABLE"
             raise
@@ -407,7 +420,7 @@ class QuillAdapter(BaseLLMAdapter):
         return {"ok": True, "status": "ok", "server": SERVER, "version": VERSION}
 
     async def _in_time(self, op: str, ctx: OperationContext | None, **facts: int) -> None:
-        """Reach the provider within the caller's budget; the SDK gives a stream no timeout."""
+        """Reach the provider within the caller's budget: the SDK itself gives a stream no timeout."""
         self._preflight_deadline(ctx)
         await self._deadline.wrap(self._backend.reach(op, ctx, **facts), ctx)
 

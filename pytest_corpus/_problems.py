@@ -1,0 +1,97 @@
+"""What a problem of an instance is, and those problems that need no schema: values that are no JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+MAX_DEPTH = 200
+"""Deeper instances are refused before Python's own recursion limit is reached."""
+
+NO_JSON = "json"
+"""The `rule` of a problem that no schema states: the value is not JSON at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an instance.
+
+    Attributes:
+        path: where, keys and array indexes joined by dots, e.g. ``result.usage.total_tokens``; ``""`` is the
+            root. It leads to the missing or forbidden key itself, not to the object around it.
+        rule: the schema keyword that is broken, or ``json`` for a value that JSON does not have.
+        message: what the rule asks for, without any value of the instance.
+        schema: short name of the schema that the instance was held against.
+    """
+
+    path: str
+    rule: str
+    message: str
+    schema: str
+
+    def __str__(self) -> str:
+        return f"{self.path or 'the whole'} {self.message}"
+
+
+def json_problems(instance: object, schema: str = "") -> list[Problem]:
+    """What in an instance is no JSON: NaN, infinities, lone surrogates, other types, keys of other types."""
+    return plain(instance, schema)[1]
+
+
+def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
+    """The instance as `json.loads` would give it, with null for what JSON does not have, and those faults."""
+    faults: list[Problem] = []
+
+    def walk(value: object, path: tuple[object, ...], around: tuple[int, ...]) -> Any:
+        if isinstance(value, str) and isinstance(value, Enum):
+            value = value.value
+        if fault := _fault(value, around):
+            faults.append(Problem(dotted(path), NO_JSON, fault, schema))
+            return None
+        inside = (*around, id(value))
+        if isinstance(value, dict):
+            return {
+                key: walk(item, (*path, key), inside) for key, item in value.items() if isinstance(key, str)
+            }
+        if isinstance(value, list | tuple):
+            return [walk(item, (*path, index), inside) for index, item in enumerate(value)]
+        return value
+
+    return walk(instance, (), ()), faults
+
+
+def _fault(value: object, around: tuple[int, ...]) -> str | None:
+    """Why a value is no JSON, its items aside; `around` are the containers that it lies in."""
+    fault = None
+    if isinstance(value, str):
+        if not _is_text(value):
+            fault = "holds a lone surrogate, which UTF-8 cannot carry"
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            fault = "is not finite; JSON has only finite numbers"
+    elif isinstance(value, dict | list | tuple):
+        if id(value) in around:
+            fault = "contains itself"
+        elif len(around) > MAX_DEPTH:
+            fault = f"is nested deeper than {MAX_DEPTH} levels"
+        elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+            fault = "has a key that is no string"
+    elif value is not None and not isinstance(value, int):
+        fault = f"is a Python {type(value).__name__}, which JSON does not have"
+    return fault
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def dotted(path: Iterable[object]) -> str:
+    """A path as `Problem.path` writes it."""
+    return ".".join(str(part) for part in path)

@@ -1,0 +1,1 @@
+"""The suites inside pytest: declaring adapters, collecting, gating, recording."""

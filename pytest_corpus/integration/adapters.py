@@ -1,0 +1,141 @@
+"""The adapters of a run: opened once, asked for their components, closed at the end."""
+
+from __future__ import annotations
+
+import importlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.integration.options import Options
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.spec.operations import protocol_of
+from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.subject import Settings, Subject
+
+
+@dataclass
+class Adapter:
+    """One declared adapter, its components, and what became of it."""
+
+    declaration: Declaration
+    ledger: Ledger
+    components: tuple[str, ...] = ()
+    client: AdapterClient | None = None
+    subjects: dict[str, Subject] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """How reports call the adapter."""
+        return self.declaration.label
+
+    @classmethod
+    def remote(cls, label: str) -> Adapter:
+        """An adapter that only the workers of a distributed run know."""
+        return cls(Declaration(label, cls, label), Ledger(label))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a component's `capabilities` said: `document` where it answered, `broken` where that was no refusal."""
+
+    document: dict[str, Any] | None
+    broken: bool = False
+
+
+class Adapters:
+    """Opens adapters on demand and keeps them until `close`."""
+
+    def __init__(self, options: Options, decided: dict[str, Any] | None = None) -> None:
+        self.options = options
+        self.run = secrets.token_hex(3)
+        self.known: dict[str, Adapter] = {}
+        self._decided = decided or {}
+
+    def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
+        """Note an adapter under a label of its own.
+
+        Raises:
+            DeclarationError: the factory cannot be found, or the label is taken.
+        """
+        found = factories.resolve(factory) if isinstance(factory, str) else factory
+        if not callable(found):
+            raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is no factory")
+        if label in self.known:
+            raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
+        adapter = Adapter(Declaration(label, found, declared), Ledger(label))
+        self.known[label] = adapter
+        return adapter
+
+    def open(self, adapter: Adapter) -> Adapter:
+        """Open an adapter and find out which components to test; a second call does nothing.
+
+        Raises:
+            DeclarationError: it cannot be opened, or answers for no component.
+        """
+        if adapter.client is not None:
+            return adapter
+        named = self.options.components
+        decided = self._decided.get(adapter.label)
+        client = AdapterClient(adapter.declaration, self.options.call_timeout)
+        adapter.client = client.open(named or tuple(CHAPTERS))
+        answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
+        adapter.components = tuple(named or decided or self._choose(adapter, answers))
+        adapter.ledger.components = adapter.components
+        for component in adapter.components:
+            answer = answers[component]
+            if answer.document is not None:
+                adapter.ledger.capabilities[component] = answer.document
+        client.forget()
+        return adapter
+
+    def _ask(self, client: AdapterClient, component: str) -> Answer:
+        if not client.serves(component):
+            return Answer(None)
+        request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
+        reply = Reply(client.send(request, component))
+        if reply.is_success and isinstance(reply.result, dict):
+            protocol = reply.result.get("protocol")
+            other = isinstance(protocol, str) and "/" in protocol and protocol != protocol_of(component)
+            if not (other and protocol.partition("/")[0] in CHAPTERS):
+                return Answer(reply.result)
+            return Answer(None)
+        return Answer(None, broken=not reply.is_error)
+
+    def _choose(self, adapter: Adapter, answers: dict[str, Answer]) -> tuple[str, ...]:
+        answering = tuple(name for name, answer in answers.items() if answer.document is not None)
+        broken = tuple(name for name, answer in answers.items() if answer.broken)
+        if answering or broken:
+            return answering or broken
+        adapter.client = None
+        raise DeclarationError(
+            adapter.declaration.declared,
+            f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",
+            "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
+        )
+
+    def subject(self, adapter: Adapter, component: str) -> Subject:
+        """One component of an open adapter, as the suites speak to it."""
+        if component not in adapter.subjects:
+            assert adapter.client is not None
+            probe = importlib.import_module(f"pytest_corpus.suites.{component}.probe").PROBE
+            document = adapter.ledger.capabilities.get(component, {})
+            settings = Settings(self.options.seed, self.options.edition, self.run)
+            adapter.subjects[component] = probe(adapter.client, Capabilities(component, document), settings)
+        return adapter.subjects[component]
+
+    def close(self) -> list[str]:
+        """Close every adapter that is open; what closing raised, for warnings."""
+        raised = []
+        for adapter in self.known.values():
+            client, adapter.client = adapter.client, None
+            if client is not None:
+                raised += [f"{adapter.label}: closing raised {said}" for said in client.close()]
+            adapter.subjects.clear()
+        return raised

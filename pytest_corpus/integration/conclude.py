@@ -1,0 +1,79 @@
+"""The end of a run: verdicts, reports, summary and exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_corpus.integration.options import Options
+from pytest_corpus.reports import json_report, terminal
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.reports.verdict import Verdict, decide
+
+
+class Conclusion:
+    """What a finished run comes to, for each adapter."""
+
+    def __init__(
+        self,
+        ledgers: Sequence[Ledger],
+        options: Options,
+        started_at: str,
+        duration_s: float,
+        *,
+        interrupted: bool,
+    ) -> None:
+        self.options, self.ledgers = options, ledgers
+        self.run = json_report.Run(started_at, duration_s, options.seed, options.level, options.edition, options.globs)
+        if interrupted:
+            for ledger in ledgers:
+                ledger.cut_short("the run was interrupted")
+        self.verdicts: list[Verdict] = [decide(ledger, options.level) for ledger in ledgers]
+        self.written: list[str] = []
+
+    def write(self) -> None:
+        """Write every report that was asked for; what cannot be written is said in the summary."""
+        for ledger, verdict in zip(self.ledgers, self.verdicts):
+            for asked in self.options.reports:
+                path = self._path(asked, ledger)
+                try:
+                    json_report.write(json_report.build(ledger, verdict, self.run), path)
+                    self.written.append(f"report: {path}")
+                except OSError as error:
+                    self.written.append(f"report: {path} could not be written: {error.strerror}")
+
+    def _path(self, asked: Path, ledger: Ledger) -> Path:
+        if len(self.ledgers) == 1:
+            return asked
+        label = "".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter)
+        return asked.with_name(f"{asked.stem}.{label}{asked.suffix}")
+
+    @property
+    def ran(self) -> bool:
+        """Whether a conformance test ran for every adapter."""
+        return bool(self.ledgers) and all(ledger.records for ledger in self.ledgers)
+
+    def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
+        """pytest's own exit code, but never 0 where nothing ran or a binding requirement is violated."""
+        if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return given
+        if not self.ran:
+            return pytest.ExitCode.NO_TESTS_COLLECTED
+        counted = ("MUST",) if self.options.level == "must" else ("MUST", "SHOULD")
+        violated = any(
+            status.status == "violated" and status.requirement.level in counted
+            for verdict in self.verdicts
+            for part in verdict.components
+            for status in part.statuses
+        )
+        failed = violated or any("could not be written" in line for line in self.written)
+        return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
+
+    def lines(self) -> list[str]:
+        """The summary for the terminal."""
+        lines: list[str] = []
+        for ledger, verdict in zip(self.ledgers, self.verdicts):
+            lines += terminal.summary(ledger, verdict)
+        return [*lines, *self.written]

@@ -1,0 +1,58 @@
+"""What a failing test says: the sentence, what was sent, expected and got, a hint, the way to rerun it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.reports.ledger import Finding
+from pytest_corpus.spec.requirements import catalogue
+
+LONGEST_STRING = 60
+LONGEST_LINE = 400
+
+
+def failure(findings: Iterable[Finding], exchanges: Iterable[Exchange], rerun: str) -> str:
+    """The message of a test with these findings; `rerun` has a place for the id, ``{id}``."""
+    last = next(reversed(list(exchanges)), None)
+    return "\n\n".join(_one(finding, last, rerun) for finding in findings)
+
+
+def _one(finding: Finding, last: Exchange | None, rerun: str) -> str:
+    entry = catalogue()[finding.requirement]
+    rows = [
+        ("source", ", ".join(entry.source)),
+        ("sent", sent(last) if last else ""),
+        ("expected", finding.expected),
+        ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
+        ("hint", entry.hint),
+        ("rerun", rerun.replace("{id}", entry.id)),
+    ]
+    lines = [f"  {name + ':':<10}{printable(text)}" for name, text in rows if text]
+    return "\n".join([f"{entry.id} ({entry.level}): {entry.text}", *lines])
+
+
+def sent(exchange: Exchange) -> str:
+    """A request as one line: long strings shortened, secrets of the test masked."""
+    text = json.dumps(_shortened(exchange.request), default=lambda value: f"<{type(value).__name__}>")
+    for secret in exchange.secrets.values():
+        text = text.replace(secret, "***")
+    door = "handle_stream" if exchange.streaming else "handle"
+    return f"{door} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
+
+
+def printable(text: str) -> str:
+    """Text of which no character moves the cursor or changes the terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LONGEST_STRING:
+        return f"{value[:20]}... ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {str(key): _shortened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:8]] + (["..."] if len(value) > 8 else [])
+    return value

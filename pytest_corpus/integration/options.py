@@ -1,0 +1,124 @@
+"""Options of the command line and their ini twins, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from pytest_corpus.reports import FORMATS
+from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.spec.requirements import catalogue, nearest
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.suites import CHAPTERS
+
+LEVELS = ("must", "should")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How this run was asked to be."""
+
+    adapters: tuple[str, ...]
+    components: tuple[str, ...]
+    globs: tuple[str, ...]
+    level: str
+    reports: tuple[Path, ...]
+    seed: int
+    edition: str | None
+    call_timeout: float
+
+    def wants(self, requirement: str) -> bool:
+        """Whether a requirement is selected."""
+        return not self.globs or any(fnmatchcase(requirement, glob) for glob in self.globs)
+
+
+def read(config: pytest.Config) -> Options:
+    """The options of a run.
+
+    Raises:
+        pytest.UsageError: an option has a value that makes no sense.
+    """
+    return Options(
+        adapters=tuple(_several(config, "adapter")),
+        components=_components(_listed(config, "components")),
+        globs=_globs(_listed(config, "requirement")),
+        level=_choice(config, "level", LEVELS) or "must",
+        reports=tuple(_report(config, path) for path in _several(config, "report")),
+        seed=_seed(_one(config, "seed")),
+        edition=_choice(config, "schema-version", EDITIONS),
+        call_timeout=_seconds(_one(config, "call-timeout")),
+    )
+
+
+def _several(config: pytest.Config, name: str) -> list[str]:
+    given = config.getoption(f"corpus_{name}")
+    return list(given or config.getini(f"corpus_{name}") or [])
+
+
+def _one(config: pytest.Config, name: str) -> str | None:
+    key = f"corpus_{name.replace('-', '_')}"
+    given = config.getoption(key)
+    value = given if given is not None else config.getini(key)
+    return str(value).strip() or None if value is not None else None
+
+
+def _listed(config: pytest.Config, name: str) -> list[str]:
+    return [part.strip() for part in (_one(config, name) or "").split(",") if part.strip()]
+
+
+def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
+    value = _one(config, name)
+    if value is not None and value.lower() not in allowed:
+        raise pytest.UsageError(f"--corpus-{name}={value}: use {' or '.join(allowed)}")
+    return value.lower() if value else None
+
+
+def _components(names: list[str]) -> tuple[str, ...]:
+    for name in names:
+        if name not in COMPONENTS:
+            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; use {', '.join(COMPONENTS)}")
+        if name not in CHAPTERS:
+            raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _globs(globs: list[str]) -> tuple[str, ...]:
+    for glob in globs:
+        if not any(fnmatchcase(known, glob.upper()) for known in catalogue()):
+            near = nearest(glob)
+            hint = f"did you mean {' or '.join(near)}?" if near else "--corpus-list shows them all"
+            raise pytest.UsageError(f"--corpus-requirement: {glob!r} matches no requirement; {hint}")
+    return tuple(glob.upper() for glob in globs)
+
+
+def _report(config: pytest.Config, given: str) -> Path:
+    path = Path(given)
+    path = path if path.is_absolute() else config.invocation_params.dir / path
+    if path.suffix not in FORMATS:
+        raise pytest.UsageError(f"--corpus-report={given}: the name must end in {' or '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise pytest.UsageError(f"--corpus-report={given}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise pytest.UsageError(f"--corpus-report={given}: this is a folder, not a file")
+    return path
+
+
+def _seed(value: str | None) -> int:
+    try:
+        return int(value or 0)
+    except ValueError:
+        raise pytest.UsageError(f"--corpus-seed={value}: use a whole number") from None
+
+
+def _seconds(value: str | None) -> float:
+    try:
+        seconds = float(value or 30)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise pytest.UsageError(f"--corpus-call-timeout={value}: use a number of seconds above 0")
+    return seconds

@@ -1,0 +1,137 @@
+"""Carrying out one conformance test: gates before, the audit of all exchanges after, the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.integration.collect import requirement_of, test_of
+from pytest_corpus.reports.ledger import Finding, Outcome, TestRecord
+from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import audit
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.subject import Subject
+
+HOOKS = ("metrics", "provider")
+
+FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", "COM-CAP-1")
+"""Requirements that can be judged even where capabilities do not answer."""
+
+
+@dataclass
+class Trial:
+    """A conformance test in progress; `record` is what it comes to."""
+
+    item: pytest.Item
+    adapter: Adapter
+    component: str
+    reported: set[tuple[str, str]]
+    requirement: Requirement = field(init=False)
+    outcome: Outcome = "satisfied"
+    undecided: Undecided | None = None
+    findings: list[Finding] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.requirement = catalogue()[requirement_of(self.item)]
+
+    def record(self) -> TestRecord:
+        """The record of the test."""
+        undecided = self.undecided
+        return TestRecord(
+            adapter=self.adapter.label,
+            component=self.component,
+            requirement=self.requirement.id,
+            test=test_of(self.item),
+            outcome=self.outcome,
+            reason=undecided.reason if undecided else "",
+            keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
+            blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
+            findings=tuple(self.findings),
+            duration_s=round(time.monotonic() - self.started, 4),
+        )
+
+    def admitted(self, subject: Subject) -> bool:
+        """Whether what the test needs is there; where not, that is its outcome."""
+        try:
+            gate(self.requirement, subject)
+        except Undecided as undecided:
+            self._leave_open(undecided)
+            return False
+        return True
+
+    @contextmanager
+    def watched(self, subject: Subject) -> Iterator[None]:
+        """Turn however the body ends into an outcome, and audit every exchange it made."""
+        subject.client.forget()
+        try:
+            yield
+        except Undecided as undecided:
+            self._leave_open(undecided)
+        except Violation as violation:
+            self.outcome = "violated"
+            self._find(self.requirement.id, violation)
+            raise
+        except Unresponsive as silent:
+            self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
+        except DeclarationError as error:
+            self.undecided, self.outcome = NotAssessed(f"another instance could not be made: {error}"), "not_assessed"
+        except Exception:
+            self.outcome = "error"
+            raise
+        finally:
+            self._audit(subject)
+            subject.close_fresh()
+
+    def _leave_open(self, undecided: Undecided) -> None:
+        """Note why there is no verdict; a test that is blocked by its own requirement has found its violation."""
+        self.undecided = undecided
+        self.outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
+        if isinstance(undecided, Blocked) and undecided.by == self.requirement.id:
+            self.outcome, self.undecided = "violated", None
+            violation = Violation(self.requirement.text, undecided.reason)
+            self._find(self.requirement.id, violation)
+            raise violation
+
+    def _find(self, requirement: str, violation: Violation) -> None:
+        self.reported.add((f"{self.adapter.label}/{self.component}", requirement))
+        self.findings.append(Finding(requirement, violation.expected, violation.got[:200], violation.path[:100]))
+
+    def _audit(self, subject: Subject) -> None:
+        for client in subject.clients:
+            for exchange in client.exchanges:
+                for requirement, violation in audit(exchange, subject):
+                    key = (f"{self.adapter.label}/{self.component}", requirement)
+                    if key not in self.reported and requirement in catalogue():
+                        self._find(requirement, violation)
+
+
+def gate(requirement: Requirement, subject: Subject) -> None:
+    """Let a test run only where what it needs is there.
+
+    Raises:
+        NotApplicable: capabilities deny a feature that the requirement speaks of.
+        NotAssessed: a hook is missing.
+        Blocked: capabilities did not answer, so nothing is known of the adapter.
+    """
+    if not subject.capabilities.document and requirement.id not in FOUNDATIONS:
+        raise Blocked("COM-CAP-1", "capabilities do not answer, so nothing is known of the adapter")
+    for need in requirement.needs:
+        if need in HOOKS:
+            if need not in subject.client.hooks:
+                raise NotAssessed(f"the factory takes no keyword argument {need!r}", need)
+        elif need == "supports_caching":
+            if not subject.capabilities.caches:
+                raise NotApplicable("no cache is claimed")
+        elif need == "idempotent_writes":
+            if subject.capabilities.flag(need) is not True:
+                raise NotApplicable("idempotent_writes is not claimed")
+        elif subject.capabilities.flag(need) is False:
+            raise NotApplicable(f"capabilities deny {need}")

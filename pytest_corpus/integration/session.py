@@ -1,0 +1,367 @@
+"""The run inside pytest: what is declared, collected, gated, recorded and concluded."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Generator, Iterable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus import resources, suites
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.integration import collect, messages, options
+from pytest_corpus.integration.adapters import Adapter, Adapters
+from pytest_corpus.integration.conclude import Conclusion
+from pytest_corpus.integration.declare import Suite
+from pytest_corpus.integration.run import Trial
+from pytest_corpus.reports.ledger import Ledger, TestRecord
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.suites.fixtures import SUBJECT
+
+PROPERTY = "corpus"
+"""The user property in which a test's record travels."""
+
+NAME = "corpus-conformance"
+TRIAL = pytest.StashKey[Trial]()
+
+
+def conformance(config: pytest.Config) -> Conformance:
+    """The conformance run of a session, made on first use."""
+    found = config.pluginmanager.get_plugin(NAME)
+    if found is None:
+        found = Conformance(config)
+        config.pluginmanager.register(found, NAME)
+    assert isinstance(found, Conformance)
+    return found
+
+
+class Conformance:
+    """A pytest plugin, registered only where an adapter is declared."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.options = options.read(config)
+        self.worker = getattr(config, "workerinput", None)
+        self.adapters = Adapters(self.options, json.loads((self.worker or {}).get(PROPERTY, "{}")))
+        self.reported: set[tuple[str, str]] = set()
+        self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.started = time.monotonic()
+        self.conclusion: Conclusion | None = None
+        self.usage_error = False
+        self._by_option: list[Adapter] = []
+        self._by_conftest: dict[Path, Adapter] = {}
+        self._collected: set[str] = set()
+        self._begun = False
+
+    # -- declaring -------------------------------------------------------------------------------------
+
+    def start(self, session: pytest.Session) -> None:
+        """Declare and check what is known before collecting; a second call does nothing."""
+        if self._begun:
+            return
+        self._begun = True
+        for declared in self.options.adapters:
+            label, spec = split_label(declared)
+            self._by_option.append(self._declare(spec, spec, label or spec))
+        for path in self._conftests():
+            self._at_conftest(path)
+        for adapter in self.adapters.known.values():
+            self._open(adapter)
+        if self._distributes():
+            self.adapters.close()
+
+    pytest_sessionstart = start
+
+    def _conftests(self) -> list[Path]:
+        impls = self.config.hook.pytest_corpus_adapter.get_hookimpls()
+        files = [getattr(impl.plugin, "__file__", None) for impl in impls]
+        return [Path(file) for file in files if file]
+
+    def _at_conftest(self, path: Path) -> Adapter | None:
+        if path not in self._by_conftest:
+            manager = self.config.pluginmanager
+            impls = self.config.hook.pytest_corpus_adapter.get_hookimpls()
+            here = [impl.plugin for impl in impls if getattr(impl.plugin, "__file__", None) == str(path)]
+            if not here:
+                return None
+            others = [impl.plugin for impl in impls if impl.plugin not in here]
+            caller = manager.subset_hook_caller("pytest_corpus_adapter", others)
+            found = [factory for factory in caller(config=self.config) if factory is not None]
+            if not found:
+                return None
+            name = getattr(found[0], "__qualname__", str(found[0]))
+            self._by_conftest[path] = self._declare(found[0], f"{self._relative(path)}: {name}", name)
+        return self._by_conftest[path]
+
+    def _declare(self, factory: Any, declared: str, label: str) -> Adapter:
+        try:
+            return self.adapters.declare(factory, declared, label)
+        except DeclarationError as error:
+            raise self._usage(error) from None
+
+    def _open(self, adapter: Adapter) -> Adapter:
+        if self.config.option.collectonly:
+            adapter.components = self.options.components or tuple(suites.CHAPTERS)
+            return adapter
+        try:
+            return self.adapters.open(adapter)
+        except DeclarationError as error:
+            raise self._usage(error) from None
+
+    def _usage(self, error: DeclarationError) -> Exception:
+        """One clear line; a worker cannot end the run itself and reports it as a collection error."""
+        said = messages.printable(str(error))
+        return pytest.Collector.CollectError(said) if self.worker is not None else pytest.UsageError(said)
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return path.relative_to(self.config.rootpath).as_posix()
+        except ValueError:
+            return str(path)
+
+    def _distributes(self) -> bool:
+        return self.worker is None and self.config.getoption("dist", "no") != "no"
+
+    def client(self, node: Any) -> AdapterClient:
+        """The open adapter that a test speaks to: its own in the suite, else the only one declared."""
+        own = collect.owner(node) if isinstance(node, pytest.Item) else None
+        known = list(self.adapters.known.values())
+        if own is None and len(known) != 1:
+            many = f"{len(known)} adapters are declared" if known else "no adapter is declared"
+            pytest.fail(f"corpus_adapter: {many}; declare one with --corpus-adapter=module:factory", pytrace=False)
+        adapter = self._open(own[0] if own else known[0])
+        assert adapter.client is not None
+        return adapter.client
+
+    # -- collecting ------------------------------------------------------------------------------------
+
+    def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """The suite below a conftest.py that declares an adapter."""
+        adapter = self._at_conftest(path)
+        return None if adapter is None else self._anchor(self._open(adapter), parent, path=path)
+
+    def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
+        """The suites that a test module assigns to names."""
+        nodes: list[pytest.Collector] = []
+        for name, declared in found.items():
+            where = f"{parent.nodeid}::{name}"
+            adapter = self._open(self._declare(declared.factory, where, declared.label or name))
+            node: collect.Below = collect.Below.from_parent(parent, name=name)
+            node.adapter = adapter
+            nodes.append(node)
+        return nodes
+
+    def _anchor(self, adapter: Adapter, parent: pytest.Collector, **options: Any) -> collect.Anchor:
+        anchor: collect.Anchor = collect.Anchor.from_parent(parent, **options)
+        anchor.adapter = adapter
+        return anchor
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        self.start(session)
+        several = len(self._by_option) > 1
+        for adapter in self._by_option:
+            root = f"corpus[{adapter.label}]" if several else "corpus"
+            anchor = self._anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
+            anchor.separator = "/"
+            items.extend(session.genitems(anchor))
+        items.extend(self._missed_conftests(session, items))
+        self._note(items)
+        self._select(items)
+
+    def _missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
+        """Suites of a conftest.py above the test paths, in a run that names no path."""
+        if self.config.args_source is pytest.Config.ArgsSource.ARGS:
+            return
+        seen = {own[0].label for item in items if (own := collect.owner(item))}
+        for path, adapter in self._by_conftest.items():
+            if adapter.label not in seen:
+                yield from session.genitems(self._anchor(adapter, session, path=path))
+
+    def _note(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            own = collect.owner(item)
+            if own is not None:
+                self._collected.add(own[0].label)
+                own[0].ledger.expect([f"{own[1]}/{collect.test_of(item)}"])
+        picked = [arg for arg in self.config.args if ".py::" in arg.partition("::")[2]]
+        for adapter in self.adapters.known.values():
+            if picked:
+                adapter.ledger.cut_short("single tests were named on the command line")
+
+    def _select(self, items: list[pytest.Item]) -> None:
+        if not self.options.globs:
+            return
+        dropped = [
+            item
+            for item in items
+            if collect.owner(item) and not self.options.wants(collect.requirement_of(item))
+        ]
+        if dropped:
+            items[:] = [item for item in items if item not in set(dropped)]
+            self.config.hook.pytest_deselected(items=dropped)
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if own := collect.owner(item):
+                own[0].ledger.cut_short("tests were deselected")
+
+    def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str, obj: object) -> Any:
+        return collect.make_class(collector, name, obj)
+
+    # -- running ---------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if own := collect.owner(item):
+            item.stash[SUBJECT] = self.adapters.subject(self._open(own[0]), own[1])
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        own = collect.owner(item)
+        if own is None:
+            return (yield)
+        trial = item.stash[TRIAL] = Trial(item, *own, self.reported)
+        subject = item.stash[SUBJECT]
+        if not trial.admitted(subject):
+            pytest.skip("see the record of the test")
+        with trial.watched(subject):
+            return (yield)
+        return None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        trial = item.stash.get(TRIAL, None)
+        if trial is not None and call.when == "call":
+            self._conclude(item, trial, report)
+        return report
+
+    def _conclude(self, item: pytest.Item, trial: Trial, report: pytest.TestReport) -> None:
+        record = trial.record()
+        level = trial.requirement.level
+        report.user_properties += [
+            ("corpus_requirement", record.requirement),
+            ("corpus_level", level),
+            ("corpus_status", record.outcome),
+            (PROPERTY, record.dump()),
+        ]
+        if record.outcome == "error":
+            report.sections.append(("pytest-corpus", "This is a fault of pytest-corpus, not of the adapter."))
+            return
+        where = (str(item.path), item.location[1] or 0)
+        if record.findings:
+            levels = {catalogue()[finding.requirement].level for finding in record.findings}
+            counts = "MUST" in levels or self.options.level == "should"
+            said = messages.failure(record.findings, item.stash[SUBJECT].client.exchanges, self._rerun(item))
+            report.outcome = "failed" if counts else "skipped"
+            report.longrepr = said if counts else (*where, said)
+        elif trial.undecided is not None:
+            report.outcome = "skipped"
+            report.longrepr = (*where, f"{trial.requirement.id}: {trial.undecided.reason}")
+
+    def _rerun(self, item: pytest.Item) -> str:
+        own = collect.owner(item)
+        assert own is not None
+        if own[0] in self._by_option:
+            spec = shlex.quote(f"--corpus-adapter={own[0].declaration.declared}")
+            return f"pytest {spec} --corpus-requirement={{id}}"
+        return f"pytest {shlex.quote(item.nodeid)}"
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        status = dict(report.user_properties).get("corpus_status") if report.when == "call" else None
+        if status is None or report.outcome != "skipped":
+            return None
+        return {
+            "violated": ("SHOULD not kept", "w", ("SHOULD", {"yellow": True})),
+            "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
+        }.get(str(status), ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})))
+
+    # -- concluding ------------------------------------------------------------------------------------
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        text = dict(report.user_properties).get(PROPERTY) if report.when == "call" else None
+        if isinstance(text, str) and self.worker is None:
+            record = TestRecord.load(text)
+            self._ledger(record.adapter).add(record)
+
+    def _ledger(self, label: str) -> Ledger:
+        known = self.adapters.known.get(label)
+        if known is None:
+            known = self.adapters.known[label] = Adapter.remote(label)
+        return known.ledger
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and "corpus adapter '" in str(report.longrepr):
+            self.usage_error = True
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        decided = {label: adapter.components for label, adapter in self.adapters.known.items()}
+        node.workerinput[PROPERTY] = json.dumps(decided)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
+        for label, told in json.loads(getattr(node, "workeroutput", {}).get(PROPERTY, "{}")).items():
+            ledger = self._ledger(label)
+            ledger.components = tuple(told["components"])
+            ledger.capabilities.update(told["capabilities"])
+            ledger.expect(told["expected"])
+            ledger.incomplete.update(told["incomplete"])
+        if error:
+            for adapter in self.adapters.known.values():
+                adapter.ledger.cut_short("a worker was lost")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        for said in self.adapters.close():
+            session.config.issue_config_time_warning(pytest.PytestWarning(messages.printable(said)), stacklevel=2)
+        if self.worker is not None:
+            self._tell_controller(session)
+            return
+        if self.config.option.collectonly:
+            return
+        if self.usage_error:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            return
+        self.conclusion = Conclusion(
+            [adapter.ledger for adapter in self.adapters.known.values()],
+            self.options,
+            self.started_at,
+            time.monotonic() - self.started,
+            interrupted=exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR),
+        )
+        self.conclusion.write()
+        session.exitstatus = self.conclusion.exit_code(session.exitstatus)
+
+    def _tell_controller(self, session: pytest.Session) -> None:
+        output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]
+        output[PROPERTY] = json.dumps(
+            {
+                label: {
+                    "components": adapter.components,
+                    "capabilities": adapter.ledger.capabilities,
+                    "expected": sorted(adapter.ledger.expected),
+                    "incomplete": sorted(adapter.ledger.incomplete),
+                }
+                for label, adapter in self.adapters.known.items()
+            }
+        )
+
+    def pytest_report_header(self) -> list[str]:
+        return [f"corpus: {declared}" for declared in self.options.adapters] + [f"corpus seed: {self.options.seed}"]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.conclusion is not None:
+            terminalreporter.section("corpus conformance")
+            for line in self.conclusion.lines():
+                terminalreporter.write_line(line)

@@ -1,0 +1,145 @@
+"""Entry point of the pytest plugin: options, hooks and fixtures. What they do lies in `integration/`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.client import AdapterClient
+    from pytest_corpus.adapter.metrics import RecordingSink
+    from pytest_corpus.adapter.provider import ProviderProbe
+    from pytest_corpus.schema_registry import SchemaRegistry
+
+pytest.register_assert_rewrite("pytest_corpus.suites")
+
+MARKERS = (
+    "llm: conformance tests of the LLM component",
+    "vector: conformance tests of the Vector component",
+    "embedding: conformance tests of the Embedding component",
+    "graph: conformance tests of the Graph component",
+    "wire: conformance tests of envelopes and frames",
+    "schema: conformance tests of schemas and goldens",
+    "core: what every adapter of a component must do",
+    "slow: takes noticeably longer than the other conformance tests",
+    "requirement(id): the requirement of the catalogue that a conformance test decides",
+)
+
+
+class Hooks:
+    """Hooks that a conftest.py may implement."""
+
+    @pytest.hookspec
+    def pytest_corpus_adapter(self, config: pytest.Config) -> Any:
+        """Return the factory of the adapter under test; the suite is collected at that conftest.py."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(Hooks)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("corpus", "Corpus Protocol conformance")
+
+    def both(name: str, ini: str, text: str, action: str = "store", **extra: Any) -> None:
+        group.addoption(f"--corpus-{name}", action=action, default=None, help=text, **extra)
+        parser.addini(f"corpus_{name.replace('-', '_')}", text, type=ini, default=None)  # type: ignore[arg-type]
+
+    both("adapter", "linelist", "adapter under test: module:factory or label=module:factory; repeatable",
+         action="append", metavar="SPEC")  # fmt: skip
+    both("components", "string", "components to test, with commas; default: those that answer", metavar="NAMES")
+    both("requirement", "string", "only requirements whose id matches one of these globs, with commas",
+         metavar="GLOB")  # fmt: skip
+    both("level", "string", "must (default) or should: from which level on a violation fails the run",
+         metavar="LEVEL")  # fmt: skip
+    both("report", "linelist", "write the attestation to this .json file; repeatable", action="append",
+         metavar="PATH")  # fmt: skip
+    both("seed", "string", "seed of generated inputs (default 0)", metavar="N")
+    both("schema-version", "string", "judge by this schema edition alone: 1.0.0 or 1.1.0", metavar="EDITION")
+    both("call-timeout", "string", "seconds after which a call is given up (default 30)", metavar="SECONDS")
+    group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue and exit")
+    group.addoption("--corpus-explain", metavar="ID", help="explain one requirement and exit")
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    if config.getoption("corpus_list") or config.getoption("corpus_explain"):
+        from pytest_corpus.integration import catalogue
+
+        return catalogue.show(config)
+    return None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    if config.getoption("corpus_adapter") or config.getini("corpus_adapter"):
+        _conformance(config)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if session.config.hook.pytest_corpus_adapter.get_hookimpls():
+        _conformance(session.config).start(session)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.name == "conftest.py" and parent.config.hook.pytest_corpus_adapter.get_hookimpls():
+        return _conformance(parent.config).conftest(file_path, parent)
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if isinstance(collector, pytest.Module) and "pytest_corpus.integration.declare" in sys.modules and report.passed:
+        from pytest_corpus.integration.declare import Suite
+
+        if found := {name: item for name, item in vars(collector.obj).items() if isinstance(item, Suite)}:
+            report.result.extend(_conformance(collector.config).suites(found, collector))
+    return report
+
+
+def _conformance(config: pytest.Config) -> Any:
+    from pytest_corpus.integration.session import conformance
+
+    return conformance(config)
+
+
+@pytest.fixture
+def corpus_adapter(request: pytest.FixtureRequest) -> AdapterClient:
+    """The adapter under test, open, to be called over the wire."""
+    found: AdapterClient = _conformance(request.config).client(request.node)
+    return found
+
+
+@pytest.fixture
+def corpus_metrics(corpus_adapter: AdapterClient) -> RecordingSink:
+    """The metrics sink that the adapter's factory was given."""
+    return corpus_adapter.metrics
+
+
+@pytest.fixture
+def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
+    """The provider probe that the adapter's factory was given."""
+    return corpus_adapter.provider
+
+
+@pytest.fixture(scope="session")
+def schema_registry() -> SchemaRegistry:
+    """The schemas of both editions."""
+    from pytest_corpus.schema_registry import registry
+
+    return registry()
+
+
+@pytest.fixture(scope="session")
+def stream_validator() -> Any:
+    """`validate_frames(frames, component=...)`: the report on a finished stream."""
+    from pytest_corpus.stream_validator import validate_frames
+
+    return validate_frames

@@ -1,0 +1,166 @@
+"""The canonical JSON report (`schemas/report/`): no prompt, vector, tenant or credential stands in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.reports.verdict import STATUSES, ComponentVerdict, Status, Verdict
+from pytest_corpus.spec.capabilities import FACTS, SECTIONS
+from pytest_corpus.spec.requirements import CATALOGUE_VERSION
+from pytest_corpus.spec.schemas import EDITIONS
+
+FORMAT = "1.0"
+"""The version of the report's own shape."""
+
+SHORT = 80
+"""No text that an adapter controls is longer in a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the report says of the run itself; times are ISO 8601 in UTC and seconds."""
+
+    started_at: str
+    duration_s: float
+    seed: int
+    level: str
+    edition: str | None
+    filters: tuple[str, ...] = ()
+
+
+def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
+    """The report as a JSON value."""
+    return {
+        "format": FORMAT,
+        "verdict": verdict.verdict,
+        "complete": verdict.complete,
+        "gaps": list(verdict.gaps),
+        "adapter": {"name": ledger.adapter, **_identity(ledger)},
+        "spec": {
+            "protocol": "Corpus Protocol 1.0",
+            "catalogue": CATALOGUE_VERSION,
+            "pinned_edition": run.edition,
+            "editions_met": _editions(ledger),
+        },
+        "components": {part.component: _component(part) for part in verdict.components},
+        "requirements": [_requirement(status) for part in verdict.components for status in part.statuses],
+        "capabilities": {name: _facts(name, document) for name, document in sorted(ledger.capabilities.items())},
+        "environment": environment(),
+        "level": run.level,
+        "seed": run.seed,
+        "started_at": run.started_at,
+        "duration_s": round(run.duration_s, 3),
+    }
+
+
+def write(report: dict[str, Any], path: Path) -> None:
+    """Write a report in canonical form, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    text = json.dumps(report, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def environment() -> dict[str, str]:
+    """The versions that a verdict depends on."""
+    return {
+        "python": platform.python_version(),
+        "platform": platform.system().lower(),
+        **{name: _version(name) for name in ("pytest-corpus", "pytest", "hypothesis", "jsonschema-rs")},
+    }
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _component(part: ComponentVerdict) -> dict[str, Any]:
+    return {
+        "verdict": part.verdict,
+        "totals": {
+            level.lower(): {status: part.totals(level)[status] for status in STATUSES} for level in ("MUST", "SHOULD")
+        },
+    }
+
+
+def _requirement(status: Status) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "id": status.requirement.id,
+        "component": status.component,
+        "level": status.requirement.level,
+        "status": status.status,
+        "text": status.requirement.text,
+        "source": list(status.requirement.source),
+        "tests": [
+            {"test": record.test, "outcome": record.outcome, **({"reason": record.reason} if record.reason else {})}
+            for record in sorted(status.tests, key=lambda record: record.test)
+        ],
+    }
+    if status.findings:
+        entry["findings"] = sorted(
+            (
+                {"expected": finding.expected, "got": finding.got, "path": finding.path}
+                for finding in status.findings
+            ),
+            key=json.dumps,
+        )[:5]
+    for key in ("reason", "keyword"):
+        if getattr(status, key):
+            entry[key] = getattr(status, key)
+    if status.blocked_by:
+        entry["blocked_by"] = list(status.blocked_by)
+    return entry
+
+
+def _identity(ledger: Ledger) -> dict[str, Any]:
+    document = next(iter(ledger.capabilities.values()), {})
+    return {key: _plain(document.get(key)) for key in ("server", "version") if document.get(key) is not None}
+
+
+def _facts(component: str, document: Any) -> dict[str, Any]:
+    """The documented facts that were stated, as plain values; nothing else that an adapter may say there."""
+    if not isinstance(document, dict):
+        return {}
+    known = {key for fact in FACTS if component in fact.components for key in fact.keys}
+    found = {key: _plain(value) for key, value in document.items() if key in known and value is not None}
+    for section in SECTIONS:
+        nested = document.get(section)
+        if isinstance(nested, dict):
+            found[section] = {key: _plain(value) for key, value in nested.items() if key in known}
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bool, int)) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, list):
+        return [_plain(item) for item in value[:100]]
+    return str(value)[:SHORT] if isinstance(value, str) else type(value).__name__
+
+
+def _editions(ledger: Ledger) -> list[str]:
+    seen = [set(record.editions) for record in ledger.records.values() if record.editions]
+    return [edition for edition in EDITIONS if seen and all(edition in met for met in seen)]

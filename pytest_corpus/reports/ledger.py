@@ -1,0 +1,90 @@
+"""What the tests of a run said, test by test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation that turned up: of the test's own requirement or of one that holds for every answer."""
+
+    requirement: str
+    expected: str
+    got: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TestRecord:
+    """One test of one component of one adapter, and how it ended.
+
+    `reason` says why it was not applicable or not assessed, `keyword` which factory keyword would help,
+    `blocked_by` which requirement stands in the way. `error` is a fault of the kit itself.
+    """
+
+    __test__ = False
+
+    adapter: str
+    component: str
+    requirement: str
+    test: str
+    outcome: Outcome
+    reason: str = ""
+    keyword: str = ""
+    blocked_by: str = ""
+    findings: tuple[Finding, ...] = ()
+    editions: tuple[str, ...] = ()
+    duration_s: float = 0.0
+
+    def dump(self) -> str:
+        """The record as a JSON text, to travel between processes."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def load(cls, text: str) -> TestRecord:
+        """The record that `dump` wrote."""
+        data: dict[str, Any] = json.loads(text)
+        data["findings"] = tuple(Finding(**finding) for finding in data["findings"])
+        data["editions"] = tuple(data["editions"])
+        return cls(**data)
+
+
+@dataclass
+class Ledger:
+    """Everything that is known of one adapter's run."""
+
+    adapter: str
+    components: tuple[str, ...] = ()
+    capabilities: dict[str, Any] = field(default_factory=dict)
+    expected: set[str] = field(default_factory=set)
+    records: dict[str, TestRecord] = field(default_factory=dict)
+    incomplete: set[str] = field(default_factory=set)
+
+    def add(self, record: TestRecord) -> None:
+        """Take a record; of two on the same test the worse one stays (a rerun hides nothing)."""
+        key = f"{record.component}/{record.test}"
+        before = self.records.get(key)
+        if before is None or before.outcome not in ("violated", "error"):
+            self.records[key] = record
+
+    def expect(self, tests: Iterable[str]) -> None:
+        """Note which tests were collected, as ``component/test``."""
+        self.expected.update(tests)
+
+    def cut_short(self, why: str) -> None:
+        """Note why this run is only a part of the suite."""
+        self.incomplete.add(why)
+
+    @property
+    def gaps(self) -> list[str]:
+        """Why the run is partial; empty where it is complete."""
+        missing = len(self.expected - set(self.records))
+        lost = [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
+        nothing = [] if self.records else ["no conformance test ran"]
+        return sorted(self.incomplete) + lost + nothing

@@ -1,0 +1,1 @@
+"""What components share, written once: base classes that each component's chapters collect."""

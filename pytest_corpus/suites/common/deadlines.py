@@ -1,0 +1,124 @@
+"""Deadlines before and during an operation (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.outcomes import NotAssessed, Violation
+from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.suites.subject import HOUR_MS, Subject
+
+BUDGET_MS = 150
+PROMPTLY_S = 1.0
+"""How much later than its budget a call may end (R17)."""
+
+
+class Deadlines:
+    """Budgets of unary operations."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-DEADLINE-1")
+    @pytest.mark.parametrize("ago_ms", [1_000, 86_400_000], ids=["a_second_ago", "a_day_ago"])
+    def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
+        """Every operation that has a deadline fails fast when it has passed."""
+        subject.require(subject.principal)
+        for name in subject.operations(streaming=False):
+            if subject.offers(name) and not subject.operation(name).deadline_exempt:
+                reply = subject.call(name, ctx={"deadline_ms": subject.in_ms(-ago_ms)})
+                expect.refusal(reply, "DeadlineExceeded")
+
+    @pytest.mark.requirement("COM-DEADLINE-2")
+    def test_an_expired_call_does_no_backend_work(self, subject: Subject) -> None:
+        """No operation reaches the provider when its deadline has passed."""
+        subject.provider_op(subject.principal)
+        for name in subject.operations():
+            if subject.offers(name) and not subject.operation(name).deadline_exempt:
+                reply = subject.invoke(name, subject.distinct(name), {"deadline_ms": subject.in_ms(-60_000)})
+                reached = reply.exchange.reached_provider
+                expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
+
+    @pytest.mark.requirement("COM-DEADLINE-4")
+    def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
+        """When the provider hangs, the call ends with DEADLINE_EXCEEDED within its budget plus a second."""
+        for name in subject.backed(streaming=False):
+            cut_off(subject, name, at_chunk=None)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-DEADLINE-6")
+    def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
+        """Every operation works with a deadline that lies a minute or an hour ahead."""
+        subject.require(subject.principal)
+        for name in subject.operations():
+            for left_ms in (60_000, HOUR_MS):
+                if subject.offers(name):
+                    works(subject.invoke(name, ctx={"deadline_ms": subject.in_ms(left_ms)}), f"{name} to work")
+
+    @pytest.mark.requirement("COM-DEADLINE-6")
+    def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
+        """A provider that takes a moment does not use up a budget of a minute."""
+        if "provider" not in subject.client.hooks:
+            works(subject.call(subject.principal, ctx={"deadline_ms": subject.in_ms(60_000)}), "the call to work")
+            return
+        subject.provider_op(subject.principal)
+        fresh = subject.fresh()
+        plan = fresh.plan("slow", subject.principal, delay_ms=60)
+        reply = fresh.invoke(subject.principal, fresh.distinct(subject.principal), {"deadline_ms": fresh.in_ms(60_000)})
+        fresh.fired(plan)
+        works(reply, "a call well within its deadline to be carried out")
+
+    @pytest.mark.requirement("COM-DEADLINE-7")
+    @pytest.mark.parametrize("deadline_ms", [0, -1, -60_000])
+    def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
+        """Epoch milliseconds of zero or less are invalid, or long past."""
+        subject.require(subject.principal)
+        reply = subject.call(subject.principal, ctx={"deadline_ms": deadline_ms})
+        expect.refusal(reply, "BadRequest", "DeadlineExceeded")
+
+
+class StreamDeadlines:
+    """Budgets of streams."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-DEADLINE-3")
+    @pytest.mark.parametrize("ago_ms", [1_000, 86_400_000], ids=["a_second_ago", "a_day_ago"])
+    def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
+        """A stream whose deadline has passed has one frame, the error."""
+        subject.require(subject.principal_stream)
+        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": subject.in_ms(-ago_ms)})
+        expect.refusal(stream, "DeadlineExceeded")
+        expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
+
+    @pytest.mark.requirement("COM-DEADLINE-5")
+    @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=["before_the_stream", "first_chunk", "second_chunk"])
+    def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
+        """When the provider hangs, the stream ends with DEADLINE_EXCEEDED within its budget plus a second."""
+        for name in subject.backed(streaming=True):
+            cut_off(subject, name, at_chunk=at_chunk)
+
+
+def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
+    """The operation ends in time although its provider never answers."""
+    fresh = subject.fresh()
+    plan = fresh.plan("hang", name, at_chunk=at_chunk)
+    budget = {"deadline_ms": fresh.in_ms(BUDGET_MS)}
+    reply = fresh.invoke(name, fresh.long(name), budget, limit_s=BUDGET_MS / 1000 + PROMPTLY_S + 0.5)
+    if not plan.fired and reply.is_a("DeadlineExceeded"):
+        return
+    if not plan.fired and at_chunk:
+        ended(reply)
+        return
+    fresh.fired(plan)
+    fault = reply.exchange.fault
+    if fault is not None and fault.kind == "timeout":
+        raise Violation("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
+    expect.refusal(reply, "DeadlineExceeded")
+    late = reply.exchange.elapsed_s - BUDGET_MS / 1000
+    expect.that(late <= PROMPTLY_S, "an end within the budget plus 1 s", f"{late:.1f} s later")
+
+
+def ended(reply: Reply | StreamReply) -> None:
+    """A stream that had fewer chunks than the planned one came to its end."""
+    if isinstance(reply, StreamReply) and not reply.finished:
+        raise NotAssessed("the hang planned at a chunk never struck", "provider")

@@ -1,0 +1,108 @@
+"""From a provider's failures to the taxonomy (ERRORS 1, 4, 8; SPECIFICATION 12)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.suites.subject import Subject
+
+REQUIREMENTS = {
+    "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
+    "COM-FAULT-2": ("overloaded", "unavailable"),
+    "COM-FAULT-3": ("network", "gateway_timeout"),
+    "COM-FAULT-4": ("auth", "forbidden"),
+    "COM-FAULT-5": ("content_filtered",),
+    "COM-FAULT-6": ("invalid_request",),
+    "COM-FAULT-7": ("unexpected",),
+}
+KINDS = [
+    pytest.param(kind, marks=pytest.mark.requirement(requirement), id=kind)
+    for requirement, kinds in REQUIREMENTS.items()
+    for kind in kinds
+]
+PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
+HINT_MS = 1234
+
+
+class Faults:
+    """What becomes of a provider's failure in a unary call."""
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
+        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider."""
+        for name in subject.backed(streaming=False):
+            expect.refusal(struck(subject, name, kind), str(BY_KIND[kind].canonical))
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    @pytest.mark.parametrize("kind", PASSED_ON)
+    def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
+        """`retry_after_ms` of the provider stands in the error envelope."""
+        reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
+        expect.refusal(reply, str(BY_KIND[kind].canonical))
+        hint = reply.body.get("retry_after_ms") if isinstance(reply, Reply) else None
+        expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
+
+    @pytest.mark.requirement("COM-FAULT-10")
+    @pytest.mark.parametrize("kind", ["quota_exhausted", "unavailable", "network"])
+    def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
+        """An error that may be retried says when, in one of the two documented ways."""
+        reply = struck(subject, subject.principal, kind)
+        expect.refusal(reply, str(BY_KIND[kind].canonical))
+        body = reply.body if isinstance(reply, Reply) else {}
+        hinted = body.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
+        expect.that(hinted, "retry_after_ms or details.suggested_backoff_ms", "neither")
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
+    def test_the_next_call_works_again(self, subject: Subject, kind: str) -> None:
+        """One failure of the provider does not stay."""
+        subject.provider_op(subject.principal)
+        fresh = subject.fresh()
+        plan = fresh.plan(kind, subject.principal, times=1)
+        fresh.invoke(subject.principal, fresh.distinct(subject.principal))
+        fresh.fired(plan)
+        fresh.client.provider.clear()
+        works(fresh.invoke(subject.principal, fresh.distinct(subject.principal)), "the next call to work")
+
+
+class ContentFilter:
+    """Content filters of components that have them."""
+
+    @pytest.mark.requirement("COM-FAULT-11")
+    def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
+        """The subtype ContentFiltered tells a filter from other bad requests."""
+        expect.refusal(struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation")
+
+
+class StreamFaults:
+    """What becomes of a provider's failure in a stream."""
+
+    @pytest.mark.requirement("COM-FAULT-9")
+    @pytest.mark.parametrize("kind", [kind for kinds in REQUIREMENTS.values() for kind in kinds])
+    def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str) -> None:
+        """A failure that a unary call classifies rightly is classified alike in a stream."""
+        canonical = str(BY_KIND[kind].canonical)
+        unary = struck(subject, subject.principal, kind)
+        expect.readable(unary)
+        if unary.is_error and not unary.is_a(canonical):
+            raise NotApplicable(f"the unary call does not make {canonical} of it either")
+        expect.refusal(struck(subject, subject.principal_stream, kind), canonical)
+
+
+def struck(subject: Subject, name: str, kind: str, **options: float) -> Reply | StreamReply:
+    """The answer of a new instance whose provider fails."""
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    plan = fresh.plan(kind, name, **options)
+    reply = fresh.invoke(name, fresh.distinct(name))
+    fresh.fired(plan)
+    return reply
+
+
+assert all(BY_KIND[kind].canonical in TAXONOMY for kinds in REQUIREMENTS.values() for kind in kinds)

@@ -1,0 +1,63 @@
+"""Frames and terminals, for any component that streams (SPECIFICATION 4.2.3; BEHAVIORAL_CONFORMANCE 6.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.subject import Subject
+
+RULES = (
+    (1, "closed_frames"),
+    (2, "ok_is_true"),
+    (3, "code_is_streaming"),
+    (4, "milliseconds"),
+    (5, "at_most_1_mib"),
+    (6, "ends_with_a_terminal"),
+    (7, "nothing_after_the_terminal"),
+)
+
+
+class Streaming:
+    """The state machine of a stream."""
+
+    @pytest.mark.core
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            pytest.param(rule, marks=pytest.mark.requirement(f"COM-STREAM-{number}"), id=rule)
+            for number, rule in RULES
+        ],
+    )
+    def test_a_stream_keeps_the_rule(self, subject: Subject, rule: str, request: pytest.FixtureRequest) -> None:
+        """The frames of a plain stream keep each rule of their shape and order."""
+        name = subject.principal_stream
+        if subject.knocks(name):
+            stream = subject.stream(name)
+            holds(request.node.get_closest_marker("requirement").args[0], stream, subject)
+        subject.require(name)
+
+    @pytest.mark.requirement("COM-STREAM-8")
+    def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
+        """Bad arguments of a stream give a single error envelope and no data."""
+        subject.require(subject.principal_stream)
+        stream = subject.stream(subject.principal_stream, subject.wrong_types(subject.principal_stream))
+        expect.refusal(stream, "BadRequest")
+        expect.that(len(stream.bodies) == 1, "one error envelope", f"{len(stream.bodies)} frames")
+
+    @pytest.mark.requirement("COM-STREAM-9")
+    @pytest.mark.parametrize("at_chunk", [0, 1])
+    def test_a_failure_in_mid_stream_ends_it(self, subject: Subject, at_chunk: int) -> None:
+        """When the provider fails before a chunk, one canonical error envelope ends the stream."""
+        name = subject.principal_stream
+        subject.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.plan("unavailable", name, at_chunk=at_chunk)
+        stream = fresh.stream(name, fresh.long(name))
+        if at_chunk and not plan.fired:
+            expect.finished(stream)
+            return
+        fresh.fired(plan)
+        expect.refusal(stream, "Unavailable")
+        expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

@@ -1,0 +1,266 @@
+"""Canonical envelopes, routing and bad requests, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.outcomes import NotAssessed
+from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.suites.subject import Subject
+
+NO_OBJECTS = ([], "request", 7, None, True)
+"""JSON values that are no request."""
+
+pytestmark = pytest.mark.wire
+
+
+def refusals(subject: Subject) -> list[Reply]:
+    """Answers to bad requests of several kinds, which any adapter refuses."""
+    unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
+    plain = subject.envelope(subject.principal)
+    return [
+        subject.send(unknown),
+        subject.send({key: plain[key] for key in ("op", "ctx")}),
+        subject.send({**plain, "args": subject.wrong_types(subject.principal)}),
+        subject.send({**plain, "ctx": {"deadline_ms": subject.in_ms(-60_000)}}),
+    ]
+
+
+class WireHandler:
+    """What any adapter does with requests, whatever they ask for."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-1")
+    def test_no_exception_escapes(self, subject: Subject) -> None:
+        """Good and bad requests alike are answered; no exception comes out of `handle`."""
+        for reply in (subject.call(subject.principal), *refusals(subject)):
+            holds(expect.ANSWERS, reply, subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-2")
+    def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
+        """Each operation answers a plain request within the call limit."""
+        for name in subject.operations(streaming=False):
+            holds(expect.IN_TIME, subject.call(name), subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-3")
+    def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
+        """Good and bad requests alike are answered with a JSON object that is an envelope."""
+        for reply in (*(subject.call(name) for name in subject.operations(streaming=False)), *refusals(subject)):
+            holds(expect.ENVELOPE, reply, subject)
+
+    @pytest.mark.requirement("COM-WIRE-4")
+    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
+        """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
+        reply = subject.send(request_value)
+        expect.readable(reply)
+        expect.that(reply.is_error, "an error envelope", str(reply))
+
+    @pytest.mark.requirement("COM-WIRE-6")
+    @pytest.mark.parametrize("missing", ["op", "ctx", "args"])
+    def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
+        """`op`, `ctx` and `args` are required."""
+        request = subject.envelope(subject.principal)
+        del request[missing]
+        expect.refusal(subject.send(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-7")
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [("op", 7), ("op", None), ("op", ["op"]), ("ctx", "ctx"), ("ctx", []), ("args", "args"), ("args", [1])],
+        ids=lambda value: str(value),
+    )
+    def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
+        """`op` is a string, `ctx` and `args` are objects."""
+        expect.refusal(subject.send({**subject.envelope(subject.principal), key: value}), "BadRequest")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-8")
+    def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
+        """An operation of the component that does not exist is NOT_SUPPORTED."""
+        reply = subject.send({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
+        expect.refusal(reply, "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-9")
+    @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}"])
+    def test_a_malformed_op_is_refused(self, subject: Subject, form: str) -> None:
+        """A name that only resembles an operation is refused."""
+        op = f"{subject.component}.{subject.principal}"
+        wrong = form.format(op=op, upper=op.upper(), name=subject.principal)
+        reply = subject.send({**subject.envelope(subject.principal), "op": wrong})
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-12")
+    def test_an_unknown_top_level_key_does_no_harm(self, subject: Subject) -> None:
+        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        subject.require(subject.principal)
+        reply = subject.send({**subject.envelope(subject.principal), "vendor_hint": {"a": 1}})
+        expect.either(reply, "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-13")
+    def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
+        """A key in `args` that no document knows is ignored or refused, by every operation."""
+        for name in subject.operations():
+            if subject.offers(name):
+                expect.either(subject.invoke(name, {**subject.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest")
+
+    @pytest.mark.requirement("COM-NUM-1")
+    @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
+    def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
+        """NaN and infinities are refused wherever an operation takes a number."""
+        subject.require(subject.principal)
+        for name, args, ctx in subject.numbers(number):
+            if subject.offers(name):
+                expect.refusal(subject.invoke(name, args, ctx), "BadRequest")
+
+    @pytest.mark.requirement("COM-NUM-2")
+    def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
+        """The answers of all operations hold finite numbers only."""
+        for name in subject.operations():
+            if subject.offers(name):
+                holds("COM-NUM-2", subject.invoke(name), subject)
+
+    @pytest.mark.requirement("COM-NUM-3")
+    @pytest.mark.parametrize("number", [2**63, 2**70], ids=["2**63", "2**70"])
+    def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
+        """An integer that no signed 64-bit field can hold is refused."""
+        subject.require(subject.principal)
+        for name, args in subject.integers(number):
+            if subject.offers(name):
+                expect.refusal(subject.invoke(name, args), "BadRequest")
+
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
+        """Requests sent together get the answers that they get one by one."""
+        requests = subject.distinguishable()
+        alone = [subject.told(subject.send(request)) for request in requests]
+        again = [subject.told(subject.send(request)) for request in requests]
+        if alone != again or len(set(alone)) < 2:
+            raise NotAssessed("the answers to different requests cannot be told apart")
+        replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
+        for reply, own in zip(replies, alone, strict=True):
+            if not reply.is_a("ResourceExhausted", "Unavailable"):
+                expect.success(reply, "the answer that the request gets alone")
+                expect.that(subject.told(reply) == own, "the answer that the request gets alone", "another answer")
+
+
+class Envelopes:
+    """The shape of unary answers."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-ENV-1")
+    def test_a_success_is_closed(self, subject: Subject) -> None:
+        """No operation adds a key beside ok, code, ms and result."""
+        each_success(subject, "COM-ENV-1")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-ENV-2")
+    def test_the_code_of_a_success_is_ok(self, subject: Subject) -> None:
+        """Every operation says OK."""
+        each_success(subject, "COM-ENV-2")
+
+    @pytest.mark.requirement("COM-ENV-3")
+    def test_a_success_tells_its_milliseconds(self, subject: Subject) -> None:
+        """Every success carries a non-negative `ms`."""
+        each_success(subject, "COM-ENV-3")
+
+    @pytest.mark.requirement("COM-ENV-4")
+    def test_the_code_of_a_success_is_nothing_but_ok(self, subject: Subject) -> None:
+        """PARTIAL_SUCCESS and ACCEPTED are not used."""
+        each_success(subject, "COM-ENV-4")
+
+    @pytest.mark.requirement("COM-ENV-5")
+    def test_ok_is_true_in_a_success(self, subject: Subject) -> None:
+        """`ok` is the boolean true."""
+        each_success(subject, "COM-ENV-5")
+
+
+def each_success(subject: Subject, requirement: str) -> None:
+    """The requirement holds for the answer of every unary operation that is offered."""
+    subject.require("capabilities")
+    for name in subject.operations(streaming=False):
+        if subject.offers(name):
+            holds(requirement, subject.call(name), subject)
+
+
+class Errors:
+    """The shape of error envelopes, whatever was refused."""
+
+    @pytest.mark.core
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            pytest.param(rule, marks=pytest.mark.requirement(f"COM-ERR-{number}"), id=rule)
+            for number, rule in (
+                (1, "closed"),
+                (2, "required_keys"),
+                (3, "upper_snake_code"),
+                (4, "canonical_class"),
+                (5, "message"),
+                (6, "retry_after_ms"),
+                (7, "details"),
+                (8, "retryable_agrees"),
+                (9, "milliseconds"),
+                (10, "own_code"),
+            )
+        ],
+    )
+    def test_an_error_envelope_keeps_the_rule(
+        self, subject: Subject, rule: str, request: pytest.FixtureRequest
+    ) -> None:
+        """Error envelopes for refusals of several kinds keep each rule of their shape."""
+        requirement = request.node.get_closest_marker("requirement").args[0]
+        replies = refusals(subject)
+        for reply in replies:
+            holds(requirement, reply, subject)
+        for reply in replies:
+            expect.readable(reply)
+        expect.that(any(reply.is_error for reply in replies), "a bad request to be refused", "successes only")
+
+    @pytest.mark.requirement("COM-ERR-11")
+    def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
+        """`details.validation_errors` of a refused argument is a list with at least one entry."""
+        reply = subject.call(subject.principal, subject.wrong_types(subject.principal))
+        expect.refusal(reply, "BadRequest")
+        named = reply.details.get("validation_errors")
+        expect.that(isinstance(named, list) and named, "a list of fields", type(named).__name__, "details")
+
+    @pytest.mark.requirement("COM-ERR-12")
+    def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
+        """Three times the same bad request, three times the same answer."""
+        wrong = subject.wrong_types(subject.principal)
+        named = [subject.call(subject.principal, wrong).names for _ in range(3)]
+        expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
+
+
+class StreamDoor:
+    """What `handle_stream` does with requests that do not belong there."""
+
+    @pytest.mark.requirement("COM-WIRE-5")
+    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
+        """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
+        subject.require(subject.principal_stream)
+        stream = subject.send_stream(request_value)
+        expect.readable(stream)
+        expect.that(stream.is_error, "an error envelope", str(stream))
+
+    @pytest.mark.requirement("COM-WIRE-10")
+    def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
+        """The unary door does not carry out a streaming operation."""
+        reply = subject.send(subject.envelope(subject.principal_stream))
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-11")
+    def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
+        """The streaming door does not carry out a unary operation."""
+        subject.require(subject.principal_stream)
+        stream: StreamReply = subject.send_stream(subject.envelope(subject.principal))
+        expect.refusal(stream, "BadRequest", "NotSupported")

@@ -1,0 +1,261 @@
+"""The LLM component as its suite speaks to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import payload_problem
+from pytest_corpus.suites.fixtures import SUBJECT
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.suites.subject import Subject
+
+FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
+COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather of a place.",
+        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]},
+    },
+}
+"""A tool that any model can call."""
+
+CLOCK = {
+    "type": "function",
+    "function": {"name": "get_time", "description": "The time.", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+def user(content: str) -> dict[str, Any]:
+    """A message of the user."""
+    return {"role": "user", "content": content}
+
+
+class LLM(Subject):
+    """Requests of the LLM component. `model` is the first listed one, or left out where none is listed."""
+
+    component = "llm"
+    principal = "complete"
+    principal_stream = "stream"
+    core = {**Subject.core, "complete": "LLM-COMPLETE-1"}
+    payloads = {
+        "capabilities": "COM-CAP-1",
+        "health": "COM-HEALTH-1",
+        "complete": "LLM-COMPLETE-1",
+        "stream": "LLM-STREAM-1",
+        "count_tokens": "LLM-TOKENS-1",
+    }
+
+    @property
+    def model(self) -> str | None:
+        """The model that plain requests name, or None."""
+        return next(iter(self.capabilities.models), None)
+
+    def minimal(self, name: str) -> dict[str, Any]:
+        model = {"model": self.model} if self.model else {}
+        if name in ("complete", "stream"):
+            return {"messages": [user("hi")], **model}
+        return {"text": "hi", **model} if name == "count_tokens" else {}
+
+    def distinct(self, name: str) -> dict[str, Any]:
+        args = self.minimal(name)
+        if "messages" in args:
+            args["messages"] = [user(self.unique())]
+        elif "text" in args:
+            args["text"] = self.unique()
+        return args
+
+    def wrong_types(self, name: str) -> dict[str, Any]:
+        if name in ("complete", "stream"):
+            return {"messages": "hi"}
+        return {"text": 7} if name == "count_tokens" else {}
+
+    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+        names = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens")
+        found = [(door, self.args(**{name: number}), {}) for door in ("complete", "stream") for name in names]
+        return [*found, ("complete", self.args(), {"deadline_ms": number})]
+
+    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+        return [("complete", self.args(max_tokens=number)), ("stream", self.args(max_tokens=number))]
+
+    def distinguishable(self) -> list[dict[str, Any]]:
+        name = "count_tokens" if self.offers("count_tokens") else "complete"
+        self.require(name)
+        many = min(6, self.capabilities.limit("concurrency") or 6)
+        texts = [" ".join(f"{word}{self.unique('')}" for word in "abcdef"[: number + 1]) for number in range(many)]
+        if name == "count_tokens":
+            return [self.envelope(name, {**self.minimal(name), "text": text}) for text in texts]
+        return [self.envelope(name, self.args(messages=[user(text)])) for text in texts]
+
+    def told(self, reply: Reply) -> Any:
+        result = expect.success(reply)
+        if isinstance(result, Mapping) and "usage" in result:
+            usage = result["usage"]
+            return usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+        return self.tokens_of(result)
+
+    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+        text = self.canary()
+        plain = {"messages": [user(text)]}
+        counted = {**self.minimal("count_tokens"), "text": text}
+        if not refused:
+            requests = [(door, self.args(**plain), {}) for door in ("complete", "stream")]
+            system = self.capabilities.flag("supports_system_message") is not False
+            requests += [("complete", self.args(system_message=text), {})] if system else []
+            requests += [("count_tokens", counted, {})]
+        else:
+            expired = {"deadline_ms": self.in_ms(-60_000)}
+            wrong: list[dict[str, Any]] = [
+                {**plain, "temperature": 9},
+                {**plain, "max_tokens": -1},
+                {"messages": [{"role": "nobody", "content": text}]},
+                {"messages": [{"role": "user", "content": [text]}]},
+                {"messages": text},
+                {**plain, "system_message": [text]},
+            ]
+            wrong += [{**plain, "model": self.unknown_model()}] if self.capabilities.models else []
+            requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in wrong]
+            requests += [("complete", self.args(**plain), expired), ("stream", self.args(**plain), expired)]
+            requests += [("count_tokens", {**counted, "text": [text]}, {}), ("count_tokens", counted, expired)]
+        return [(name, args, ctx, {"content": text}) for name, args, ctx in requests]
+
+    def long(self, name: str) -> dict[str, Any]:
+        if name == "count_tokens":
+            return self.distinct(name)
+        return self.args(messages=[user(f"Write two sentences about the sea. {self.unique()}")])
+
+    def args(self, **changed: Any) -> dict[str, Any]:
+        """The arguments of a plain completion with some of them changed."""
+        return {**self.minimal("complete"), **changed}
+
+    def complete(self, **changed: Any) -> Reply:
+        """Complete a plain request with some arguments changed."""
+        return self.call("complete", self.args(**changed))
+
+    def streamed(self, **changed: Any) -> StreamReply:
+        """Stream a plain request with some arguments changed."""
+        return self.stream("stream", self.args(**changed))
+
+    def ask(self, name: str, **changed: Any) -> Reply | StreamReply:
+        """`complete` or `stream` by name."""
+        return self.invoke(name, self.args(**changed))
+
+    def count(self, text: str, **changed: Any) -> int:
+        """The number of tokens of a text."""
+        reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text, **changed})
+        return self.tokens_of(expect.success(reply, "a token count"))
+
+    def tokens_of(self, result: Any) -> int:
+        """A token count, as an integer or inside an object (R10)."""
+        if isinstance(result, Mapping):
+            result = next((result[key] for key in COUNT_KEYS if key in result), None)
+        whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
+        if not whole or result < 0:
+            raise Violation("a whole number that is not negative", type(result).__name__, "result")
+        return int(result)
+
+    def unknown_model(self) -> str:
+        """A name that is surely not listed.
+
+        Raises:
+            NotApplicable: capabilities list no models.
+        """
+        self.models()
+        return f"no-such-model-{self.canary()}"
+
+    def refuses(self, *names: str, **changed: Any) -> None:
+        """Each of the operations refuses the changed request with BAD_REQUEST."""
+        for name in names:
+            expect.refusal(self.ask(name, **changed), "BadRequest")
+
+    def window(self) -> int:
+        """The context window of the model in use.
+
+        Raises:
+            NotApplicable: none is stated.
+        """
+        window = self.capabilities.context_window(self.model)
+        if window is None:
+            raise NotApplicable("capabilities state no context length")
+        return window
+
+    def too_long(self) -> str:
+        """A text with more tokens than the context window.
+
+        Raises:
+            NotAssessed: the window is too large, or the length cannot be verified.
+        """
+        window = self.window()
+        if window > 400_000:
+            raise NotAssessed(f"a window of {window} tokens is too large to overrun here")
+        words = max(8, window + window // 4 + 8)
+        text = " ".join(f"w{number % 97}" for number in range(words))
+        while self.offers("count_tokens"):
+            tokens = self.count(text)
+            if tokens > window:
+                return text
+            if len(text) > 64 * window + 4096:
+                raise NotAssessed("no text was found that is longer than the window by the adapter's own count")
+            text = f"{text} {text}"
+        return " ".join([text] * 3)
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        if name == "count_tokens":
+            if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
+                yield "LLM-TOKENS-1", Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+            try:
+                self.tokens_of(result)
+            except Violation as violation:
+                yield "LLM-TOKENS-1", violation
+        elif name in ("capabilities", "health"):
+            if not isinstance(result, Mapping):
+                yield self.payloads[name], Violation("an object", type(result).__name__, "result")
+        elif name == "complete":
+            if problem := payload_problem("llm.types.completion", result, self.settings.edition):
+                yield "LLM-COMPLETE-1", problem
+            if isinstance(result, Mapping):
+                yield from _completion(result)
+
+    def audit_chunk(self, name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        if not _adds_up(chunk.get("usage_so_far")):
+            yield "LLM-STREAM-2", Violation("prompt_tokens + completion_tokens", "another total", "usage_so_far")
+
+
+def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    reason = result.get("finish_reason")
+    if isinstance(reason, str) and reason not in FINISH_REASONS:
+        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), "another word", "result.finish_reason")
+    if not _adds_up(result.get("usage")):
+        yield (
+            "LLM-COMPLETE-3",
+            Violation("prompt_tokens + completion_tokens", "another total", "result.usage.total_tokens"),
+        )
+
+
+def _adds_up(usage: Any) -> bool:
+    if not isinstance(usage, Mapping):
+        return True
+    parts = [usage.get("prompt_tokens"), usage.get("completion_tokens") or 0, usage.get("total_tokens")]
+    if not all(isinstance(part, int) for part in parts):
+        return True
+    return bool(parts[0] + parts[1] == parts[2])
+
+
+@pytest.fixture
+def llm(request: pytest.FixtureRequest) -> LLM:
+    """The LLM component under test."""
+    found = request.node.stash[SUBJECT]
+    assert isinstance(found, LLM)
+    return found
+
+
+PROBE = LLM

@@ -1,0 +1,43 @@
+"""Capabilities and their truth (SPECIFICATION 6.2, 8.4; BEHAVIORAL_CONFORMANCE 5.3; R22, R23)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.llm.probe import LLM, llm
+from pytest_corpus.suites.llm.test_sampling_params_validation import RANGES, STATED
+from pytest_corpus.suites.outcomes import NotApplicable
+
+
+class TestCapabilities(Capabilities):
+    """Shape and truth."""
+
+
+class TestStreamingClaim(StreamingClaim):
+    """The streaming door."""
+
+
+@pytest.mark.requirement("LLM-CAP-1")
+def test_models_and_context_length_are_stated(llm: LLM) -> None:
+    """Capabilities list at least one model and say how long a prompt may be."""
+    expect.that(llm.capabilities.models, "a list of models", "none", "result")
+    expect.that(llm.capabilities.context_window(llm.model), "a context length", "none", "result")
+
+
+@pytest.mark.requirement("LLM-CAP-2")
+def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
+    """A stated range does not reach beyond the protocol's."""
+    sampling = llm.capabilities.document.get("sampling")
+    stated = {name: sampling.get(key) for name, key in STATED.items()} if isinstance(sampling, dict) else {}
+    if not any(stated.values()):
+        raise NotApplicable("no sampling ranges are stated")
+    for name, ends in stated.items():
+        if ends is None:
+            continue
+        fit = isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, (int, float)) for end in ends)
+        expect.that(fit, "two numbers", "something else", f"result.sampling.{STATED[name]}")
+        low, high = RANGES[name]
+        expect.that(low <= ends[0] <= ends[1] <= high, f"within [{low}, {high}]", "beyond", f"sampling.{STATED[name]}")

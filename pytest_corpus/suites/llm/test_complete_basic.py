@@ -1,0 +1,244 @@
+"""Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.llm.probe import LLM, llm, user
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+
+MOST_MODELS = 5
+"""Listed models that are tried; a catalogue may be long, and each call costs."""
+
+OPTIONAL = {
+    "stop_sequences": ["###"],
+    "max_tokens": 16,
+    "temperature": 0.5,
+    "top_p": 0.9,
+    "frequency_penalty": 0.1,
+    "presence_penalty": 0.1,
+    "system_message": "Be brief.",
+}
+"""Every optional argument of a completion without tools, with a valid value."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-COMPLETE-1")
+def test_a_plain_request_is_completed(llm: LLM) -> None:
+    """One user message is answered with a completion of the schema."""
+    reply = llm.call("complete")
+    expect.success(reply, "a completion of a plain request")
+    holds("LLM-COMPLETE-1", reply, llm)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-COMPLETE-2")
+@pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
+def test_the_finish_reason_is_a_documented_one(llm: LLM, changed: dict[str, Any]) -> None:
+    """However a completion ends, its reason is one of the five words."""
+    llm.require("complete")
+    reply = llm.complete(**changed)
+    expect.success(reply, "a completion")
+    holds("LLM-COMPLETE-2", reply, llm)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-COMPLETE-3")
+@pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}], ids=["plain", "cut"])
+def test_the_token_totals_add_up(llm: LLM, changed: dict[str, Any]) -> None:
+    """`total_tokens` is the sum of its parts."""
+    llm.require("complete")
+    reply = llm.complete(**changed)
+    expect.success(reply, "a completion")
+    holds("LLM-COMPLETE-3", reply, llm)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-COMPLETE-4")
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_max_tokens_is_honoured(llm: LLM, limit: int) -> None:
+    """A completion has no more tokens than were asked for."""
+    llm.require("complete")
+    result = expect.success(llm.call("complete", {**llm.long("complete"), "max_tokens": limit}), "a completion")
+    within(llm, limit, result.get("usage"), result.get("text")) if isinstance(result, Mapping) else None
+
+
+@pytest.mark.requirement("LLM-COMPLETE-5")
+def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
+    """Where a model is asked for by its listed name, the result gives that name."""
+    llm.require("complete")
+    for model in llm.models()[:MOST_MODELS]:
+        result = expect.success(llm.complete(model=model), "a completion")
+        expect.that(result.get("model") == model, "the model asked for", "another name", "result.model")
+
+
+@pytest.mark.requirement("LLM-COMPLETE-6")
+@pytest.mark.parametrize("name", [*OPTIONAL, "all"])
+def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
+    """Each optional argument alone, and all together, with valid values."""
+    llm.require("complete")
+    expect.success(llm.complete(**accepted(llm, name)), f"{name} to be accepted")
+
+
+@pytest.mark.requirement("LLM-COMPLETE-7")
+def test_the_model_may_be_left_out(llm: LLM) -> None:
+    """A request without `model` is completed by a default one."""
+    llm.require("complete")
+    args = llm.args()
+    args.pop("model", None)
+    expect.success(llm.call("complete", args), "a completion without a model named")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-MODEL-1")
+def test_every_listed_model_completes(llm: LLM) -> None:
+    """Each model that capabilities list answers a plain request."""
+    llm.require("complete")
+    for model in llm.models()[:MOST_MODELS]:
+        expect.success(llm.complete(model=model), "a completion by every listed model")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-MODEL-2")
+def test_an_unknown_model_is_refused(llm: LLM) -> None:
+    """A model that is not listed is refused for good."""
+    llm.require("complete")
+    expect.refusal(llm.complete(model=llm.unknown_model()), *UNKNOWN_MODEL)
+
+
+@pytest.mark.requirement("LLM-CONTEXT-1")
+def test_a_prompt_beyond_the_window_is_refused(llm: LLM) -> None:
+    """A prompt longer than the stated context length is the caller's mistake."""
+    llm.require("complete")
+    reply = llm.complete(messages=[user(llm.too_long())])
+    overran(llm, reply.result if reply.is_success else None)
+    expect.refusal(reply, "BadRequest")
+
+
+@pytest.mark.requirement("LLM-CONTEXT-3")
+def test_a_prompt_beyond_the_window_is_explained(llm: LLM) -> None:
+    """It is a PromptTooLong that gives the limit and the length."""
+    llm.require("complete")
+    reply = llm.complete(messages=[user(llm.too_long())])
+    if reply.is_success:
+        raise Blocked("LLM-CONTEXT-1", "a prompt beyond the window is completed")
+    expect.refusal(reply, "PromptTooLong")
+    for key in ("max_context_length", "provided_tokens"):
+        expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")
+
+
+@pytest.mark.requirement("LLM-CACHE-1")
+def test_other_messages_are_another_request(llm: LLM) -> None:
+    """At temperature 0, new messages are never answered from the cache."""
+    first, second = llm.args(temperature=0), llm.args(temperature=0)
+    first["messages"], second["messages"] = [user(llm.unique())], [user(llm.unique())]
+    not_shared(llm, first, second)
+
+
+@pytest.mark.requirement("LLM-CACHE-1")
+def test_messages_that_only_begin_alike_are_other_messages(llm: LLM) -> None:
+    """A request whose last message, or whose roles, differ from a cached one is another request."""
+    text = llm.unique()
+    one = [user(text), user("a")]
+    for other in ([user(text), user("b")], [user(text)], [user("a"), user(text)]):
+        not_shared(llm, llm.args(temperature=0, messages=one), llm.args(temperature=0, messages=other))
+
+
+@pytest.mark.requirement("LLM-CACHE-2")
+@pytest.mark.parametrize("name", ["model", *(name for name in OPTIONAL if name != "temperature")])
+def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
+    """At temperature 0, a request that differs in one argument is never answered from the cache."""
+    args = llm.args(temperature=0, messages=[user(llm.unique())])
+    if name == "model":
+        if len(llm.models()) < 2:
+            raise NotApplicable("fewer than two models are listed")
+        changed = {**args, "model": llm.models()[1]}
+    else:
+        changed = {**args, **accepted(llm, name)}
+    not_shared(llm, args, changed)
+
+
+@pytest.mark.requirement("COM-CACHE-1")
+def test_a_cached_answer_stays_with_its_tenant(llm: LLM) -> None:
+    """The same request of another tenant is not answered from the cache."""
+    args = llm.args(temperature=0, messages=[user(llm.unique())])
+    not_shared(llm, args, args, {"tenant": f"tenant-{llm.canary()}"}, {"tenant": f"tenant-{llm.canary()}"})
+
+
+@pytest.mark.requirement("COM-IDEM-1")
+def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
+    """Two prompts under one key are counted, and completed, each for itself."""
+    ctx = {"idempotency_key": f"key-{llm.canary()}", "tenant": f"tenant-{llm.canary()}"}
+    llm.require("complete")
+    requests = llm.distinguishable()[:2]
+    alone = [llm.told(llm.send(request)) for request in requests]
+    if alone[0] == alone[1]:
+        raise NotAssessed("the answers to different requests cannot be told apart")
+    keyed = [llm.told(llm.send({**request, "ctx": ctx})) for request in requests]
+    expect.that(keyed == alone, "each request's own answer", "the other's")
+    prompts = [expect.success(llm.call("complete", llm.args(messages=[user(text)]), ctx)) for text in ("a", "b " * 8)]
+    sizes = [prompt["usage"]["prompt_tokens"] for prompt in prompts]
+    expect.that(sizes[0] != sizes[1], "each request's own answer", "the other's")
+
+
+@pytest.mark.requirement("COM-IDEM-2")
+def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
+    """The same request under the same key of another tenant asks the provider again."""
+    key = f"key-{llm.canary()}"
+    args = llm.args(messages=[user(llm.unique())])
+    one, other = ({"idempotency_key": key, "tenant": f"tenant-{llm.canary()}"} for _ in range(2))
+    not_shared(llm, args, args, one, other)
+
+
+def accepted(llm: LLM, name: str) -> dict[str, Any]:
+    """The optional arguments of that name, or all, within what the adapter offers."""
+    offered = dict(OPTIONAL)
+    if llm.capabilities.flag("supports_system_message") is False:
+        del offered["system_message"]
+    if name != "all" and name not in offered:
+        raise NotApplicable(f"{name} is denied by capabilities")
+    return offered if name == "all" else {name: offered[name]}
+
+
+def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
+    """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
+    spent = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    if isinstance(spent, int):
+        expect.that(spent <= limit, f"at most {limit} tokens", f"{spent}", "usage.completion_tokens")
+    if isinstance(text, str) and text and llm.offers("count_tokens"):
+        counted = llm.count(text)
+        expect.that(counted <= 2 * limit + 8, f"at most {limit} tokens", f"a text of {counted}", "text")
+    elif not isinstance(spent, int):
+        raise NotAssessed("neither usage nor count_tokens tells how long the completion is")
+
+
+def overran(llm: LLM, result: Any) -> None:
+    """Leave it open where an accepted prompt may have fit the window after all."""
+    if result is None or llm.offers("count_tokens"):
+        return
+    usage = result.get("usage") if isinstance(result, Mapping) else None
+    spent = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    if not isinstance(spent, int) or spent <= llm.window():
+        raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
+
+
+def not_shared(
+    llm: LLM,
+    first: dict[str, Any],
+    second: dict[str, Any],
+    first_ctx: dict[str, Any] | None = None,
+    second_ctx: dict[str, Any] | None = None,
+) -> None:
+    """The second of two requests reaches the provider although the first was answered before."""
+    llm.provider_op("complete")
+    expect.success(llm.call("complete", first, first_ctx), "a completion")
+    reply = llm.call("complete", second, second_ctx)
+    expect.success(reply, "a completion")
+    asked = reply.exchange.reached_provider
+    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")

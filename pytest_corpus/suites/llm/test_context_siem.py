@@ -1,0 +1,36 @@
+"""Context, observability and privacy (SPECIFICATION 6.1, 6.4, 15; BEHAVIORAL_CONFORMANCE 6.8; R19 to R21)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.llm.probe import LLM, llm
+
+
+class TestContext(Context):
+    """What is read from `ctx`."""
+
+
+class TestObservability(Observability):
+    """Unary operations."""
+
+
+class TestStreamObservability(StreamObservability):
+    """Streams."""
+
+
+class TestPrivacy(Privacy):
+    """Content, tenants, keys and provider texts."""
+
+
+@pytest.mark.requirement("COM-OBS-13")
+@pytest.mark.parametrize("name", ["complete", "stream", "count_tokens"])
+def test_an_unknown_model_is_no_label(llm: LLM, name: str) -> None:
+    """A model that a client made up does not become a label."""
+    llm.require(name)
+    model = llm.unknown_model()
+    reply = llm.invoke(name, {**llm.minimal(name), "model": model}, secrets={"model": model.rpartition("-")[2]})
+    holds("COM-OBS-13", reply, llm)

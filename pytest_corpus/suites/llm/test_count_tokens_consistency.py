@@ -1,0 +1,129 @@
+"""Token counting (BEHAVIORAL_CONFORMANCE 6.5; SPECIFICATION 8.3; R10, R13)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.generate import for_all
+from pytest_corpus.suites.llm.probe import LLM, llm
+from pytest_corpus.suites.llm.test_complete_basic import MOST_MODELS
+
+UNICODE = {
+    "combining_mark": "e\u0301\u0302 n\u0303",
+    "mark_alone": "\u0301",
+    "astral": "\U0001f600\U0001f680\U0001d11e",
+    "zero_width_joiner": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "skin_tone": "\U0001f44d\U0001f3fd",
+    "flag": "\U0001f1ef\U0001f1f5",
+    "right_to_left": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "cjk": "\u6771\u4eac\u90fd",
+    "hangul_parts": "\u1112\u1161\u11ab",
+    "null_and_controls": "a\u0000b\u0007c",
+    "private_use": "\ue000\U0010ffff",
+}
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-TOKENS-1")
+@pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
+def test_a_count_is_a_whole_number(llm: LLM, text: str) -> None:
+    """A count is an integer of at least 0, bare or inside an object."""
+    llm.require("count_tokens")
+    reply = llm.call("count_tokens", {**llm.minimal("count_tokens"), "text": text})
+    expect.success(reply, "a token count")
+    holds("LLM-TOKENS-1", reply, llm)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-TOKENS-2")
+@pytest.mark.parametrize("alphabet", ["letters", "unicode"])
+def test_a_longer_text_never_has_fewer_tokens(llm: LLM, alphabet: str) -> None:
+    """For every text and every beginning of it, the beginning has at most as many tokens."""
+    from hypothesis import strategies
+
+    llm.require("count_tokens")
+    started = time.monotonic()
+    llm.count("hi")
+    cost = time.monotonic() - started
+    letters = strategies.sampled_from("ab cd.,'\n-\t1e")
+    anything = strategies.characters(codec="utf-8") | strategies.sampled_from("".join(UNICODE.values()))
+    texts = strategies.text(letters if alphabet == "letters" else anything, min_size=1, max_size=40)
+    pairs = texts.flatmap(lambda text: strategies.tuples(strategies.just(text), strategies.integers(1, len(text))))
+
+    def check(pair: tuple[str, int]) -> None:
+        text, end = pair
+        if end < len(text):
+            shorter, longer = llm.count(text[:end]), llm.count(text)
+            expect.that(shorter <= longer, f"at least {shorter} tokens, as its beginning has", f"{longer}")
+
+    for_all(pairs, check, seed=llm.settings.seed, examples=60 if cost < 0.005 else 20, call_s=cost)
+
+
+@pytest.mark.requirement("LLM-TOKENS-2")
+def test_every_prefix_of_a_sentence_counts_less(llm: LLM) -> None:
+    """Along every beginning of one sentence the count never falls."""
+    llm.require("count_tokens")
+    text = "Hello, tokenizer!  Don't  stop-counting 12345 e\u0301\U0001f600 words."
+    counts = [llm.count(text[:end]) for end in range(1, len(text) + 1)]
+    expect.that(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
+
+
+@pytest.mark.requirement("LLM-TOKENS-3")
+@pytest.mark.parametrize("kind", list(UNICODE))
+def test_unicode_is_counted_safely(llm: LLM, kind: str) -> None:
+    """Marks, surrogate pairs and joined characters are counted like any text."""
+    llm.require("count_tokens")
+    llm.count(UNICODE[kind])
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-TOKENS-4")
+def test_an_unknown_model_does_not_count(llm: LLM) -> None:
+    """A model that is not listed is refused for good."""
+    llm.require("count_tokens")
+    reply = llm.call("count_tokens", {"text": "hi", "model": llm.unknown_model()})
+    expect.refusal(reply, *UNKNOWN_MODEL)
+
+
+@pytest.mark.requirement("LLM-TOKENS-5")
+def test_every_listed_model_counts(llm: LLM) -> None:
+    """Each model that capabilities list counts tokens."""
+    llm.require("count_tokens")
+    for model in llm.models()[:MOST_MODELS]:
+        expect.success(llm.call("count_tokens", {"text": "hi", "model": model}), "a count by every listed model")
+
+
+@pytest.mark.requirement("LLM-TOKENS-6")
+@pytest.mark.parametrize(
+    "changed", [{"text": 7}, {"text": ["hi"]}, {"text": {"a": 1}}, {}], ids=["number", "list", "object", "missing"]
+)
+def test_a_text_that_is_no_string_is_refused(llm: LLM, changed: dict[str, Any]) -> None:
+    """`text` is required and a string."""
+    llm.require("count_tokens")
+    args = {key: value for key, value in llm.minimal("count_tokens").items() if key != "text"}
+    expect.refusal(llm.call("count_tokens", {**args, **changed}), "BadRequest")
+
+
+@pytest.mark.requirement("LLM-TOKENS-7")
+def test_a_count_is_repeatable(llm: LLM) -> None:
+    """The same text is counted three times alike."""
+    llm.require("count_tokens")
+    text = "The same text, three times: \u00fc\U0001f600."
+    counts = {llm.count(text) for _ in range(3)}
+    expect.that(len(counts) == 1, "one count", f"{len(counts)} different ones")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-TOKENS-8")
+def test_a_count_grows_with_the_text(llm: LLM) -> None:
+    """Three hundred words have more tokens than one of them."""
+    llm.require("count_tokens")
+    words = [f"{word}{number}" for number in range(100) for word in ("river", "stone", "light")]
+    one, many = llm.count(words[0]), llm.count(" ".join(words))
+    expect.that(many > one, f"more than {one} tokens for {len(words)} words", f"{many}")

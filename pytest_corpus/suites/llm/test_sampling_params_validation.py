@@ -1,0 +1,115 @@
+"""Sampling parameters: ranges and types (SPECIFICATION 8.3; SCHEMA 4.1.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.generate import for_all
+from pytest_corpus.suites.llm.probe import LLM, llm
+from pytest_corpus.suites.outcomes import NotApplicable
+
+RANGES = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "frequency_penalty": (-2.0, 2.0),
+    "presence_penalty": (-2.0, 2.0),
+}
+"""The protocol's ranges; only `top_p` leaves out its lower end."""
+
+NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
+BEYOND = {
+    "temperature": (-0.01, -1, 2.01, 100),
+    "top_p": (0, -0.5, 1.01, 2),
+    "frequency_penalty": (-2.01, 2.01, -50),
+    "presence_penalty": (-2.01, 2.01, 50),
+}
+OUTSIDE = [
+    pytest.param(name, value, marks=pytest.mark.requirement(NUMBERS[name]), id=f"{name}={value}")
+    for name, values in BEYOND.items()
+    for value in values
+]
+STATED = {"temperature": "temperature_range", "top_p": "top_p_range"}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(("name", "value"), OUTSIDE)
+def test_a_value_beyond_its_range_is_refused(llm: LLM, name: str, value: float) -> None:
+    """Each parameter just beyond either end, and far beyond, is BAD_REQUEST."""
+    llm.require("complete")
+    llm.refuses("complete", **{name: value})
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.requirement(NUMBERS[name]), id=name) for name in RANGES]
+)
+def test_every_value_beyond_its_range_is_refused(llm: LLM, name: str) -> None:
+    """Generated values outside the range are BAD_REQUEST, however near or far."""
+    from hypothesis import strategies
+
+    llm.require("complete")
+    low, high = RANGES[name]
+    below = strategies.floats(max_value=low, exclude_max=name != "top_p", allow_nan=False, allow_infinity=False)
+    above = strategies.floats(min_value=high, exclude_min=True, allow_nan=False, allow_infinity=False)
+    far = strategies.integers(int(high) + 1, 10_000) | strategies.integers(-10_000, int(low) - 1)
+    sensible = (below | above).filter(lambda value: abs(value) < 1e12 and not 0 < abs(value) < 1e-6)
+    for_all(
+        sensible | far,
+        lambda value: llm.refuses("complete", **{name: value}),
+        seed=llm.settings.seed,
+        examples=12,
+    )
+
+
+@pytest.mark.requirement("LLM-SAMPLING-5")
+@pytest.mark.parametrize("value", [-1, -100, 1.5])
+def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> None:
+    """A negative or fractional `max_tokens` is BAD_REQUEST."""
+    llm.require("complete")
+    llm.refuses("complete", max_tokens=value)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-SAMPLING-6")
+@pytest.mark.parametrize("name", list(RANGES))
+@pytest.mark.parametrize("where", ["low", "middle", "high"])
+def test_a_value_within_its_range_is_accepted(llm: LLM, name: str, where: str) -> None:
+    """Both ends of the range that protocol and adapter share, and its middle, are accepted."""
+    llm.require("complete")
+    low, high = offered(llm, name)
+    low = 0.05 if name == "top_p" and low <= 0 else low
+    value = {"low": low, "middle": (low + high) / 2, "high": high}[where]
+    expect.success(llm.complete(**{name: value}), f"{name} {value:g} to be accepted")
+
+
+@pytest.mark.requirement("LLM-SAMPLING-7")
+@pytest.mark.parametrize("name", [*RANGES, "max_tokens"])
+@pytest.mark.parametrize("value", ["hot", [1], {"value": 1}], ids=["string", "list", "object"])
+def test_a_value_that_is_no_number_is_refused(llm: LLM, name: str, value: Any) -> None:
+    """A string, a list or an object in a number's place is BAD_REQUEST."""
+    llm.require("complete")
+    llm.refuses("complete", **{name: value})
+
+
+@pytest.mark.requirement("LLM-SAMPLING-8")
+@pytest.mark.parametrize(
+    ("name", "value"), [*((name, value) for name, values in BEYOND.items() for value in values), ("max_tokens", -1)]
+)
+def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: float) -> None:
+    """What `complete` finds out of range, `stream` does too."""
+    llm.require("stream")
+    llm.require("complete")
+    if not llm.complete(**{name: value}).is_error:
+        raise NotApplicable(f"complete accepts {name} {value:g}, which is a finding of its own")
+    llm.refuses("stream", **{name: value})
+
+
+def offered(llm: LLM, name: str) -> tuple[float, float]:
+    """The range that both the protocol and the adapter's own statement admit."""
+    low, high = RANGES[name]
+    sampling = llm.capabilities.document.get("sampling")
+    stated = sampling.get(STATED.get(name, "")) if isinstance(sampling, dict) else None
+    fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
+    return (max(low, stated[0]), min(high, stated[1])) if fit and stated is not None else (low, high)

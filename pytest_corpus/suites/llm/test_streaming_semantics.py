@@ -1,0 +1,91 @@
+"""Stream rules: data, end, error (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 8.3; SCHEMA 5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.common.streaming import Streaming
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.llm.probe import LLM, llm, user
+from pytest_corpus.suites.llm.test_complete_basic import MOST_MODELS, OPTIONAL, accepted, overran, within
+
+
+class TestStreaming(Streaming):
+    """Frames and terminals."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("LLM-STREAM-1")
+def test_chunks_are_of_the_schema(llm: LLM) -> None:
+    """Each chunk has `text` and `is_final`, and nothing undocumented."""
+    llm.require("stream")
+    stream = expect.finished(llm.stream("stream", llm.long("stream")))
+    holds("LLM-STREAM-1", stream, llm)
+
+
+@pytest.mark.requirement("LLM-STREAM-2")
+def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
+    """Wherever a chunk tells its usage, the total is the sum of its parts."""
+    llm.require("stream")
+    holds("LLM-STREAM-2", expect.finished(llm.stream("stream", llm.long("stream"))), llm)
+
+
+@pytest.mark.requirement("LLM-STREAM-3")
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
+    """A stream has no more tokens than were asked for."""
+    llm.require("stream")
+    stream = expect.finished(llm.stream("stream", {**llm.long("stream"), "max_tokens": limit}))
+    usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
+    text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
+    within(llm, limit, usages[-1] if usages else None, text)
+
+
+@pytest.mark.requirement("LLM-STREAM-4")
+def test_usage_never_decreases(llm: LLM) -> None:
+    """`usage_so_far` only grows from chunk to chunk."""
+    llm.require("stream")
+    stream = expect.finished(llm.stream("stream", llm.long("stream")))
+    totals = [
+        chunk["usage_so_far"].get("total_tokens")
+        for chunk in stream.chunks
+        if isinstance(chunk.get("usage_so_far"), dict)
+    ]
+    whole = [total for total in totals if isinstance(total, int)]
+    expect.that(whole == sorted(whole), "totals that never decrease", "a smaller one later", "usage_so_far")
+
+
+@pytest.mark.requirement("LLM-STREAM-5")
+def test_every_listed_model_streams(llm: LLM) -> None:
+    """Each model that capabilities list streams a plain request."""
+    llm.require("stream")
+    for model in llm.models()[:MOST_MODELS]:
+        expect.finished(llm.streamed(model=model), "a stream by every listed model")
+
+
+@pytest.mark.requirement("LLM-STREAM-6")
+@pytest.mark.parametrize("name", [*OPTIONAL, "all"])
+def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
+    """Each optional argument alone, and all together, with valid values."""
+    llm.require("stream")
+    expect.finished(llm.streamed(**accepted(llm, name)), f"{name} to be accepted")
+
+
+@pytest.mark.requirement("LLM-MODEL-3")
+def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
+    """A model that is not listed is refused for good."""
+    llm.require("stream")
+    expect.refusal(llm.streamed(model=llm.unknown_model()), *UNKNOWN_MODEL)
+
+
+@pytest.mark.requirement("LLM-CONTEXT-2")
+def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM) -> None:
+    """A prompt longer than the stated context length is the caller's mistake."""
+    llm.require("stream")
+    stream = llm.streamed(messages=[user(llm.too_long())])
+    usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
+    overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
+    expect.refusal(stream, "BadRequest")

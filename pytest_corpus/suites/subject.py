@@ -1,0 +1,349 @@
+"""One component of the adapter under test, as the suites speak to it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.provider import Plan
+from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.reply import Reply, StreamReply
+
+HOUR_MS = 3_600_000
+
+PATIENT_TRIES = 3
+PATIENT_WAIT_MS = 2_000
+"""How often, and how long at most, the suite waits where an adapter asks it to retry."""
+
+STUBBORN = 20
+"""How often a planned fault strikes: more often than a sound adapter retries."""
+
+CANARY_LETTERS = "bcdfghjkmnpqrtvwxyz23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run fixes: the seed of generated inputs, a pinned schema edition (or None), a name of its own."""
+
+    seed: int = 0
+    edition: str | None = None
+    run: str = "run"
+
+
+class Subject:
+    """Sends requests of one component and reads the answers. Components subclass it with their requests."""
+
+    component = ""
+    principal = ""
+    principal_stream = ""
+    core: Mapping[str, str] = {"capabilities": "COM-CAP-1", "health": "COM-HEALTH-1"}
+    """The requirement that says that an operation works for a plain request."""
+
+    def __init__(self, client: AdapterClient, capabilities: Capabilities, settings: Settings) -> None:
+        self.client, self.capabilities, self.settings = client, capabilities, settings
+        self._baselines: dict[str, Undecided | None] = {}
+        self._provider_ops: dict[str, tuple[str, ...]] = {}
+        self._made = 0
+        self._fresh: list[AdapterClient] = []
+
+    # -- requests --------------------------------------------------------------------------------------
+
+    def minimal(self, name: str) -> dict[str, Any]:
+        """The arguments of the plainest valid request of an operation."""
+        raise NotImplementedError
+
+    def wrong_types(self, name: str) -> dict[str, Any]:
+        """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""
+        raise NotImplementedError
+
+    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+        """Requests with this number wherever a number goes in: (operation, args, ctx), the deadline included."""
+        raise NotImplementedError
+
+    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+        """Requests with this number wherever a whole number goes in: (operation, args)."""
+        raise NotImplementedError
+
+    def distinguishable(self) -> list[dict[str, Any]]:
+        """Envelopes of unary requests whose answers can be told apart by `told`."""
+        raise NotImplementedError
+
+    def told(self, reply: Reply) -> Any:
+        """What tells the answer to one of `distinguishable` from the others."""
+        raise NotImplementedError
+
+    def long(self, name: str) -> dict[str, Any]:
+        """Valid arguments, not sent before, whose stream is likely to have several chunks."""
+        return self.distinct(name)
+
+    def secretive(
+        self, *, refused: bool
+    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+        """Requests that carry secrets, good ones or ones to be refused: (operation, args, ctx, secrets)."""
+        raise NotImplementedError
+
+    def operation(self, name: str) -> Operation:
+        """The row of one of this component's operations."""
+        return BY_OP[f"{self.component}.{name}"]
+
+    def operations(self, *, streaming: bool | None = None) -> list[str]:
+        """The bare names of this component's operations."""
+        return [operation.name for operation in operations_of(self.component, streaming=streaming)]
+
+    def envelope(
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """A request envelope; the plainest arguments where none are given."""
+        given = self.minimal(name) if args is None else dict(args)
+        return {"op": f"{self.component}.{name}", "ctx": dict(ctx or {}), "args": given}
+
+    def unique(self, prefix: str = "note") -> str:
+        """A short word that no other request of this run or worker holds."""
+        self._made += 1
+        return f"{prefix} {self.settings.run}{self._made}"
+
+    @staticmethod
+    def canary(length: int = 14) -> str:
+        """A secret that no adapter could say by accident."""
+        return "".join(secrets.choice(CANARY_LETTERS) for _ in range(length))
+
+    @staticmethod
+    def in_ms(milliseconds: float) -> int:
+        """An absolute deadline that lies so far ahead (or behind)."""
+        return int(time.time() * 1000 + milliseconds)
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def send(self, request: Any, **options: Any) -> Reply:
+        """Send anything at all to `handle`."""
+        return Reply(self.client.send(request, self.component, **options))
+
+    def send_stream(self, request: Any, **options: Any) -> StreamReply:
+        """Send anything at all to `handle_stream` and read the stream to its end."""
+        return StreamReply(self.client.send(request, self.component, streaming=True, **options))
+
+    def call(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        ctx: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Reply:
+        """Call a unary operation, waiting as a sound client does where the adapter asks for it."""
+        request = self.envelope(name, args, ctx)
+        return self._patiently(lambda: self.send(request, **options))
+
+    def stream(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        ctx: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> StreamReply:
+        """Call a streaming operation, waiting as a sound client does where the adapter asks for it."""
+        request = self.envelope(name, args, ctx)
+        return self._patiently(lambda: self.send_stream(request, **options))
+
+    def invoke(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        ctx: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Reply | StreamReply:
+        """Call an operation by the door that it belongs to."""
+        call: Any = self.stream if self.operation(name).streaming else self.call
+        reply: Reply | StreamReply = call(name, args, ctx, **options)
+        return reply
+
+    def _patiently(self, attempt: Any) -> Any:
+        for left in range(PATIENT_TRIES, 0, -1):
+            reply = attempt()
+            wait = self._asked_to_wait(reply) if left > 1 else None
+            if wait is None:
+                break
+            time.sleep(wait / 1000)
+        return reply
+
+    def _asked_to_wait(self, reply: Reply | StreamReply) -> float | None:
+        """Milliseconds to wait before trying again, where a rate limiter of the adapter's own asks for it."""
+        if not reply.is_a("ResourceExhausted") or self.client.provider.canaries:
+            return None
+        body = reply.body if isinstance(reply, Reply) else reply.errors[0]
+        hint = body.get("retry_after_ms")
+        fit = isinstance(hint, (int, float)) and not isinstance(hint, bool)
+        return hint if fit and 0 <= hint <= PATIENT_WAIT_MS else None
+
+    # -- what can be relied on -------------------------------------------------------------------------
+
+    def require(self, *names: str) -> None:
+        """Go on only where these operations are offered and answer a plain request.
+
+        Raises:
+            NotApplicable: capabilities deny the operation, or it answers NOT_SUPPORTED unclaimed.
+            Blocked: it does not work, which is the finding of another requirement.
+        """
+        for name in names:
+            if name not in self._baselines:
+                self._baselines[name] = self._try(name)
+            obstacle = self._baselines[name]
+            if obstacle is not None:
+                raise obstacle
+
+    def denies(self, name: str) -> bool:
+        """Whether capabilities say that an operation is not offered."""
+        capability = self.operation(name).capability
+        return capability is not None and self.capabilities.flag(capability) is False
+
+    def knocks(self, name: str) -> bool:
+        """Whether an operation can be called and is not denied, working or not."""
+        return not self.denies(name) and (
+            not self.operation(name).streaming or self.client.streams(self.component)
+        )
+
+    def denied(self) -> list[str]:
+        """The operations that capabilities deny and that can be called all the same."""
+        door = self.client.streams(self.component)
+        return [name for name in self.operations() if self.denies(name) and (door or not self.operation(name).streaming)]
+
+    def offers(self, name: str) -> bool:
+        """Whether an operation is offered and works."""
+        try:
+            self.require(name)
+        except Undecided:
+            return False
+        return True
+
+    def _try(self, name: str) -> Undecided | None:
+        operation = self.operation(name)
+        claimed = self.capabilities.flag(operation.capability) if operation.capability else True
+        if claimed is False:
+            return NotApplicable(f"capabilities deny {operation.capability}")
+        if operation.streaming and not self.client.streams(self.component):
+            if claimed:
+                return Blocked("COM-CAP-9", "there is no handle_stream")
+            return NotApplicable("there is no handle_stream, and streaming is not claimed")
+        reply = self.invoke(name)
+        if claimed is None and reply.is_a("NotSupported"):
+            return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {operation.capability} is not claimed")
+        try:
+            if isinstance(reply, StreamReply):
+                expect.finished(reply)
+            else:
+                expect.success(reply)
+        except Undecided as obstacle:
+            return obstacle
+        except AssertionError:
+            return Blocked(self.core.get(name, "COM-CAP-6"), f"a plain {operation.op} is answered with {reply}")
+        return None
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    payloads: Mapping[str, str] = {}
+    """By operation: the requirement that says what its result or chunk looks like."""
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        """What the result of an operation breaks, as (requirement id, violation)."""
+        raise NotImplementedError
+
+    def audit_chunk(self, name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        """What a chunk breaks beyond its schema, as (requirement id, violation)."""
+        raise NotImplementedError
+
+    def models(self) -> tuple[str, ...]:
+        """The listed models.
+
+        Raises:
+            NotApplicable: capabilities list none, so the set is open (R13).
+        """
+        if not self.capabilities.models:
+            raise NotApplicable("capabilities list no models")
+        return self.capabilities.models
+
+    # -- the provider ----------------------------------------------------------------------------------
+
+    def fresh(self) -> Subject:
+        """The same component of another instance, for a test that breaks things; closed after the test."""
+        client = self.client.fresh()
+        self._fresh.append(client)
+        other = type(self)(client, self.capabilities, self.settings)
+        other._baselines, other._provider_ops = self._baselines, self._provider_ops
+        return other
+
+    def close_fresh(self) -> None:
+        """Close the instances that `fresh` made."""
+        while self._fresh:
+            self._fresh.pop().close()
+
+    def plan(self, kind: str, name: str, **options: Any) -> Plan:
+        """Plan a fault where an operation of this component reaches the provider.
+
+        It strikes again where the adapter retries by itself, unless `times` says otherwise.
+        """
+        options.setdefault("times", 1 if kind == "slow" else STUBBORN)
+        return self.client.provider.plan(kind, self.provider_op(name), **options)
+
+    def fired(self, plan: Plan) -> None:
+        """Go on only where a planned fault struck.
+
+        Raises:
+            NotAssessed: the adapter did not reach its provider under this op, or answered from a cache.
+        """
+        if not plan.fired:
+            raise NotAssessed(f"the fault planned at {plan.op} never fired", "provider")
+
+    def provider_op(self, name: str) -> str:
+        """Under which op a working operation reaches the provider.
+
+        Raises:
+            NotAssessed: a plain request of it does not reach the provider, or under several other names.
+        """
+        self.require(name)
+        own = f"{self.component}.{name}"
+        if name not in self._provider_ops:
+            before = len(self.client.provider.arrivals)
+            self.invoke(name, self.distinct(name))
+            arrived = tuple(dict.fromkeys(self.client.provider.arrivals[before:]))
+            self._provider_ops[name] = (own,) if own in arrived else arrived
+        ops = self._provider_ops[name]
+        if len(ops) != 1:
+            reason = "reached under several other names" if ops else "not reached"
+            raise NotAssessed(
+                f"for {own} the provider is {reason}: await provider.reached({own!r}) where it is called", "provider"
+            )
+        return ops[0]
+
+    def backed(self, *, streaming: bool) -> list[str]:
+        """The operations that work and reach the provider, the principal one first.
+
+        Raises:
+            NotAssessed: not even the principal one reaches it.
+        """
+        principal = self.principal_stream if streaming else self.principal
+        self.provider_op(principal)
+        found = [principal]
+        for name in self.operations(streaming=streaming):
+            try:
+                if name not in (principal, "capabilities", "health") and self.provider_op(name):
+                    found.append(name)
+            except Undecided:
+                continue
+        return found
+
+    def distinct(self, name: str) -> dict[str, Any]:
+        """Valid arguments that were not sent before, so that no cache can answer them."""
+        return self.minimal(name)
+
+    # -- what was seen ---------------------------------------------------------------------------------
+
+    @property
+    def clients(self) -> list[AdapterClient]:
+        """Every instance that the current test speaks to."""
+        return [self.client, *self._fresh]

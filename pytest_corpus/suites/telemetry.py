@@ -1,0 +1,157 @@
+"""What an exchange reported, in metrics and logs, and whether it gave anything away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.metrics import Observation
+from pytest_corpus.spec.errors import TAXONOMY, code_of
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.suites.outcomes import Violation
+from pytest_corpus.suites.reply import looks_like_error
+from pytest_corpus.suites.subject import Subject
+
+Finding = tuple[str, Violation]
+
+STREAM_OUTCOME = "count_stream_final_outcome"
+
+GRAM = 8
+"""A substring of this length of a secret is a leak (R21)."""
+
+LEAKS = {
+    "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
+    "tenant": {"error": "COM-LEAK-4", "metrics": "COM-LEAK-4", "log": "COM-LEAK-4"},
+    "idempotency key": {"error": "COM-LEAK-5", "metrics": "COM-LEAK-5", "log": "COM-LEAK-5"},
+    "provider text": {"error": "COM-LEAK-6", "metrics": "COM-LEAK-6", "log": "COM-LEAK-6"},
+    "model": {"metrics": "COM-OBS-13"},
+    "request id": {"metrics": "COM-OBS-14"},
+}
+"""By what a secret is and where it stands: the requirement that this breaks."""
+
+
+def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+    """What an exchange's telemetry breaks."""
+    if "metrics" in subject.client.hooks:
+        yield from _interface(exchange)
+        if _watched(exchange, subject):
+            yield from _observed(exchange, subject)
+    yield from _leaks(exchange)
+
+
+def named(exchange: Exchange, subject: Subject) -> list[Observation]:
+    """The observations whose `op` names the called operation, bare or with its component (R19)."""
+    bare = exchange.op.partition(".")[2]
+    return [seen for seen in exchange.observations if seen.op in (bare, exchange.op)]
+
+
+def _interface(exchange: Exchange) -> Iterator[Finding]:
+    for report in (*exchange.observations, *exchange.counts):
+        if report.malformed:
+            yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
+
+
+def _watched(exchange: Exchange, subject: Subject) -> bool:
+    """Whether observations are required: a known operation at its own door, read to its end (R19)."""
+    operation = BY_OP.get(exchange.op)
+    return (
+        operation is not None
+        and operation.component == subject.component
+        and operation.streaming == exchange.streaming
+        and exchange.fault is None
+        and bool(exchange.frames)
+    )
+
+
+def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+    bodies = [frame.body for frame in exchange.frames]
+    failure = next((body for body in bodies if looks_like_error(body)), None)
+    seen = named(exchange, subject)
+    if len(seen) != 1:
+        which = "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if failure else "COM-OBS-1"
+        yield which, Violation(f"one observation of {exchange.op}", f"{len(seen)}")
+    if exchange.streaming and subject.component in ("llm", "graph"):
+        counted = [count for count in exchange.counts if str(count.name).endswith(STREAM_OUTCOME)]
+        if len(counted) != 1:
+            yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}")
+    if len(seen) == 1:
+        yield from _labels(exchange, seen[0], failure, subject)
+
+
+def _labels(
+    exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: Subject
+) -> Iterator[Finding]:
+    if seen.component != subject.component:
+        yield "COM-OBS-4", Violation(subject.component, type(seen.component).__name__, "component")
+    ms = seen.ms
+    if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
+        yield "COM-OBS-7", Violation("a non-negative number", type(ms).__name__, "ms")
+    name = exchange.op.partition(".")[2]
+    if name != "capabilities" and not (name == "health" and exchange.secrets):
+        if seen.ok is not (failure is None):
+            yield "COM-OBS-5", Violation(str(failure is None), _short(seen.ok), "ok")
+        if seen.code not in _codes(failure):
+            yield "COM-OBS-6", Violation(" or ".join(sorted(_codes(failure))), _short(seen.code), "code")
+    yield from _context_labels(exchange, seen)
+
+
+def _codes(failure: Mapping[str, Any] | None) -> set[str]:
+    if failure is None:
+        return {"OK"}
+    error = str(failure.get("error"))
+    family = TAXONOMY[error].family if error in TAXONOMY else error
+    return {str(failure.get("code")), error, family, code_of(family)}
+
+
+def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
+    ctx = exchange.request.get("ctx") if isinstance(exchange.request, Mapping) else None
+    if not isinstance(ctx, Mapping) or exchange.op.endswith(".capabilities"):
+        return
+    tenant, deadline = ctx.get("tenant"), ctx.get("deadline_ms")
+    if isinstance(tenant, str) and tenant and not isinstance(seen.extra.get("tenant_hash"), str):
+        yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "none", "extra.tenant_hash")
+    bucket = seen.extra.get("deadline_bucket")
+    if isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < 2**63:
+        if bucket is None:
+            yield "COM-OBS-10", Violation("deadline_bucket where a deadline was given", "none", "extra.deadline_bucket")
+    elif deadline is None and bucket is not None:
+        yield "COM-OBS-10", Violation("no deadline_bucket without a deadline", "one", "extra.deadline_bucket")
+
+
+def _leaks(exchange: Exchange) -> Iterator[Finding]:
+    if not exchange.secrets:
+        return
+    texts = {
+        "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
+        "metrics": [
+            json.dumps(report.labels(), default=str, ensure_ascii=False)
+            for report in (*exchange.observations, *exchange.counts)
+        ],
+        "log": list(exchange.logs),
+    }
+    for what, secret in exchange.secrets.items():
+        kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
+        for channel, requirement in LEAKS[kind].items():
+            if exchange.debug_logs and channel == "log":
+                requirement = "COM-LEAK-7"  # noqa: PLW2901 - the same leak, seen only on request
+            if any(_holds(text, secret) for text in texts[channel]):
+                place = {"error": "an error", "metrics": "metrics", "log": "a log record"}[channel]
+                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
+
+
+def _error_text(body: Mapping[str, Any]) -> str:
+    said = {key: body.get(key) for key in ("message", "details", "error", "code")}
+    return json.dumps(said, ensure_ascii=False, default=str)
+
+
+def _holds(text: str, secret: str) -> bool:
+    if len(secret) <= GRAM:
+        return secret in text
+    return any(secret[start : start + GRAM] in text for start in range(len(secret) - GRAM + 1))
+
+
+def _short(value: Any) -> str:
+    plain = isinstance(value, str) and value.replace("_", "").isalnum() and len(value) <= 40
+    return str(value) if plain or isinstance(value, bool) else type(value).__name__

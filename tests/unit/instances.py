@@ -1,0 +1,154 @@
+"""Instances for property-based tests: mutations of a seed, and instances made from a schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+from pytest_corpus import resources
+
+Path = tuple[str | int, ...]
+
+FINITE: dict[str, Any] = {"allow_nan": False, "allow_infinity": False}
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(**FINITE),
+    st.sampled_from((-1, 0, 1, 1.0, -0.5, 2**70, 1e308, "", "OK", "STREAMING", "llm.stream", "a\n", "stop")),
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=8),
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(("id", "text", "tokens", "x")), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@cache
+def documents() -> Mapping[str, dict[str, Any]]:
+    """Every schema document by its `$id`, as the files have it."""
+    read = [json.loads(path.read_text()) for path in sorted(resources.folder("schemas").rglob("*.json"))]
+    return {document["$id"]: document for document in read}
+
+
+@st.composite
+def mutated(draw: st.DrawFn, seed: Any, edits: int = 3) -> Any:
+    """The seed with up to `edits` values replaced, nulled, removed or added."""
+    root = [copy.deepcopy(seed)]
+    keys = sorted(
+        {part for path in paths(seed) for part in path if isinstance(part, str)} | {"extra", "code"}
+    )
+    for _ in range(draw(st.integers(1, edits))):
+        path = draw(st.sampled_from([(0, *path) for path in paths(root[0])]))
+        edit = draw(st.sampled_from(("replace", "null", "remove", "add")))
+        holder: Any = root
+        for part in path[:-1]:
+            holder = holder[part]
+        target = holder[path[-1]]
+        if edit == "replace":
+            holder[path[-1]] = draw(JSON)
+        elif edit == "null":
+            holder[path[-1]] = None
+        elif edit == "remove" and len(path) > 1:
+            del holder[path[-1]]
+        elif isinstance(target, dict):
+            target[draw(st.sampled_from(keys))] = draw(JSON)
+        elif isinstance(target, list):
+            target.append(draw(JSON))
+    return root[0]
+
+
+def paths(value: Any, here: Path = ()) -> Iterator[Path]:
+    """The path of every value in a JSON value, its own first."""
+    yield here
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from paths(item, (*here, key))
+
+
+@cache
+def from_schema(uri: str) -> st.SearchStrategy[Any]:
+    """Instances that the schema with an `$id` accepts, but for keys that only a closed base refuses."""
+    return _made({"$ref": uri})
+
+
+def _made(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    merged = _merged(schema)
+    if "const" in merged or "enum" in merged:
+        return st.sampled_from([merged["const"]] if "const" in merged else merged["enum"])
+    for union in ("anyOf", "oneOf"):
+        if union in merged:
+            rest = {key: value for key, value in merged.items() if key != union}
+            return st.one_of([_made({"allOf": [rest, branch]}) for branch in merged[union]])
+    types = merged.get("type", ["object", "string", "null"])
+    return st.one_of([_of_type(name, merged) for name in ([types] if isinstance(types, str) else types)])
+
+
+def _of_type(name: str, schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    low, high = schema.get("exclusiveMinimum", schema.get("minimum")), schema.get("maximum")
+    if name == "object":
+        return _object(schema)
+    if name == "array":
+        return st.lists(_made(schema.get("items", {})), max_size=2)
+    if name == "string" and "pattern" in schema:
+        return st.from_regex(schema["pattern"].replace("$", r"\Z"))
+    if name == "number":
+        return st.floats(low, high, exclude_min="exclusiveMinimum" in schema, **FINITE)
+    return {
+        "string": st.text(st.characters(codec="utf-8"), min_size=schema.get("minLength", 0), max_size=12),
+        "integer": st.integers(low, high),
+        "boolean": st.booleans(),
+        "null": st.none(),
+    }[name]
+
+
+def _object(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    made = {key: _made(value) for key, value in schema.get("properties", {}).items()}
+    required = {key: made.pop(key, JSON) for key in schema.get("required", ())}
+    if schema.get("additionalProperties", True) is not False:
+        made["extra"] = JSON
+    return st.fixed_dictionaries(required, optional=made)
+
+
+def _merged(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with its `$ref` and `allOf` folded in; what stands closer wins."""
+    merged: dict[str, Any] = {"properties": {}, "required": []}
+    parts = [_merged(inner) for inner in schema.get("allOf", ())]
+    if "$ref" in schema:
+        parts.append(_merged(_target(schema["$ref"])))
+    for part in (*parts, schema):
+        for key, value in part.get("properties", {}).items():
+            own = merged["properties"].get(key)
+            merged["properties"][key] = {"allOf": [own, value]} if own else value
+        merged["required"] = list(dict.fromkeys((*merged["required"], *part.get("required", ()))))
+        merged |= {key: value for key, value in part.items() if key not in _FOLDED}
+    return merged
+
+
+_FOLDED = ("$ref", "allOf", "properties", "required")
+
+
+def _target(ref: str) -> Mapping[str, Any]:
+    uri, _, pointer = ref.partition("#")
+    target: Any = _absolute(documents()[uri], uri)
+    for part in pointer.split("/")[1:]:
+        target = target[part]
+    return target  # type: ignore[no-any-return]
+
+
+def _absolute(node: Any, uri: str) -> Any:
+    """The document with its local references made absolute."""
+    if isinstance(node, dict):
+        local = {"$ref": uri + node["$ref"]} if str(node.get("$ref")).startswith("#") else {}
+        return {key: _absolute(value, uri) for key, value in node.items()} | local
+    return [_absolute(item, uri) for item in node] if isinstance(node, list) else node

@@ -1,0 +1,438 @@
+"""The stream validator: legal streams pass, and each defect is one error that says where it lies."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import mutated, paths
+
+from pytest_corpus.schema_registry import SchemaRegistry, UnknownEditionError, registry
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.stream_validator import (
+    MAX_FRAME_BYTES,
+    ErrorType,
+    FrameError,
+    StreamReport,
+    StreamValidationEngine,
+    validate_frames,
+)
+
+CANARY = "canary-5b1e77d0"
+USAGE = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+DATA: dict[str, Any] = {
+    "ok": True,
+    "code": "STREAMING",
+    "ms": 12.5,
+    "chunk": {"text": CANARY, "is_final": False, "model": "m", "usage_so_far": USAGE},
+}
+FINAL = {**DATA, "chunk": {"text": "", "is_final": True}}
+KEEP_ALIVE = {**DATA, "chunk": {"text": "", "is_final": False}}
+ERROR: dict[str, Any] = {
+    "ok": False,
+    "code": "UNAVAILABLE",
+    "error": "Unavailable",
+    "message": "down",
+    "retry_after_ms": None,
+    "details": {},
+    "ms": 20,
+}
+
+
+def frame(**changed: object) -> dict[str, object]:
+    return {**DATA, **changed}
+
+
+def chunk(**changed: object) -> dict[str, object]:
+    return {**DATA, "chunk": {**DATA["chunk"], **changed}}
+
+
+def without(mapping: Mapping[str, object], *keys: str) -> dict[str, object]:
+    return {key: value for key, value in mapping.items() if key not in keys}
+
+
+def report(*frames: object, **options: Any) -> StreamReport:
+    return validate_frames(frames, component="llm", **options)
+
+
+def found(*frames: object, **options: Any) -> list[tuple[int, str, str]]:
+    """Every error as (frame number, type, path)."""
+    errors = report(*frames, **options).validation_errors
+    return [(error.frame_number, error.error_type, error.path) for error in errors]
+
+
+LEGAL: tuple[tuple[str, list[object], str], ...] = (
+    ("several frames", [DATA, DATA, FINAL], "success"),
+    ("one final frame", [FINAL], "success"),
+    ("empty final chunk", [DATA, FINAL], "success"),
+    ("text in the final chunk", [chunk(is_final=True)], "success"),
+    ("keep-alive frames", [KEEP_ALIVE, DATA, KEEP_ALIVE, KEEP_ALIVE, FINAL], "success"),
+    ("an error at once", [ERROR], "error"),
+    ("an error midway", [DATA, ERROR], "error"),
+    ("zero and whole milliseconds", [frame(ms=0), frame(ms=3), FINAL], "success"),
+    ("a mapping that is no dict", [MappingProxyType(DATA), MappingProxyType(FINAL)], "success"),
+)
+
+
+@pytest.mark.parametrize("edition", [None, *EDITIONS])
+@pytest.mark.parametrize(("kind", "frames", "terminal"), LEGAL, ids=[row[0] for row in LEGAL])
+def test_legal_streams_pass_under_every_edition(
+    kind: str, frames: list[object], terminal: str, edition: str | None
+) -> None:
+    """No legal shape of a stream is called wrong (R1, R4)."""
+    result = report(*frames, edition=edition)
+    assert result.is_valid, result.error_summary
+    assert (result.terminal, result.total_frames, result.frames_validated) == (
+        terminal,
+        len(frames),
+        len(frames),
+    )
+    assert result.error_summary == ""
+
+
+NULLS: tuple[tuple[str, list[object], tuple[int, str, str]], ...] = (
+    ("ms", [frame(ms=None), FINAL], (1, ErrorType.FRAME_MS, "ms")),
+    ("model", [chunk(model=None), FINAL], (1, ErrorType.CHUNK_SCHEMA, "chunk.model")),
+    ("usage_so_far", [chunk(usage_so_far=None), FINAL], (1, ErrorType.CHUNK_SCHEMA, "chunk.usage_so_far")),
+    ("tool_calls", [chunk(tool_calls=None), FINAL], (1, ErrorType.CHUNK_SCHEMA, "chunk.tool_calls")),
+    ("details", [{**ERROR, "details": None}], (1, ErrorType.ERROR_ENVELOPE, "details")),
+    ("ms of the error", [{**ERROR, "ms": None}], (1, ErrorType.ERROR_ENVELOPE, "ms")),
+)
+
+
+@pytest.mark.parametrize(("kind", "frames", "error"), NULLS, ids=[row[0] for row in NULLS])
+def test_a_pinned_edition_judges_alone(kind: str, frames: list[object], error: tuple[int, str, str]) -> None:
+    """What 1.1.0 widened passes under it and under no pin, and is an error under 1.0.0 (R6, R18)."""
+    assert found(*frames) == found(*frames, edition="1.1.0") == []
+    assert found(*frames, edition="1.0.0") == [error]
+
+
+DEFECTS: tuple[tuple[str, object, str, str], ...] = (
+    ("a string", CANARY, ErrorType.FRAME_TYPE, ""),
+    ("nothing", None, ErrorType.FRAME_TYPE, ""),
+    ("an array", [DATA], ErrorType.FRAME_TYPE, ""),
+    ("overlay data", {"event": "data", "data": DATA["chunk"]}, ErrorType.FRAMING, ""),
+    ("overlay with an id", {"event": "data", "data": {}, "id": 1}, ErrorType.FRAMING, ""),
+    ("no chunk", without(DATA, "chunk"), ErrorType.FRAME_SHAPE, "chunk"),
+    ("an extra key", frame(seq=1), ErrorType.FRAME_SHAPE, "seq"),
+    ("two extra keys", frame(seq=1, op="llm.stream"), ErrorType.FRAME_SHAPE, "seq"),
+    ("an error key beside a chunk", frame(error=None), ErrorType.FRAME_SHAPE, "error"),
+    ("result for chunk", {**without(DATA, "chunk"), "result": {}}, ErrorType.FRAME_SHAPE, "chunk"),
+    ("a unary envelope", {"ok": True, "code": "OK", "ms": 1, "result": {}}, ErrorType.FRAME_SHAPE, "chunk"),
+    ("a bare chunk", DATA["chunk"], ErrorType.FRAME_SHAPE, ""),
+    ("type and delta", {"type": "delta", "delta": CANARY}, ErrorType.FRAME_SHAPE, ""),
+    ("an empty object", {}, ErrorType.FRAME_SHAPE, ""),
+    ("no ok", without(DATA, "ok"), ErrorType.FRAME_OK, "ok"),
+    ("ok false", frame(ok=False), ErrorType.FRAME_OK, "ok"),
+    ("ok one", frame(ok=1), ErrorType.FRAME_OK, "ok"),
+    ("ok null", frame(ok=None), ErrorType.FRAME_OK, "ok"),
+    ("no code", without(DATA, "code"), ErrorType.FRAME_CODE, "code"),
+    ("code OK", frame(code="OK"), ErrorType.FRAME_CODE, "code"),
+    ("code in small letters", frame(code="streaming"), ErrorType.FRAME_CODE, "code"),
+    ("code null", frame(code=None), ErrorType.FRAME_CODE, "code"),
+    ("no ms", without(DATA, "ms"), ErrorType.FRAME_MS, "ms"),
+    ("negative ms", frame(ms=-0.1), ErrorType.FRAME_MS, "ms"),
+    ("NaN ms", frame(ms=math.nan), ErrorType.FRAME_MS, "ms"),
+    ("infinite ms", frame(ms=math.inf), ErrorType.FRAME_MS, "ms"),
+    ("ms in a string", frame(ms="12"), ErrorType.FRAME_MS, "ms"),
+    ("ms true", frame(ms=True), ErrorType.FRAME_MS, "ms"),
+    ("chunk null", frame(chunk=None), ErrorType.CHUNK_SCHEMA, "chunk"),
+    ("chunk a string", frame(chunk=CANARY), ErrorType.CHUNK_SCHEMA, "chunk"),
+    ("no text", frame(chunk={"is_final": False}), ErrorType.CHUNK_SCHEMA, "chunk.text"),
+    ("text a number", chunk(text=7), ErrorType.CHUNK_SCHEMA, "chunk.text"),
+    ("no is_final", frame(chunk={"text": ""}), ErrorType.CHUNK_SCHEMA, "chunk.is_final"),
+    ("is_final a string", chunk(is_final="no"), ErrorType.CHUNK_SCHEMA, "chunk.is_final"),
+    ("a key more in the chunk", chunk(delta=""), ErrorType.CHUNK_SCHEMA, "chunk.delta"),
+    (
+        "usage without a total",
+        chunk(usage_so_far={"prompt_tokens": 1}),
+        ErrorType.CHUNK_SCHEMA,
+        "chunk.usage_so_far.total_tokens",
+    ),
+    ("no JSON in the chunk", chunk(text=b"a"), ErrorType.CHUNK_SCHEMA, "chunk.text"),
+    (
+        "three defects in a chunk",
+        frame(chunk={"text": 1, "is_final": 2, "x": 3}),
+        ErrorType.CHUNK_SCHEMA,
+        "chunk.text",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "broken", "error_type", "path"), DEFECTS, ids=[row[0] for row in DEFECTS])
+def test_one_defect_is_one_error(kind: str, broken: object, error_type: str, path: str) -> None:
+    """A broken frame amid a sound stream is one error of the right type and place, in every edition."""
+    for edition in (None, *EDITIONS):
+        assert found(DATA, broken, FINAL, edition=edition) == [(2, error_type, path)]
+
+
+@pytest.mark.parametrize(("kind", "broken", "error_type", "path"), DEFECTS, ids=[row[0] for row in DEFECTS])
+def test_a_broken_last_frame_is_still_one_error(
+    kind: str, broken: object, error_type: str, path: str
+) -> None:
+    """A last frame that is final, or too broken to tell, is not also a missing terminal."""
+    part = broken.get("chunk") if isinstance(broken, dict) else None
+    if isinstance(broken, dict) and isinstance(part, dict) and part.get("is_final") is False:
+        broken = {**broken, "chunk": {**part, "is_final": True}}
+    assert found(DATA, broken) == [(2, error_type, path)]
+
+
+ERRORS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("no ok", without(ERROR, "ok"), "ok"),
+    ("ok true", {**ERROR, "ok": True}, "ok"),
+    ("no code", without(ERROR, "code"), "code"),
+    ("no error", without(ERROR, "error"), "error"),
+    ("no message", without(ERROR, "message"), "message"),
+    ("no ms", without(ERROR, "ms"), "ms"),
+    ("an extra key", {**ERROR, "http_status": 503}, "http_status"),
+    ("a chunk", {**ERROR, "chunk": {}}, "chunk"),
+    ("nested", {"error": {"code": "UNAVAILABLE", "message": CANARY}}, "error"),
+    ("ok false and nothing else", {"ok": False}, "code"),
+    ("negative retry_after_ms", {**ERROR, "retry_after_ms": -1}, "retry_after_ms"),
+)
+
+
+@pytest.mark.parametrize(("kind", "envelope", "path"), ERRORS, ids=[row[0] for row in ERRORS])
+def test_a_broken_error_envelope_ends_the_stream_with_one_error(
+    kind: str, envelope: dict[str, Any], path: str
+) -> None:
+    """What means to be an error envelope is held to its schema, once, and is terminal all the same."""
+    result = report(DATA, envelope)
+    assert [(error.frame_number, error.error_type) for error in result.validation_errors] == [
+        (2, ErrorType.ERROR_ENVELOPE)
+    ]
+    assert result.validation_errors[0].path == path
+    assert result.terminal == "error"
+
+
+def test_two_defects_are_two_errors() -> None:
+    """Defects of one frame that do not follow from each other are all reported."""
+    broken = {**without(DATA, "ms"), "code": "OK", "seq": 1}
+    assert {kind for _, kind, _ in found(broken, FINAL)} == {
+        ErrorType.FRAME_MS,
+        ErrorType.FRAME_CODE,
+        ErrorType.FRAME_SHAPE,
+    }
+
+
+@pytest.mark.parametrize("frames", [[], [DATA], [DATA, KEEP_ALIVE], [frame(code="OK")]], ids=len)
+def test_a_stream_without_an_end_is_an_error_of_the_stream(frames: list[object]) -> None:
+    """A stream that just stops has no terminal, reported once as frame 0 (R4)."""
+    result = report(*frames)
+    assert result.validation_errors[-1].frame_number == 0
+    assert [error.error_type for error in result.validation_errors].count(ErrorType.NO_TERMINAL) == 1
+    assert result.terminal is None
+
+
+def test_a_broken_frame_midway_does_not_hide_a_missing_end() -> None:
+    """Only the last frame can leave the end in doubt."""
+    assert found(CANARY, DATA) == [(1, ErrorType.FRAME_TYPE, ""), (0, ErrorType.NO_TERMINAL, "")]
+
+
+@pytest.mark.parametrize("terminal", [FINAL, ERROR], ids=["success", "error"])
+@pytest.mark.parametrize(
+    "after",
+    [[DATA], [FINAL], [ERROR], [CANARY], [DATA, frame(code="OK"), FINAL]],
+    ids=len,
+)
+def test_whatever_follows_the_terminal_is_one_error(terminal: object, after: list[object]) -> None:
+    """Frames after the terminal are one error at the first of them, and are counted but not checked."""
+    result = report(DATA, terminal, *after)
+    assert [(e.frame_number, e.error_type) for e in result.validation_errors] == [
+        (3, ErrorType.AFTER_TERMINAL)
+    ]
+    assert (result.total_frames, result.frames_validated) == (2 + len(after), 2)
+    assert result.terminal == ("success" if terminal is FINAL else "error")
+
+
+def sized(size: int, letter: str = "x") -> dict[str, object]:
+    """A frame that measures exactly `size` bytes as compact UTF-8 JSON."""
+    empty = len(json.dumps(chunk(text=""), separators=(",", ":")))
+    count, rest = divmod(size - empty, len(json.dumps(letter, ensure_ascii=False).encode()) - 2)
+    return chunk(text=letter * count + "x" * rest)
+
+
+@pytest.mark.parametrize("letter", ["x", "\u00e9", "\u6f22", "\U0001f600", '"', "\u0001"])
+@pytest.mark.parametrize("limit", [1000, MAX_FRAME_BYTES])
+def test_a_frame_measures_as_utf8_json(letter: str, limit: int) -> None:
+    """A frame may measure the limit and not one byte more, in bytes of UTF-8 and not in characters (R4)."""
+    assert found(sized(limit, letter), FINAL, max_frame_bytes=limit) == []
+    assert found(sized(limit + 1, letter), FINAL, max_frame_bytes=limit) == [(1, ErrorType.FRAME_SIZE, "")]
+
+
+@settings(deadline=None, max_examples=200)
+@given(data=st.data())
+def test_the_size_check_is_exact(data: st.DataObject) -> None:
+    """Whatever a frame holds, the limit decides on its JSON, however the size is estimated."""
+    instance = data.draw(mutated(DATA))
+    if isinstance(instance, dict):
+        size = len(json.dumps(instance, ensure_ascii=False, separators=(",", ":")).encode())
+        limit = data.draw(st.integers(max(1, size - 3), size + 3))
+        kinds = {kind for _, kind, _ in found(instance, max_frame_bytes=limit)}
+        assert (ErrorType.FRAME_SIZE in kinds) == (size > limit)
+
+
+def test_a_known_size_is_believed() -> None:
+    """The size of a frame that came as bytes is not measured again."""
+    engine = StreamValidationEngine("llm", max_frame_bytes=500)
+    engine.feed(DATA, size=501)
+    engine.feed(sized(600), size=500)
+    engine.feed(FINAL)
+    assert [(e.frame_number, e.error_type) for e in engine.finish().validation_errors] == [
+        (1, ErrorType.FRAME_SIZE)
+    ]
+
+
+def test_the_engine_can_report_at_any_time() -> None:
+    """`finish` reports on the frames so far and changes nothing."""
+    engine = StreamValidationEngine("llm")
+    engine.feed(DATA)
+    assert engine.finish() == engine.finish()
+    assert not engine.finish().is_valid
+    engine.feed(FINAL)
+    assert engine.finish() == StreamReport(2, 2, (), "success")
+
+
+def test_frames_may_come_from_any_iterable_and_stay_as_they_are() -> None:
+    """A generator is read once, and no frame is changed."""
+    frames = [copy.deepcopy(DATA), copy.deepcopy(FINAL)]
+
+    def once() -> Iterator[object]:
+        yield from frames
+
+    assert validate_frames(once(), component="llm").is_valid
+    assert frames == [DATA, FINAL]
+
+
+@settings(deadline=None, max_examples=500)
+@given(data=st.data())
+def test_engine_and_frame_schema_agree(data: st.DataObject) -> None:
+    """A single frame passes the engine exactly when it meets the frame schema or the error envelope's."""
+    instance = data.draw(st.sampled_from([DATA, FINAL, ERROR]).flatmap(mutated))
+    valid = any(registry().is_valid(name, instance) for name in ("llm.stream.frame", "llm.envelope.error"))
+    errors = [error for error in report(instance).validation_errors if error.frame_number]
+    assert valid == (errors == [])
+
+
+@settings(deadline=None, max_examples=200)
+@given(data=st.data())
+def test_messages_never_quote_a_frame(data: st.DataObject) -> None:
+    """No value of a broken frame stands in any message (R21)."""
+    instance = data.draw(st.sampled_from([DATA, ERROR]).flatmap(mutated))
+    for path in paths(instance):
+        holder: Any = instance
+        for part in path[:-1]:
+            holder = holder[part]
+        if path and isinstance(holder[path[-1]], str):
+            holder[path[-1]] = CANARY
+    result = report(instance, framing=data.draw(st.sampled_from(["canonical", "event"])))
+    assert CANARY not in result.error_summary
+    assert bool(result.error_summary) is not result.is_valid
+
+
+COMPLETION = {"text": "a", "model": "m", "usage": USAGE, "finish_reason": "stop"}
+EVENT_DATA = {"event": "data", "data": {"text": "a", "is_final": False}}
+EVENT_END = {"event": "end", "data": COMPLETION}
+EVENT_ERROR = {"event": "error", "data": ERROR}
+
+OVERLAY: tuple[tuple[str, list[object], str | None, list[tuple[int, str, str]]], ...] = (
+    ("data and end", [EVENT_DATA, EVENT_DATA, EVENT_END], "success", []),
+    ("end alone", [EVENT_END], "success", []),
+    ("data and error", [EVENT_DATA, EVENT_ERROR], "error", []),
+    ("no end", [EVENT_DATA], None, [(0, ErrorType.NO_TERMINAL, "")]),
+    ("after the end", [EVENT_END, EVENT_DATA], "success", [(2, ErrorType.AFTER_TERMINAL, "")]),
+    ("canonical frames", [DATA, EVENT_END], "success", [(1, ErrorType.FRAMING, "")]),
+    ("a canonical end", [EVENT_DATA, FINAL], "success", [(2, ErrorType.FRAMING, "")]),
+    (
+        "unknown event",
+        [{"event": CANARY, "data": {}}, EVENT_END],
+        "success",
+        [(1, ErrorType.FRAME_SHAPE, "event")],
+    ),
+    ("no event", [{"data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
+    ("no data", [{"event": "data"}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "data")]),
+    ("an extra key", [{**EVENT_DATA, "id": 1}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "id")]),
+    (
+        "bad chunk",
+        [{"event": "data", "data": {"text": "a"}}, EVENT_END],
+        "success",
+        [(1, ErrorType.CHUNK_SCHEMA, "data.is_final")],
+    ),
+    (
+        "bad completion",
+        [{"event": "end", "data": without(COMPLETION, "usage")}],
+        "success",
+        [(1, ErrorType.CHUNK_SCHEMA, "data.usage")],
+    ),
+    (
+        "bad error",
+        [{"event": "error", "data": without(ERROR, "code")}],
+        "error",
+        [(1, ErrorType.ERROR_ENVELOPE, "data.code")],
+    ),
+    ("no object", [7, EVENT_END], "success", [(1, ErrorType.FRAME_TYPE, "")]),
+)
+
+
+@pytest.mark.parametrize(("kind", "frames", "terminal", "errors"), OVERLAY, ids=[row[0] for row in OVERLAY])
+def test_the_overlay_is_checked_on_request(
+    kind: str, frames: list[object], terminal: str | None, errors: list[tuple[int, str, str]]
+) -> None:
+    """With ``framing="event"`` the gateway's frames are held to their own schemas (R1)."""
+    assert found(*frames, framing="event") == errors
+    assert report(*frames, framing="event").terminal == terminal
+
+
+def test_an_overlay_stream_is_no_canonical_stream() -> None:
+    """An adapter that emits the overlay violates, frame by frame, and for no other reason (R1)."""
+    assert found(EVENT_DATA, EVENT_END) == [(1, ErrorType.FRAMING, ""), (2, ErrorType.FRAMING, "")]
+
+
+def test_a_component_that_does_not_stream_is_refused() -> None:
+    """No engine is made for a component without streams, an unknown framing or an unknown edition."""
+    with pytest.raises(ValueError, match="vector has no streaming operation"):
+        StreamValidationEngine("vector")
+    with pytest.raises(ValueError, match="framing must be"):
+        StreamValidationEngine("llm", framing="sse")  # type: ignore[arg-type]
+    with pytest.raises(UnknownEditionError):
+        StreamValidationEngine("llm", edition="2.0.0")
+
+
+def test_another_registry_can_decide() -> None:
+    """The engine takes its schemas from the registry it is given."""
+    own = SchemaRegistry()
+    engine = StreamValidationEngine("llm", schemas=own)
+    engine.feed(FINAL)
+    assert engine.finish().is_valid
+
+
+def test_the_error_types_are_their_own_names() -> None:
+    """Each error type is a string constant that reads as it is called."""
+    names = {name: value for name, value in vars(ErrorType).items() if name.isupper()}
+    assert len(names) == 11
+    assert all(name == value for name, value in names.items())
+
+
+def test_an_error_reads_as_a_sentence() -> None:
+    """The summary has a line an error, with the frame, the type and the place."""
+    assert str(FrameError(2, "FRAME_MS", "is missing", "ms")) == "frame 2: FRAME_MS: ms is missing"
+    assert str(FrameError(0, "NO_TERMINAL", "ended")) == "the stream: NO_TERMINAL: ended"
+    summary = report(frame(code="OK"), DATA).error_summary.splitlines()
+    assert summary == [
+        "frame 1: FRAME_CODE: code must be STREAMING on every success frame",
+        "the stream: NO_TERMINAL: ended without a final frame or an error envelope",
+    ]
+
+
+def test_many_defects_of_a_chunk_are_counted_not_listed() -> None:
+    """A chunk with a dozen defects gives one error of readable length."""
+    (error,) = report(frame(chunk={f"key{n}": n for n in range(12)}), FINAL).validation_errors
+    assert error.error_type == ErrorType.CHUNK_SCHEMA
+    assert error.message.endswith("and 9 more")
