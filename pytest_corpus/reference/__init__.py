@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
-# Imported before the factory of the same name is defined: a later first import of the submodule would
-# bind the module over the factory.
-from pytest_corpus.reference.foundation import MetricsSink, Provider
-from pytest_corpus.reference.llm import ReferenceLLM
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_corpus.reference.foundation import Provider
+    from pytest_corpus.reference.llm_adapter import ReferenceLLM
+    from pytest_corpus.reference.telemetry import MetricsSink
 
 __all__ = ["llm"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
     """The reference adapter for LLMs, a wire handler (SPECIFICATION 8)."""
+    from pytest_corpus.reference.llm_adapter import ReferenceLLM  # noqa: PLC0415 - only where used
+
     return ReferenceLLM(metrics=metrics, provider=provider)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_corpus.suites.outcomes import Undecided, Violation
@@ -16,6 +19,25 @@ SLOW_CALL_S = 0.005
 """From here on a failing example is not shrunk: it would cost hundreds of calls."""
 
 
+@contextmanager
+def _imported_as_they_are() -> Iterator[None]:
+    """Import without pytest's assertion rewriting, which takes hypothesis a second where no cache is written."""
+    finders = list(sys.meta_path)
+    sys.meta_path[:] = [finder for finder in finders if type(finder).__name__ != "AssertionRewritingHook"]
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = finders
+
+
+def strategies() -> ModuleType:
+    """The module `hypothesis.strategies`, imported when it is first needed."""
+    with _imported_as_they_are():
+        import hypothesis.strategies
+
+    return hypothesis.strategies
+
+
 def for_all(
     strategy: SearchStrategy[T], check: Callable[[T], None], *, seed: int, examples: int = 25, call_s: float = 0.0
 ) -> None:
@@ -27,8 +49,9 @@ def for_all(
     Raises:
         whatever `check` raises, for the smallest failing value that was found.
     """
-    import hypothesis
-    import hypothesis.errors
+    with _imported_as_they_are():
+        import hypothesis
+        import hypothesis.errors
 
     phases = [hypothesis.Phase.generate]
     if call_s < SLOW_CALL_S:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.outcomes import NotAssessed, Violation
+from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import HOUR_MS, Subject
 
@@ -36,6 +36,7 @@ class Deadlines:
         for name in subject.operations():
             if subject.offers(name) and not subject.operation(name).deadline_exempt:
                 reply = subject.invoke(name, subject.distinct(name), {"deadline_ms": subject.in_ms(-60_000)})
+                heeded(subject, name, reply)
                 reached = reply.exchange.reached_provider
                 expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
 
@@ -87,6 +88,7 @@ class StreamDeadlines:
         """A stream whose deadline has passed has one frame, the error."""
         subject.require(subject.principal_stream)
         stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": subject.in_ms(-ago_ms)})
+        heeded(subject, subject.principal, expired(subject, subject.principal))
         expect.refusal(stream, "DeadlineExceeded")
         expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
 
@@ -98,8 +100,21 @@ class StreamDeadlines:
             cut_off(subject, name, at_chunk=at_chunk)
 
 
+def expired(subject: Subject, name: str) -> Reply | StreamReply:
+    """The answer of an operation whose deadline passed a minute ago."""
+    return subject.invoke(name, ctx={"deadline_ms": subject.in_ms(-60_000)})
+
+
+def heeded(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
+    """Go on only where an operation heeds a deadline that has passed: one that does not has its own finding."""
+    streaming = subject.operation(name).streaming
+    if not reply.is_a("DeadlineExceeded") or (streaming and isinstance(reply, StreamReply) and len(reply.bodies) > 1):
+        raise Blocked("COM-DEADLINE-3" if streaming else "COM-DEADLINE-1", f"{name} does not heed an expired deadline")
+
+
 def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     """The operation ends in time although its provider never answers."""
+    heeded(subject, name, expired(subject, name))
     fresh = subject.fresh()
     plan = fresh.plan("hang", name, at_chunk=at_chunk)
     budget = {"deadline_ms": fresh.in_ms(BUDGET_MS)}

@@ -74,7 +74,10 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     """Where a model is asked for by its listed name, the result gives that name."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
-        result = expect.success(llm.complete(model=model), "a completion")
+        reply = llm.complete(model=model)
+        if reply.is_error:
+            raise Blocked("LLM-MODEL-1", "a listed model is refused")
+        result = expect.success(reply, "a completion")
         expect.that(result.get("model") == model, "the model asked for", "another name", "result.model")
 
 
@@ -126,8 +129,8 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM) -> None:
     """It is a PromptTooLong that gives the limit and the length."""
     llm.require("complete")
     reply = llm.complete(messages=[user(llm.too_long())])
-    if reply.is_success:
-        raise Blocked("LLM-CONTEXT-1", "a prompt beyond the window is completed")
+    if not reply.is_a("BadRequest"):
+        raise Blocked("LLM-CONTEXT-1", "a prompt beyond the window is not a bad request")
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
         expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")
@@ -194,6 +197,19 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     args = llm.args(messages=[user(llm.unique())])
     one, other = ({"idempotency_key": key, "tenant": f"tenant-{llm.canary()}"} for _ in range(2))
     not_shared(llm, args, args, one, other)
+
+
+def completing(llm: LLM) -> list[str]:
+    """The listed models, as many as are tried.
+
+    Raises:
+        Blocked: `complete` refuses one of them.
+    """
+    llm.require("complete")
+    models = list(llm.models()[:MOST_MODELS])
+    if any(llm.complete(model=model).is_error for model in models):
+        raise Blocked("LLM-MODEL-1", "complete refuses a listed model")
+    return models
 
 
 def accepted(llm: LLM, name: str) -> dict[str, Any]:

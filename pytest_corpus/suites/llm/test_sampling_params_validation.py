@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.generate import for_all
+from pytest_corpus.suites import expect, generate
 from pytest_corpus.suites.llm.probe import LLM, llm
 from pytest_corpus.suites.outcomes import NotApplicable
 
@@ -47,15 +46,14 @@ def test_a_value_beyond_its_range_is_refused(llm: LLM, name: str, value: float) 
 )
 def test_every_value_beyond_its_range_is_refused(llm: LLM, name: str) -> None:
     """Generated values outside the range are BAD_REQUEST, however near or far."""
-    from hypothesis import strategies
-
+    strategies = generate.strategies()
     llm.require("complete")
     low, high = RANGES[name]
     below = strategies.floats(max_value=low, exclude_max=name != "top_p", allow_nan=False, allow_infinity=False)
     above = strategies.floats(min_value=high, exclude_min=True, allow_nan=False, allow_infinity=False)
     far = strategies.integers(int(high) + 1, 10_000) | strategies.integers(-10_000, int(low) - 1)
     sensible = (below | above).filter(lambda value: abs(value) < 1e12 and not 0 < abs(value) < 1e-6)
-    for_all(
+    generate.for_all(
         sensible | far,
         lambda value: llm.refuses("complete", **{name: value}),
         seed=llm.settings.seed,

@@ -10,7 +10,8 @@ from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.llm.probe import LLM, llm, user
-from pytest_corpus.suites.llm.test_complete_basic import MOST_MODELS, OPTIONAL, accepted, overran, within
+from pytest_corpus.suites.outcomes import Blocked
+from pytest_corpus.suites.llm.test_complete_basic import OPTIONAL, accepted, completing, overran, within
 
 
 class TestStreaming(Streaming):
@@ -62,7 +63,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
 def test_every_listed_model_streams(llm: LLM) -> None:
     """Each model that capabilities list streams a plain request."""
     llm.require("stream")
-    for model in llm.models()[:MOST_MODELS]:
+    for model in completing(llm):
         expect.finished(llm.streamed(model=model), "a stream by every listed model")
 
 
@@ -85,7 +86,10 @@ def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM) -> None:
     """A prompt longer than the stated context length is the caller's mistake."""
     llm.require("stream")
-    stream = llm.streamed(messages=[user(llm.too_long())])
+    text = llm.too_long()
+    if not llm.complete(messages=[user(text)]).is_a("BadRequest"):
+        raise Blocked("LLM-CONTEXT-1", "complete does not refuse a prompt beyond the window")
+    stream = llm.streamed(messages=[user(text)])
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
     overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
     expect.refusal(stream, "BadRequest")

@@ -1,0 +1,32 @@
+"""Where a real adapter has a model: a tokenizer, and words drawn by a seed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from random import Random
+
+
+class Language:
+    """Counts, writes and cuts text, deterministically."""
+
+    token = re.compile(r" ?\S{1,8}|\s")
+    """One token; every non-empty prefix of a token is one too, so that counts never fall as a text grows."""
+    vocabulary = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "lagoon")
+    words_in_reply = 24
+
+    def split(self, text: str) -> list[str]:
+        """The tokens of a text, which joined give the text again."""
+        tokens: list[str] = self.token.findall(text)
+        return tokens
+
+    def tokens(self, text: str) -> int:
+        return len(self.split(text))
+
+    def draft(self, seed: str) -> str:
+        """What the model would say if nothing cut it short."""
+        return " ".join(Random(seed).choices(self.vocabulary, k=self.words_in_reply))
+
+    def cut_at_stop(self, text: str, stop_sequences: Sequence[str]) -> str:
+        """The text before the first stop sequence in it."""
+        return text[: min([len(text), *(text.index(stop) for stop in stop_sequences if stop in text)])]

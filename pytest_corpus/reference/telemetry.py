@@ -1,0 +1,65 @@
+"""What is told about a call and never about its content (SPECIFICATION 6.4, 13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+from pytest_corpus.reference.request import Call
+
+
+class MetricsSink(Protocol):
+    """Where telemetry goes (SPECIFICATION 6.4)."""
+
+    def observe(
+        self, *, component: str, op: str, ms: float, ok: bool, code: str, extra: Mapping[str, Any]
+    ) -> None: ...
+
+    def counter(self, *, component: str, name: str, value: int, extra: Mapping[str, Any]) -> None: ...
+
+
+class Telemetry:
+    """Reports every call once: an observation, a counter, and for streams another one."""
+
+    component: ClassVar[str]
+    metrics: MetricsSink | None
+    deadline_buckets = ((0, "expired"), (1, "lt_1s"), (60, "lt_60s"), (math.inf, "ge_60s"))
+
+    def settle(self, call: Call, outcome: str) -> None:
+        """Report how a call ended, "OK" or an error class: once, however often it is told."""
+        if call.settled:
+            return
+        call.settled = True
+        self.observe(call, outcome)
+        self.count("ops_total", 1, {"op": call.op, "code": outcome})
+        if call.streaming:
+            self.count_stream(call, outcome)
+
+    def observe(self, call: Call, outcome: str) -> None:
+        if self.metrics is not None:
+            self.metrics.observe(
+                component=self.component,
+                op=call.op,
+                ms=call.ms,
+                ok=outcome == "OK",
+                code=outcome,
+                extra=dict(call.labels),
+            )
+
+    def count_stream(self, call: Call, outcome: str) -> None:
+        self.count("count_stream_final_outcome", 1, {"op": call.op, "code": outcome, **call.labels})
+
+    def count(self, name: str, value: int, extra: Mapping[str, Any]) -> None:
+        if self.metrics is not None:
+            self.metrics.counter(component=self.component, name=name, value=value, extra=extra)
+
+    def context_labels(self, call: Call) -> dict[str, Any]:
+        """`tenant_hash` and `deadline_bucket`, each where `ctx` gives cause for it."""
+        labels = {"tenant_hash": call.tenant_hash, "deadline_bucket": self.deadline_bucket(call)}
+        return {name: value for name, value in labels.items() if value is not None}
+
+    def deadline_bucket(self, call: Call) -> str | None:
+        """The budget at arrival as one of a few words; None without a deadline."""
+        left = call.seconds_left
+        return None if left is None else next(word for limit, word in self.deadline_buckets if left <= limit)
