@@ -78,6 +78,22 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     if config.getoption("corpus_adapter") or config.getini("corpus_adapter"):
         _conformance(config)
+    elif config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Controller(config))
+
+
+class _Controller:
+    """Wakes the plugin in the controller of a distributed run whose workers found a suite in a test module."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.awake = config, False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not self.awake and any(name == "corpus" for name, _ in report.user_properties):
+            self.awake = True
+            plugin = _conformance(self.config)
+            plugin.pytest_runtest_logreport(report)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -171,7 +171,7 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
 def _named(part: Any) -> str:
     if part is None:
         return "None"
-    return f"the class {part.__name__}" if isinstance(part, type) else f"a {type(part).__name__}"
+    return f"the class {part.__name__}" if isinstance(part, type) else f"an object of type {type(part).__name__}"
 
 
 async def _entered(made: Any, opened: Opened) -> Any:

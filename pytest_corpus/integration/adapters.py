@@ -29,6 +29,7 @@ class Adapter:
     components: tuple[str, ...] = ()
     client: AdapterClient | None = None
     subjects: dict[str, Subject] = field(default_factory=dict)
+    left_out: bool = False
 
     @property
     def label(self) -> str:

@@ -57,7 +57,6 @@ class Conformance:
         self.usage_error = False
         self._by_option: list[Adapter] = []
         self._by_conftest: dict[Path, Adapter] = {}
-        self._collected: set[str] = set()
         self._begun = False
 
     # -- declaring -------------------------------------------------------------------------------------
@@ -189,12 +188,22 @@ class Conformance:
         for item in items:
             own = collect.owner(item)
             if own is not None:
-                self._collected.add(own[0].label)
                 own[0].ledger.expect([f"{own[1]}/{collect.test_of(item)}"])
-        picked = [arg for arg in self.config.args if ".py::" in arg.partition("::")[2]]
         for adapter in self.adapters.known.values():
-            if picked:
-                adapter.ledger.cut_short("single tests were named on the command line")
+            adapter.left_out = self._left_out(adapter)
+            tests = {name.partition("/")[2].partition("::")[0] for name in adapter.ledger.expected}
+            whole = {f"{component}/{name}.py" for component in adapter.components for name in suites.CHAPTERS[component]}
+            if self._names_tests() or (tests and tests != whole):
+                adapter.ledger.cut_short("single chapters or tests were named on the command line")
+
+    def _names_tests(self) -> bool:
+        """Whether an argument of the command line names a chapter or a test of a suite."""
+        return any(".py" in part for arg in self.config.args for part in arg.split("::")[1:])
+
+    def _left_out(self, adapter: Adapter) -> bool:
+        """Whether the arguments of the command line leave out an adapter that a file declares."""
+        named = self.config.args_source is pytest.Config.ArgsSource.ARGS
+        return named and adapter not in self._by_option and not adapter.ledger.expected
 
     def _select(self, items: list[pytest.Item]) -> None:
         if not self.options.globs:
@@ -313,6 +322,7 @@ class Conformance:
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
         for label, told in json.loads(getattr(node, "workeroutput", {}).get(PROPERTY, "{}")).items():
             ledger = self._ledger(label)
+            self.adapters.known[label].left_out = False
             ledger.components = tuple(told["components"])
             ledger.capabilities.update(told["capabilities"])
             ledger.expect(told["expected"])
@@ -333,8 +343,11 @@ class Conformance:
         if self.usage_error:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             return
+        chosen = [adapter.ledger for adapter in self.adapters.known.values() if not adapter.left_out]
+        if not chosen and self.adapters.known:
+            return
         self.conclusion = Conclusion(
-            [adapter.ledger for adapter in self.adapters.known.values()],
+            chosen,
             self.options,
             self.started_at,
             time.monotonic() - self.started,
@@ -354,6 +367,7 @@ class Conformance:
                     "incomplete": sorted(adapter.ledger.incomplete),
                 }
                 for label, adapter in self.adapters.known.items()
+                if not adapter.left_out
             }
         )
 

@@ -33,7 +33,10 @@ class Provider(Protocol):
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON of a value: all that memories know of content (SPECIFICATION 11.6)."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    try:
+        return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    except RecursionError:
+        raise invalid("args", "TOO_DEEP", "must not be nested so deeply") from None
 
 
 async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -114,12 +114,12 @@ class ReferenceLLM(Language, ReferenceAdapter):
             await self.reach(call, chunk=index)
             yield chunk
 
-    async def count_tokens(self, call: Call) -> int:
-        """How many tokens `text` has, as a bare integer (SPECIFICATION 8.3)."""
+    async def count_tokens(self, call: Call) -> dict[str, int]:
+        """`{tokens}`: how many `text` has, in an object because edition 1.0.0 wants one (R10)."""
         self.read_model(call)
         text = call.args.required_text("text")
         await self.reach(call)
-        return self.tokens(text)
+        return {"tokens": self.tokens(text)}
 
     # Reading arguments (SPECIFICATION 8.3, SCHEMA 4.1)
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange, non_finite
+from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES, Exchange, non_finite
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites import expect, telemetry
@@ -29,7 +29,6 @@ STREAM_REQUIREMENTS = {
     "FRAME_OK": "COM-STREAM-2",
     "FRAME_CODE": "COM-STREAM-3",
     "FRAME_MS": "COM-STREAM-4",
-    "FRAME_SIZE": "COM-STREAM-5",
     "NO_TERMINAL": "COM-STREAM-6",
     "AFTER_TERMINAL": "COM-STREAM-7",
     "FRAME_TYPE": expect.ENVELOPE,
@@ -151,12 +150,12 @@ def _milliseconds(body: Mapping[str, Any], edition: str | None) -> Violation | N
     value = body.get("ms")
     if value is None and "ms" in body and edition != "1.0.0":
         return None
-    fit = isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+    fit = isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0
     return None if fit else Violation("a non-negative number", _shown(value), "ms")
 
 
 def _retry_after(value: Any) -> Violation | None:
-    fit = value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0)
+    fit = value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0)
     return None if fit else Violation("null or a non-negative number", _shown(value), "retry_after_ms")
 
 
@@ -168,6 +167,10 @@ def _stream(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         [frame.body for frame in exchange.frames], component=subject.component, edition=subject.settings.edition
     )
     broken_off = exchange.fault is not None
+    for number, frame in enumerate(exchange.frames, start=1):
+        if frame.size > MAX_FRAME_BYTES:
+            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", f"frame {number}")
+            return
     for error in report.validation_errors:
         if error.error_type == "CHUNK_SCHEMA":
             requirement = subject.payloads.get(name, "")

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES
 from pytest_corpus.suites.outcomes import Blocked, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 
-ANSWERS, IN_TIME, ENVELOPE, NAMED, TERMINAL = (
+ANSWERS, IN_TIME, ENVELOPE, NAMED, SIZE, TERMINAL = (
     "COM-WIRE-1",
     "COM-WIRE-2",
     "COM-WIRE-3",
     "COM-ERR-4",
+    "COM-STREAM-5",
     "COM-STREAM-6",
 )
 """The requirements without which nothing else can be read."""
@@ -34,6 +36,8 @@ def readable(reply: Reply | StreamReply) -> None:
     fault = reply.exchange.fault
     if fault is not None:
         raise Blocked(BLOCKERS[fault.kind], str(reply))
+    if any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames) and isinstance(reply, StreamReply):
+        raise Blocked(SIZE, "a frame is larger than 1 MiB")
     if isinstance(reply, Reply) and not (reply.is_error or reply.is_success):
         raise Blocked(ENVELOPE, f"the answer is {reply}")
 

@@ -62,6 +62,7 @@ def _watched(exchange: Exchange, subject: Subject) -> bool:
         and operation.streaming == exchange.streaming
         and exchange.fault is None
         and bool(exchange.frames)
+        and all(isinstance(frame.body, dict) and "ok" in frame.body for frame in exchange.frames)
     )
 
 

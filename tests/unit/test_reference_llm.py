@@ -144,6 +144,16 @@ def test_unknown_keys_and_null_context_fields_are_ignored() -> None:
     assert run(ReferenceLLM().handle({**envelope, "x": 1}))["ok"]
 
 
+def test_no_depth_of_nesting_is_an_outage() -> None:
+    """`attrs` may be of any depth; arguments too deep for this interpreter are a bad request."""
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    args = {"messages": MESSAGES, "temperature": 0}
+    assert call(ReferenceLLM(), "complete", args, attrs={"x": deep})["ok"]
+    assert complete(ReferenceLLM(), **args | {"x": deep})["code"] in ("OK", "BAD_REQUEST")
+
+
 @pytest.mark.parametrize(
     ("args", "field"),
     [
@@ -234,9 +244,10 @@ def test_a_stream_gives_the_text_of_the_completion_in_several_frames() -> None:
     "text", ["a b  c", "e\u0301\u0308x", "\U0001f469\u200d\U0001f469\u200d\U0001f466", "\ud800"]
 )
 def test_a_longer_text_never_has_fewer_tokens(text: str) -> None:
-    """Token counts are bare integers, monotone over every prefix."""
+    """Token counts are monotone over every prefix."""
     counts = [
-        call(ReferenceLLM(), "count_tokens", {"text": text[:end]})["result"] for end in range(len(text) + 1)
+        call(ReferenceLLM(), "count_tokens", {"text": text[:end]})["result"]["tokens"]
+        for end in range(len(text) + 1)
     ]
     assert counts == sorted(counts)
     assert counts[0] == 0 < counts[-1]
@@ -385,7 +396,7 @@ def test_the_cache_serves_deterministic_requests_of_the_same_tenant_only() -> No
 
 
 def test_a_replayed_idempotency_key_gets_the_first_answer() -> None:
-    """Same tenant, arguments and key reach the provider once; any other tenant or argument is another request."""
+    """The provider is reached once for one tenant, arguments and key; anything else is another request."""
     backend = Backend()
     adapter = ReferenceLLM(provider=backend)
     args = {"messages": MESSAGES}

@@ -107,6 +107,7 @@ def expired(subject: Subject, name: str) -> Reply | StreamReply:
 
 def heeded(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
     """Go on only where an operation heeds a deadline that has passed: one that does not has its own finding."""
+    expect.readable(reply)
     streaming = subject.operation(name).streaming
     if not reply.is_a("DeadlineExceeded") or (streaming and isinstance(reply, StreamReply) and len(reply.bodies) > 1):
         raise Blocked("COM-DEADLINE-3" if streaming else "COM-DEADLINE-1", f"{name} does not heed an expired deadline")

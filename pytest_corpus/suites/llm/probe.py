@@ -86,16 +86,17 @@ class LLM(Subject):
         return [("complete", self.args(max_tokens=number)), ("stream", self.args(max_tokens=number))]
 
     def distinguishable(self) -> list[dict[str, Any]]:
-        name = "count_tokens" if self.offers("count_tokens") else "complete"
-        self.require(name)
+        self.require("complete")
         many = min(6, self.capabilities.limit("concurrency") or 6)
         texts = [" ".join(f"{word}{self.unique('')}" for word in "abcdef"[: number + 1]) for number in range(many)]
-        if name == "count_tokens":
-            return [self.envelope(name, {**self.minimal(name), "text": text}) for text in texts]
-        return [self.envelope(name, self.args(messages=[user(text)])) for text in texts]
+        prompts = [self.envelope("complete", self.args(messages=[user(text)])) for text in texts]
+        if not self.offers("count_tokens"):
+            return prompts
+        counts = [self.envelope("count_tokens", {**self.minimal("count_tokens"), "text": text}) for text in texts]
+        return [*prompts[: many - many // 2], *counts[many - many // 2 :]]
 
     def told(self, reply: Reply) -> Any:
-        result = expect.success(reply)
+        result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "usage" in result:
             usage = result["usage"]
             return usage.get("prompt_tokens") if isinstance(usage, Mapping) else None

@@ -129,6 +129,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM) -> None:
     """It is a PromptTooLong that gives the limit and the length."""
     llm.require("complete")
     reply = llm.complete(messages=[user(llm.too_long())])
+    expect.readable(reply)
     if not reply.is_a("BadRequest"):
         raise Blocked("LLM-CONTEXT-1", "a prompt beyond the window is not a bad request")
     expect.refusal(reply, "PromptTooLong")

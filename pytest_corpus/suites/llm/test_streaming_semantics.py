@@ -87,7 +87,9 @@ def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM) -> None:
     """A prompt longer than the stated context length is the caller's mistake."""
     llm.require("stream")
     text = llm.too_long()
-    if not llm.complete(messages=[user(text)]).is_a("BadRequest"):
+    unary = llm.complete(messages=[user(text)])
+    expect.readable(unary)
+    if not unary.is_a("BadRequest"):
         raise Blocked("LLM-CONTEXT-1", "complete does not refuse a prompt beyond the window")
     stream = llm.streamed(messages=[user(text)])
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
