@@ -40,7 +40,12 @@ PROJECT = {
     "test_tiny.py": "def test_tiny() -> None:\n    assert 1 + 1 == 2\n",
 }
 
-NOT_PASSED_ON = ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE")
+NOT_PASSED_ON = (
+    "PYTEST_ADDOPTS",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+    "PYTEST_PLUGINS",
+    "PYTHONDONTWRITEBYTECODE",
+)
 """Settings of the caller under which a run would not be what a user's run is."""
 
 

@@ -53,9 +53,7 @@ def _for_python(node: Any) -> Any:
     if isinstance(copy.get("pattern"), str):
         copy["pattern"] = _python_pattern(copy["pattern"])
     if isinstance(copy.get("patternProperties"), dict):
-        copy["patternProperties"] = {
-            _python_pattern(key): value for key, value in copy["patternProperties"].items()
-        }
+        copy["patternProperties"] = {_python_pattern(key): value for key, value in copy["patternProperties"].items()}
     return copy
 
 
@@ -83,9 +81,7 @@ def _problems(errors: Iterable[ValidationError], schema: str) -> Iterator[Proble
             yield Problem(dotted(path), rule, _message(rule, error.validator_value, error.instance), schema)
 
 
-def _union_problems(
-    error: ValidationError, rule: str, path: tuple[object, ...], schema: str
-) -> Iterator[Problem]:
+def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...], schema: str) -> Iterator[Problem]:
     """The problems of the one branch that was meant, or else one problem for the whole union."""
     branches: dict[object, list[ValidationError]] = {}
     for inner in error.context or ():

@@ -53,9 +53,7 @@ def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
             return None
         inside = (*around, id(value))
         if isinstance(value, dict):
-            return {
-                key: walk(item, (*path, key), inside) for key, item in value.items() if isinstance(key, str)
-            }
+            return {key: walk(item, (*path, key), inside) for key, item in value.items() if isinstance(key, str)}
         if isinstance(value, list | tuple):
             return [walk(item, (*path, index), inside) for index, item in enumerate(value)]
         return value

@@ -98,12 +98,13 @@ class _Controller:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.hook.pytest_corpus_adapter.get_hookimpls():
-        _conformance(session.config).start(session)
+        _conformance(session.config).start()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if file_path.name == "conftest.py" and parent.config.hook.pytest_corpus_adapter.get_hookimpls():
-        return _conformance(parent.config).conftest(file_path, parent)
+        found: pytest.Collector | None = _conformance(parent.config).conftest(file_path, parent)
+        return found
     return None
 
 

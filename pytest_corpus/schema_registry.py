@@ -143,9 +143,7 @@ class SchemaRegistry:
     def list_schemas(self, edition: str | None = None) -> dict[str, str]:
         """Short name -> ``$id`` of every schema that an edition knows, folder by folder."""
         wanted = _edition(edition)
-        return {
-            schema.name: BASE_URI + schema.file(wanted) for schema in SCHEMAS if wanted in schema.editions
-        }
+        return {schema.name: BASE_URI + schema.file(wanted) for schema in SCHEMAS if wanted in schema.editions}
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
         """The schema document, a copy of the caller's own.
@@ -198,9 +196,7 @@ class SchemaRegistry:
             and self.is_valid(name, instance, edition)
         )
 
-    def validate_json(
-        self, name: str, instance: object, edition: str | None = None, *, context: str = ""
-    ) -> None:
+    def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
         """Pass an instance that meets the schema.
 
         Raises:
@@ -208,9 +204,7 @@ class SchemaRegistry:
         """
         self._require(name, instance, edition, context, SchemaValidationError)
 
-    def assert_valid(
-        self, name: str, instance: object, edition: str | None = None, *, context: str = ""
-    ) -> None:
+    def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
         """The same for tests.
 
         Raises:
@@ -238,7 +232,7 @@ class SchemaRegistry:
             raise error(schema.name, wanted, problems, context)
 
     def _explaining(self) -> Explainer:
-        from pytest_corpus._explain import Explainer  # noqa: PLC0415 - jsonschema costs 100 ms; few need it
+        from pytest_corpus._explain import Explainer
 
         with self._lock:
             if self._explainer is None:
@@ -258,7 +252,7 @@ class SchemaRegistry:
         return self._document(uri.removeprefix(BASE_URI))
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
-        import jsonschema_rs  # noqa: PLC0415 - not before a verdict is asked for
+        import jsonschema_rs
 
         with self._lock:
             if file not in self._compiled:
@@ -312,9 +306,7 @@ def _aliases() -> dict[str, tuple[SchemaFile, str | None]]:
         for own, file in zip(schema.own, schema.files, strict=True):
             meant = (schema, None if own == schema.own[0] else own)
             file_name = file.rpartition("/")[2]
-            aliases |= dict.fromkeys(
-                (BASE_URI + file, file, file_name, file_name.removesuffix(".json")), meant
-            )
+            aliases |= dict.fromkeys((BASE_URI + file, file, file_name, file_name.removesuffix(".json")), meant)
         aliases[schema.name] = (schema, None)
     return aliases
 

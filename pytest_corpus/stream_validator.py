@@ -165,9 +165,7 @@ class StreamValidationEngine:
         errors = tuple(self._errors)
         # A last frame too broken to show whether it is final is one defect, reported where it lies.
         if self._terminal is None and not self._unclear_end:
-            errors += (
-                FrameError(0, ErrorType.NO_TERMINAL, "ended without a final frame or an error envelope"),
-            )
+            errors += (FrameError(0, ErrorType.NO_TERMINAL, "ended without a final frame or an error envelope"),)
         return StreamReport(self._total, self._checked, errors, self._terminal)
 
     def _is_sound(self, frame: dict[Any, Any]) -> bool:

@@ -79,15 +79,11 @@ class AdapterClient:
     def _open_one(self, keywords: Mapping[str, Any]) -> None:
         assert self._loop is not None
         declared = self.declaration.declared
-        work = factories.open_factory(
-            self.declaration.factory, keywords, self.metrics, declared, self._opened
-        )
+        work = factories.open_factory(self.declaration.factory, keywords, self.metrics, declared, self._opened)
         try:
             self._loop.run(work, self.call_timeout)
         except TimeLimit:
-            raise DeclarationError(
-                declared, f"the factory takes longer than {self.call_timeout:g} s"
-            ) from None
+            raise DeclarationError(declared, f"the factory takes longer than {self.call_timeout:g} s") from None
 
     def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
         refused: list[DeclarationError] = []
@@ -101,9 +97,7 @@ class AdapterClient:
 
     def fresh(self) -> AdapterClient:
         """Another instance from the same factory, opened: for tests that would leave traces in this one."""
-        return AdapterClient(self.declaration, self.call_timeout).open(
-            tuple(self._opened.handlers) or COMPONENTS
-        )
+        return AdapterClient(self.declaration, self.call_timeout).open(tuple(self._opened.handlers) or COMPONENTS)
 
     def close(self) -> list[str]:
         """Close the adapter and end its loop; what closing raised."""

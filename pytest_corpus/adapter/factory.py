@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import sdk
@@ -46,9 +47,7 @@ def resolve(spec: str) -> Callable[..., Any]:
             found = getattr(found, name)
         except AttributeError:
             known = [key for key in dir(found) if not key.startswith("_")]
-            raise DeclarationError(
-                spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)
-            ) from None
+            raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
     if not callable(found):
         raise DeclarationError(spec, f"{path!r} is a {type(found).__name__}, which cannot be called")
     return found  # type: ignore[no-any-return]
@@ -206,7 +205,7 @@ def _note_closing(part: Any, opened: Opened) -> None:
     for name in ("aclose", "close"):
         close = getattr(part, name, None)
         if callable(close) and not isinstance(part, type):
-            opened.closers.append(lambda: _called(close))
+            opened.closers.append(partial(_called, close))
             return
 
 

@@ -38,9 +38,7 @@ class LogTap(logging.Handler):
         self.texts.append("\n".join(parts))
 
     def __enter__(self) -> LogTap:
-        loggers = [
-            item for item in logging.root.manager.loggerDict.values() if isinstance(item, logging.Logger)
-        ]
+        loggers = [item for item in logging.root.manager.loggerDict.values() if isinstance(item, logging.Logger)]
         self._tapped = [logging.root, *(logger for logger in loggers if not logger.propagate)]
         for logger in self._tapped:
             logger.addHandler(self)

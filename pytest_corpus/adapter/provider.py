@@ -93,7 +93,7 @@ class ProviderProbe:
         """The op of every operation that reached the provider, in order."""
         return tuple(self._operations)
 
-    def plan(
+    def plan(  # noqa: PLR0917 - the documented signature
         self,
         kind: str,
         op: str | None = None,

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.integration.options import Options
 from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.spec.operations import protocol_of
+from pytest_corpus.spec.operations import COMPONENTS
 from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.suites.reply import Reply
 from pytest_corpus.suites.subject import Settings, Subject
@@ -103,10 +103,9 @@ class Adapters:
         reply = Reply(client.send(request, component))
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
-            other = isinstance(protocol, str) and "/" in protocol and protocol != protocol_of(component)
-            if not (other and protocol.partition("/")[0] in CHAPTERS):
-                return Answer(reply.result)
-            return Answer(None)
+            family = protocol.partition("/")[0] if isinstance(protocol, str) else component
+            others = set(COMPONENTS) - {component}
+            return Answer(None if family in others else reply.result)
         return Answer(None, broken=not reply.is_error)
 
     def _choose(self, adapter: Adapter, answers: dict[str, Answer]) -> tuple[str, ...]:

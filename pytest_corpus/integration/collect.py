@@ -42,11 +42,10 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
     for component in adapter.components:
         for name in CHAPTERS[component]:
             spec = find_spec(f"pytest_corpus.suites.{component}.{name}")
-            assert spec is not None and spec.origin is not None
+            assert spec is not None
+            assert spec.origin is not None
             title = f"{component}/{name}.py"
-            chapter: Chapter = Chapter.from_parent(
-                parent, path=Path(spec.origin), name=title, nodeid=prefix + title
-            )
+            chapter: Chapter = Chapter.from_parent(parent, path=Path(spec.origin), name=title, nodeid=prefix + title)
             chapter.adapter, chapter.component, chapter.module_name = adapter, component, spec.name
             chapter.add_marker(component)
             yield chapter

@@ -35,7 +35,7 @@ class Conclusion:
 
     def write(self) -> None:
         """Write every report that was asked for; what cannot be written is said in the summary."""
-        for ledger, verdict in zip(self.ledgers, self.verdicts):
+        for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True):
             for asked in self.options.reports:
                 path = self._path(asked, ledger)
                 try:
@@ -74,6 +74,6 @@ class Conclusion:
     def lines(self) -> list[str]:
         """The summary for the terminal."""
         lines: list[str] = []
-        for ledger, verdict in zip(self.ledgers, self.verdicts):
+        for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True):
             lines += terminal.summary(ledger, verdict)
         return [*lines, *self.written]

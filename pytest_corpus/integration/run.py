@@ -82,7 +82,10 @@ class Trial:
         except Unresponsive as silent:
             self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
         except DeclarationError as error:
-            self.undecided, self.outcome = NotAssessed(f"another instance could not be made: {error}"), "not_assessed"
+            self.undecided, self.outcome = (
+                NotAssessed(f"another instance could not be made: {error}"),
+                "not_assessed",
+            )
         except Exception:
             self.outcome = "error"
             raise

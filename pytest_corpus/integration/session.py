@@ -61,7 +61,7 @@ class Conformance:
 
     # -- declaring -------------------------------------------------------------------------------------
 
-    def start(self, session: pytest.Session) -> None:
+    def start(self) -> None:
         """Declare and check what is known before collecting; a second call does nothing."""
         if self._begun:
             return
@@ -164,7 +164,7 @@ class Conformance:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        self.start(session)
+        self.start()
         several = len(self._by_option) > 1
         for adapter in self._by_option:
             root = f"corpus[{adapter.label}]" if several else "corpus"
@@ -192,7 +192,9 @@ class Conformance:
         for adapter in self.adapters.known.values():
             adapter.left_out = self._left_out(adapter)
             tests = {name.partition("/")[2].partition("::")[0] for name in adapter.ledger.expected}
-            whole = {f"{component}/{name}.py" for component in adapter.components for name in suites.CHAPTERS[component]}
+            whole = {
+                f"{component}/{name}.py" for component in adapter.components for name in suites.CHAPTERS[component]
+            }
             if self._names_tests() or (tests and tests != whole):
                 adapter.ledger.cut_short("single chapters or tests were named on the command line")
 
@@ -209,9 +211,7 @@ class Conformance:
         if not self.options.globs:
             return
         dropped = [
-            item
-            for item in items
-            if collect.owner(item) and not self.options.wants(collect.requirement_of(item))
+            item for item in items if collect.owner(item) and not self.options.wants(collect.requirement_of(item))
         ]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]

@@ -17,6 +17,6 @@ __all__ = ["llm"]
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
     """The reference adapter for LLMs, a wire handler (SPECIFICATION 8)."""
-    from pytest_corpus.reference.llm_adapter import ReferenceLLM  # noqa: PLC0415 - only where used
+    from pytest_corpus.reference.llm_adapter import ReferenceLLM
 
     return ReferenceLLM(metrics=metrics, provider=provider)

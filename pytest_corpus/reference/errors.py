@@ -11,9 +11,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 class AdapterError(Exception):
     """A failure of a class in the taxonomy; its message names fields and rules, never a value."""
 
-    def __init__(
-        self, name: str, message: str, *, retry_after_ms: float | None = None, **details: Any
-    ) -> None:
+    def __init__(self, name: str, message: str, *, retry_after_ms: float | None = None, **details: Any) -> None:
         super().__init__(message)
         self.kind = TAXONOMY[name]
         self.retry_after_ms = retry_after_ms

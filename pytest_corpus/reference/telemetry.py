@@ -12,9 +12,7 @@ from pytest_corpus.reference.request import Call
 class MetricsSink(Protocol):
     """Where telemetry goes (SPECIFICATION 6.4)."""
 
-    def observe(
-        self, *, component: str, op: str, ms: float, ok: bool, code: str, extra: Mapping[str, Any]
-    ) -> None: ...
+    def observe(self, *, component: str, op: str, ms: float, ok: bool, code: str, extra: Mapping[str, Any]) -> None: ...
 
     def counter(self, *, component: str, name: str, value: int, extra: Mapping[str, Any]) -> None: ...
 

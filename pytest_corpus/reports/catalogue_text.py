@@ -30,7 +30,10 @@ def unknown(wanted: str) -> str:
 
 def card(entry: Requirement) -> str:
     """A requirement as a few lines of text."""
-    lines = [f"{entry.id} ({entry.level})", fill(entry.text, 100, initial_indent="  ", subsequent_indent="  ")]
+    lines = [
+        f"{entry.id} ({entry.level})",
+        fill(entry.text, 100, initial_indent="  ", subsequent_indent="  "),
+    ]
     lines.append(f"  source:     {', '.join(entry.source)}")
     lines.append(f"  components: {', '.join(entry.components)}")
     if entry.needs:

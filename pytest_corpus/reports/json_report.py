@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import tempfile
@@ -113,16 +114,17 @@ def _requirement(status: Status) -> dict[str, Any]:
         "text": status.requirement.text,
         "source": list(status.requirement.source),
         "tests": [
-            {"test": record.test, "outcome": record.outcome, **({"reason": record.reason} if record.reason else {})}
+            {
+                "test": record.test,
+                "outcome": record.outcome,
+                **({"reason": record.reason} if record.reason else {}),
+            }
             for record in sorted(status.tests, key=lambda record: record.test)
         ],
     }
     if status.findings:
         entry["findings"] = sorted(
-            (
-                {"expected": finding.expected, "got": finding.got, "path": finding.path}
-                for finding in status.findings
-            ),
+            ({"expected": finding.expected, "got": finding.got, "path": finding.path} for finding in status.findings),
             key=json.dumps,
         )[:5]
     for key in ("reason", "keyword"):
@@ -134,7 +136,7 @@ def _requirement(status: Status) -> dict[str, Any]:
 
 
 def _identity(ledger: Ledger) -> dict[str, Any]:
-    document = next(iter(ledger.capabilities.values()), {})
+    document: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
     return {key: _plain(document.get(key)) for key in ("server", "version") if document.get(key) is not None}
 
 
@@ -155,7 +157,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (bool, int)) or value is None:
         return value
     if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else str(value)
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, list):
         return [_plain(item) for item in value[:100]]
     return str(value)[:SHORT] if isinstance(value, str) else type(value).__name__

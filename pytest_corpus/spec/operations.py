@@ -82,9 +82,7 @@ OPERATIONS = (
     Operation("graph.delete_nodes", mutating=True),
     Operation("graph.delete_edges", mutating=True),
     Operation("graph.query"),
-    Operation(
-        "graph.stream_query", streaming=True, capability="supports_streaming", payload="graph.types.chunk"
-    ),
+    Operation("graph.stream_query", streaming=True, capability="supports_streaming", payload="graph.types.chunk"),
     Operation("graph.bulk_vertices", capability="supports_bulk_ops"),
     Operation("graph.batch", mutating=True, capability="supports_batch"),
     Operation("graph.get_schema", capability="supports_schema_ops"),

@@ -138,12 +138,11 @@ def _details(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
         return
     known = TAXONOMY.get(str(body.get("error")))
     retryable = details.get("retryable")
-    if known and isinstance(retryable, bool) and known.retry != "conditional":
-        if retryable is not (known.retry == "yes"):
-            yield (
-                "COM-ERR-8",
-                Violation(f"{known.retry == 'yes'} for {known.name}", str(retryable), "details.retryable"),
-            )
+    if not known or not isinstance(retryable, bool) or known.retry == "conditional":
+        return
+    if retryable is not (known.retry == "yes"):
+        wanted = f"{known.retry == 'yes'} for {known.name}"
+        yield "COM-ERR-8", Violation(wanted, str(retryable), "details.retryable")
 
 
 def _milliseconds(body: Mapping[str, Any], edition: str | None) -> Violation | None:
@@ -164,12 +163,17 @@ def _stream(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
 
     name = exchange.op.partition(".")[2]
     report = validate_frames(
-        [frame.body for frame in exchange.frames], component=subject.component, edition=subject.settings.edition
+        [frame.body for frame in exchange.frames],
+        component=subject.component,
+        edition=subject.settings.edition,
     )
     broken_off = exchange.fault is not None
     for number, frame in enumerate(exchange.frames, start=1):
         if frame.size > MAX_FRAME_BYTES:
-            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", f"frame {number}")
+            yield (
+                expect.SIZE,
+                Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", f"frame {number}"),
+            )
             return
     for error in report.validation_errors:
         if error.error_type == "CHUNK_SCHEMA":
@@ -199,4 +203,10 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         plain = value.isascii() and value.replace("_", "").isalnum() and len(value) <= 40
         return repr(value) if plain else f"a string of {len(value)} characters"
-    return "nothing" if value is None else f"{json.dumps(value)[:40]}" if isinstance(value, (bool, int, float)) else type(value).__name__
+    return (
+        "nothing"
+        if value is None
+        else f"{json.dumps(value)[:40]}"
+        if isinstance(value, (bool, int, float))
+        else type(value).__name__
+    )

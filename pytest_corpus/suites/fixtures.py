@@ -7,7 +7,6 @@ import pytest
 
 from pytest_corpus.suites.subject import Subject
 
-
 SUBJECT = pytest.StashKey[Subject]()
 """On a conformance item: the component under test."""
 

@@ -100,9 +100,7 @@ class StreamReply:
     @property
     def chunks(self) -> list[Mapping[str, Any]]:
         """The chunks of all success frames, in order."""
-        found = [
-            body.get("chunk") for body in self.bodies if isinstance(body, dict) and not looks_like_error(body)
-        ]
+        found = [body.get("chunk") for body in self.bodies if isinstance(body, dict) and not looks_like_error(body)]
         return [chunk for chunk in found if isinstance(chunk, Mapping)]
 
     @property

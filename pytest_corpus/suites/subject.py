@@ -83,9 +83,7 @@ class Subject:
         """Valid arguments, not sent before, whose stream is likely to have several chunks."""
         return self.distinct(name)
 
-    def secretive(
-        self, *, refused: bool
-    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
         """Requests that carry secrets, good ones or ones to be refused: (operation, args, ctx, secrets)."""
         raise NotImplementedError
 
@@ -138,7 +136,8 @@ class Subject:
     ) -> Reply:
         """Call a unary operation, waiting as a sound client does where the adapter asks for it."""
         request = self.envelope(name, args, ctx)
-        return self._patiently(lambda: self.send(request, **options))
+        reply: Reply = self._patiently(lambda: self.send(request, **options))
+        return reply
 
     def stream(
         self,
@@ -149,7 +148,8 @@ class Subject:
     ) -> StreamReply:
         """Call a streaming operation, waiting as a sound client does where the adapter asks for it."""
         request = self.envelope(name, args, ctx)
-        return self._patiently(lambda: self.send_stream(request, **options))
+        reply: StreamReply = self._patiently(lambda: self.send_stream(request, **options))
+        return reply
 
     def invoke(
         self,
@@ -178,8 +178,9 @@ class Subject:
             return None
         body = reply.body if isinstance(reply, Reply) else reply.errors[0]
         hint = body.get("retry_after_ms")
-        fit = isinstance(hint, (int, float)) and not isinstance(hint, bool)
-        return hint if fit and 0 <= hint <= PATIENT_WAIT_MS else None
+        if isinstance(hint, bool) or not isinstance(hint, (int, float)):
+            return None
+        return hint if 0 <= hint <= PATIENT_WAIT_MS else None
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -204,14 +205,14 @@ class Subject:
 
     def knocks(self, name: str) -> bool:
         """Whether an operation can be called and is not denied, working or not."""
-        return not self.denies(name) and (
-            not self.operation(name).streaming or self.client.streams(self.component)
-        )
+        return not self.denies(name) and (not self.operation(name).streaming or self.client.streams(self.component))
 
     def denied(self) -> list[str]:
         """The operations that capabilities deny and that can be called all the same."""
         door = self.client.streams(self.component)
-        return [name for name in self.operations() if self.denies(name) and (door or not self.operation(name).streaming)]
+        return [
+            name for name in self.operations() if self.denies(name) and (door or not self.operation(name).streaming)
+        ]
 
     def offers(self, name: str) -> bool:
         """Whether an operation is offered and works."""
@@ -253,7 +254,7 @@ class Subject:
         """What the result of an operation breaks, as (requirement id, violation)."""
         raise NotImplementedError
 
-    def audit_chunk(self, name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         """What a chunk breaks beyond its schema, as (requirement id, violation)."""
         raise NotImplementedError
 
@@ -316,7 +317,8 @@ class Subject:
         if len(ops) != 1:
             reason = "reached under several other names" if ops else "not reached"
             raise NotAssessed(
-                f"for {own} the provider is {reason}: await provider.reached({own!r}) where it is called", "provider"
+                f"for {own} the provider is {reason}: await provider.reached({own!r}) where it is called",
+                "provider",
             )
         return ops[0]
 

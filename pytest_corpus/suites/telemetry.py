@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.metrics import Observation
+from pytest_corpus.adapter.metrics import Count, Observation
 from pytest_corpus.spec.errors import TAXONOMY, code_of
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.outcomes import Violation
@@ -41,16 +41,20 @@ def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
     yield from _leaks(exchange)
 
 
-def named(exchange: Exchange, subject: Subject) -> list[Observation]:
+def named(exchange: Exchange) -> list[Observation]:
     """The observations whose `op` names the called operation, bare or with its component (R19)."""
     bare = exchange.op.partition(".")[2]
     return [seen for seen in exchange.observations if seen.op in (bare, exchange.op)]
 
 
 def _interface(exchange: Exchange) -> Iterator[Finding]:
-    for report in (*exchange.observations, *exchange.counts):
+    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
+    for report in reports:
         if report.malformed:
-            yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
+            yield (
+                "COM-OBS-12",
+                Violation("the keyword arguments of the MetricsSink interface", report.malformed),
+            )
 
 
 def _watched(exchange: Exchange, subject: Subject) -> bool:
@@ -69,7 +73,7 @@ def _watched(exchange: Exchange, subject: Subject) -> bool:
 def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
     bodies = [frame.body for frame in exchange.frames]
     failure = next((body for body in bodies if looks_like_error(body)), None)
-    seen = named(exchange, subject)
+    seen = named(exchange)
     if len(seen) != 1:
         which = "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if failure else "COM-OBS-1"
         yield which, Violation(f"one observation of {exchange.op}", f"{len(seen)}")
@@ -116,7 +120,10 @@ def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
     bucket = seen.extra.get("deadline_bucket")
     if isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < 2**63:
         if bucket is None:
-            yield "COM-OBS-10", Violation("deadline_bucket where a deadline was given", "none", "extra.deadline_bucket")
+            yield (
+                "COM-OBS-10",
+                Violation("deadline_bucket where a deadline was given", "none", "extra.deadline_bucket"),
+            )
     elif deadline is None and bucket is not None:
         yield "COM-OBS-10", Violation("no deadline_bucket without a deadline", "one", "extra.deadline_bucket")
 
@@ -124,12 +131,10 @@ def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
 def _leaks(exchange: Exchange) -> Iterator[Finding]:
     if not exchange.secrets:
         return
+    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     texts = {
         "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
-        "metrics": [
-            json.dumps(report.labels(), default=str, ensure_ascii=False)
-            for report in (*exchange.observations, *exchange.counts)
-        ],
+        "metrics": [json.dumps(report.labels(), default=str, ensure_ascii=False) for report in reports],
         "log": list(exchange.logs),
     }
     for what, secret in exchange.secrets.items():

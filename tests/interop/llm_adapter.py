@@ -186,9 +186,7 @@ def required_function(tools: Any, tool_choice: Any) -> Mapping[str, Any] | None:
     for tool in tools or ():
         sound = is_function(tool, "parameters", (Mapping, type(None)))
         require(sound, "each tool must be a function with a name and an object of parameters")
-    functions: dict[str, Mapping[str, Any]] = {
-        tool["function"]["name"]: tool["function"] for tool in tools or ()
-    }
+    functions: dict[str, Mapping[str, Any]] = {tool["function"]["name"]: tool["function"] for tool in tools or ()}
     if tool_choice == "required":
         require(functions, "tool_choice requires a tool, but there are no tools")
         return next(iter(functions.values()))
@@ -330,9 +328,7 @@ class Backend:
 
     def _tool_call(self, function: Mapping[str, Any], digest: bytes, prompt_tokens: int, limit: int) -> Reply:
         arguments = json.dumps(sample_object(function.get("parameters") or {}))
-        call = ToolCall(
-            f"call_{digest.hex()[:16]}", "function", ToolCallFunction(function["name"], arguments)
-        )
+        call = ToolCall(f"call_{digest.hex()[:16]}", "function", ToolCallFunction(function["name"], arguments))
         reply = Reply("", "tool_calls", prompt_tokens, [call])
         return reply if reply.usage().completion_tokens <= limit else Reply("", "length", prompt_tokens)
 
@@ -384,13 +380,9 @@ class QuillAdapter(BaseLLMAdapter):
         turn = parsed(request, ctx)
         reply = self._backend.reply(turn)
         await self._backend.reach("llm.complete", ctx)
-        return LLMCompletion(
-            reply.text, turn.model, FAMILY, reply.usage(), reply.finish_reason, reply.tool_calls
-        )
+        return LLMCompletion(reply.text, turn.model, FAMILY, reply.usage(), reply.finish_reason, reply.tool_calls)
 
-    async def _do_stream(
-        self, *, ctx: OperationContext | None = None, **request: Any
-    ) -> AsyncIterator[LLMChunk]:
+    async def _do_stream(self, *, ctx: OperationContext | None = None, **request: Any) -> AsyncIterator[LLMChunk]:
         code = "CANCELLED"
         try:
             turn = parsed(request, ctx)

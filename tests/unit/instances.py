@@ -27,8 +27,7 @@ SCALARS = st.one_of(
 JSON = st.recursive(
     SCALARS,
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(("id", "text", "tokens", "x")), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("id", "text", "tokens", "x")), inner, max_size=3)
     ),
     max_leaves=6,
 )
@@ -45,9 +44,7 @@ def documents() -> Mapping[str, dict[str, Any]]:
 def mutated(draw: st.DrawFn, seed: Any, edits: int = 3) -> Any:
     """The seed with up to `edits` values replaced, nulled, removed or added."""
     root = [copy.deepcopy(seed)]
-    keys = sorted(
-        {part for path in paths(seed) for part in path if isinstance(part, str)} | {"extra", "code"}
-    )
+    keys = sorted({part for path in paths(seed) for part in path if isinstance(part, str)} | {"extra", "code"})
     for _ in range(draw(st.integers(1, edits))):
         path = draw(st.sampled_from([(0, *path) for path in paths(root[0])]))
         edit = draw(st.sampled_from(("replace", "null", "remove", "add")))

@@ -44,9 +44,7 @@ def drift(root: Path) -> list[str]:
     """Files without a row, rows without a file."""
     files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     listed = {golden.file for golden in GOLDENS}
-    return [f"{file} is orphaned" for file in files - listed] + [
-        f"{file} is missing" for file in listed - files
-    ]
+    return [f"{file} is orphaned" for file in files - listed] + [f"{file} is missing" for file in listed - files]
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
@@ -268,9 +266,7 @@ def test_both_validators_agree_on_generated_instances(data: st.DataObject, expla
     "value",
     ["llm.stream\n", "llm.stream\r", "llm.\u2028stream", "a" * 300, 1.0, True, 2**70, -0.0, "\u00e9\n"],
 )
-@pytest.mark.parametrize(
-    "path", [("op",), ("ctx", "request_id"), ("ctx", "deadline_ms"), ("args", "max_tokens")]
-)
+@pytest.mark.parametrize("path", [("op",), ("ctx", "request_id"), ("ctx", "deadline_ms"), ("args", "max_tokens")])
 def test_both_validators_agree_where_python_and_ecma_differ(
     value: object, path: tuple[str, ...], explainer: Explainer
 ) -> None:

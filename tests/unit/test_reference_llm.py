@@ -39,9 +39,7 @@ class Sink:
 
     def outcomes(self) -> list[str]:
         """The outcomes of all streams."""
-        return [
-            each["extra"]["code"] for each in self.counted if each["name"] == "count_stream_final_outcome"
-        ]
+        return [each["extra"]["code"] for each in self.counted if each["name"] == "count_stream_final_outcome"]
 
 
 class ProviderError(Exception):
@@ -57,9 +55,7 @@ class ProviderError(Exception):
 class Backend:
     """A provider that raises `fault`, or hangs, where it is reached with `chunk` (None: the operation)."""
 
-    def __init__(
-        self, fault: BaseException | None = None, *, hang: bool = False, chunk: int | None = None
-    ) -> None:
+    def __init__(self, fault: BaseException | None = None, *, hang: bool = False, chunk: int | None = None) -> None:
         self.fault = fault
         self.hang = hang
         self.chunk = chunk
@@ -171,9 +167,7 @@ def test_no_depth_of_nesting_is_an_outage() -> None:
         ({"tool_choice": CANARY}, "args.tool_choice"),
     ],
 )
-def test_bad_arguments_are_refused_by_field_before_the_provider_is_reached(
-    args: dict[str, Any], field: str
-) -> None:
+def test_bad_arguments_are_refused_by_field_before_the_provider_is_reached(args: dict[str, Any], field: str) -> None:
     """A validation failure is not retryable, names the field and costs no backend work."""
     backend = Backend()
     answer = complete(ReferenceLLM(provider=backend), **args)
@@ -240,14 +234,11 @@ def test_a_stream_gives_the_text_of_the_completion_in_several_frames() -> None:
     assert frames[-1]["chunk"]["usage_so_far"] == result["usage"]
 
 
-@pytest.mark.parametrize(
-    "text", ["a b  c", "e\u0301\u0308x", "\U0001f469\u200d\U0001f469\u200d\U0001f466", "\ud800"]
-)
+@pytest.mark.parametrize("text", ["a b  c", "e\u0301\u0308x", "\U0001f469\u200d\U0001f469\u200d\U0001f466", "\ud800"])
 def test_a_longer_text_never_has_fewer_tokens(text: str) -> None:
     """Token counts are monotone over every prefix."""
     counts = [
-        call(ReferenceLLM(), "count_tokens", {"text": text[:end]})["result"]["tokens"]
-        for end in range(len(text) + 1)
+        call(ReferenceLLM(), "count_tokens", {"text": text[:end]})["result"]["tokens"] for end in range(len(text) + 1)
     ]
     assert counts == sorted(counts)
     assert counts[0] == 0 < counts[-1]
@@ -355,9 +346,7 @@ def test_every_stream_has_one_final_outcome_even_when_abandoned_or_refused() -> 
     assert len(sink.observed) == 4
 
 
-@pytest.mark.parametrize(
-    "fault", [asyncio.CancelledError(), KeyboardInterrupt()], ids=["cancel", "interrupt"]
-)
+@pytest.mark.parametrize("fault", [asyncio.CancelledError(), KeyboardInterrupt()], ids=["cancel", "interrupt"])
 def test_cancellation_is_not_swallowed(fault: BaseException) -> None:
     """What is to stop the program goes through, and is observed all the same."""
 

@@ -337,9 +337,7 @@ def test_each_rule_has_its_words(name: str, instance: object, expected: tuple[st
 @given(data=st.data())
 def test_explanations_never_quote_the_instance(data: st.DataObject) -> None:
     """No value of a refused instance, whatever is wrong with it, stands in any message (R21)."""
-    name, seed = data.draw(
-        st.sampled_from([("llm.complete.success", SUCCESS), ("llm.envelope.error", ERROR)])
-    )
+    name, seed = data.draw(st.sampled_from([("llm.complete.success", SUCCESS), ("llm.envelope.error", ERROR)]))
     instance = data.draw(mutated(seed))
     for path in paths(instance):
         holder: Any = instance
@@ -427,9 +425,7 @@ CHUNK = "llm/llm.types.chunk.json"
         (lambda file: file.write_text('{"$id": "https://example.com/x.json"}'), "must be a JSON object with"),
         (lambda file: file.write_text(json.dumps({"$id": BASE_URI + CHUNK, "type": 7})), "does not compile"),
         (
-            lambda file: file.write_text(
-                json.dumps({"$id": BASE_URI + CHUNK, "$ref": "https://example.com/x.json"})
-            ),
+            lambda file: file.write_text(json.dumps({"$id": BASE_URI + CHUNK, "$ref": "https://example.com/x.json"})),
             "does not compile",
         ),
     ],
@@ -541,9 +537,7 @@ schema_registry.registry().problems("llm.types.chunk", {})
 heavy()
 """
     root = Path(resources.__file__).parent.parent
-    ran = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root, timeout=60
-    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root, timeout=60)
     assert ran.stdout.splitlines() == [
         "[]",
         "['jsonschema_rs']",

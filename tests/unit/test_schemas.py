@@ -300,9 +300,7 @@ def test_drift_is_reported(tmp_path: Path, damage: Callable[[Path], object], com
 @pytest.mark.parametrize("component", PRINTED)
 def test_edition_1_0_0_is_the_printed_tree(component: str) -> None:
     """Edition 1.0.0 has the files of SCHEMA 2.1 and 2.2 and no other (R39, R40)."""
-    stems = {
-        schema.stem for schema in SCHEMAS if schema.component == component and "1.0.0" in schema.editions
-    }
+    stems = {schema.stem for schema in SCHEMAS if schema.component == component and "1.0.0" in schema.editions}
     assert stems == PRINTED[component]
 
 
@@ -327,9 +325,7 @@ def test_every_operation_has_a_request_and_an_answer(component: str) -> None:
 
 def test_a_row_names_its_files() -> None:
     """A schema uses the file of the newest edition that has one of its own, up to the edition asked for."""
-    changed, unchanged, new = (
-        BY_NAME[name] for name in ("llm.types.chunk", "llm.response_format", "llm.stream.frame")
-    )
+    changed, unchanged, new = (BY_NAME[name] for name in ("llm.types.chunk", "llm.response_format", "llm.stream.frame"))
     assert [changed.file(edition) for edition in EDITIONS] == [
         "llm/llm.types.chunk.json",
         "llm/llm.types.chunk.v1.1.json",

@@ -174,9 +174,7 @@ def test_one_defect_is_one_error(kind: str, broken: object, error_type: str, pat
 
 
 @pytest.mark.parametrize(("kind", "broken", "error_type", "path"), DEFECTS, ids=[row[0] for row in DEFECTS])
-def test_a_broken_last_frame_is_still_one_error(
-    kind: str, broken: object, error_type: str, path: str
-) -> None:
+def test_a_broken_last_frame_is_still_one_error(kind: str, broken: object, error_type: str, path: str) -> None:
     """A last frame that is final, or too broken to tell, is not also a missing terminal."""
     part = broken.get("chunk") if isinstance(broken, dict) else None
     if isinstance(broken, dict) and isinstance(part, dict) and part.get("is_final") is False:
@@ -200,9 +198,7 @@ ERRORS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 @pytest.mark.parametrize(("kind", "envelope", "path"), ERRORS, ids=[row[0] for row in ERRORS])
-def test_a_broken_error_envelope_ends_the_stream_with_one_error(
-    kind: str, envelope: dict[str, Any], path: str
-) -> None:
+def test_a_broken_error_envelope_ends_the_stream_with_one_error(kind: str, envelope: dict[str, Any], path: str) -> None:
     """What means to be an error envelope is held to its schema, once, and is terminal all the same."""
     result = report(DATA, envelope)
     assert [(error.frame_number, error.error_type) for error in result.validation_errors] == [
@@ -245,9 +241,7 @@ def test_a_broken_frame_midway_does_not_hide_a_missing_end() -> None:
 def test_whatever_follows_the_terminal_is_one_error(terminal: object, after: list[object]) -> None:
     """Frames after the terminal are one error at the first of them, and are counted but not checked."""
     result = report(DATA, terminal, *after)
-    assert [(e.frame_number, e.error_type) for e in result.validation_errors] == [
-        (3, ErrorType.AFTER_TERMINAL)
-    ]
+    assert [(e.frame_number, e.error_type) for e in result.validation_errors] == [(3, ErrorType.AFTER_TERMINAL)]
     assert (result.total_frames, result.frames_validated) == (2 + len(after), 2)
     assert result.terminal == ("success" if terminal is FINAL else "error")
 
@@ -285,9 +279,7 @@ def test_a_known_size_is_believed() -> None:
     engine.feed(DATA, size=501)
     engine.feed(sized(600), size=500)
     engine.feed(FINAL)
-    assert [(e.frame_number, e.error_type) for e in engine.finish().validation_errors] == [
-        (1, ErrorType.FRAME_SIZE)
-    ]
+    assert [(e.frame_number, e.error_type) for e in engine.finish().validation_errors] == [(1, ErrorType.FRAME_SIZE)]
 
 
 def test_the_engine_can_report_at_any_time() -> None:

@@ -9,12 +9,13 @@ import pytest
 from pytest_corpus.suites import expect, telemetry
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import Blocked
+from pytest_corpus.suites.parameters import rules
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import HOUR_MS, Subject
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-WRONG_CONTEXT = (
+WRONG_CONTEXT: tuple[tuple[str, Any], ...] = (
     ("request_id", 7),
     ("idempotency_key", ["k"]),
     ("deadline_ms", "soon"),
@@ -34,7 +35,11 @@ class Context:
     @pytest.mark.requirement("COM-CTX-1")
     @pytest.mark.parametrize(
         "unknown",
-        [{"vendor_hint": 1}, {"cache_scope": "tenant", "cache_tags": ["a"]}, {"x-trace": {"a": [None]}, "": True}],
+        [
+            {"vendor_hint": 1},
+            {"cache_scope": "tenant", "cache_tags": ["a"]},
+            {"x-trace": {"a": [None]}, "": True},
+        ],
         ids=["scalar", "cache_hints", "nested"],
     )
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
@@ -45,7 +50,7 @@ class Context:
                 works(subject.invoke(name, ctx=unknown), f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
-    @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=lambda value: str(value))
+    @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=str)
     def test_a_context_field_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """A documented field of `ctx` with another type is BAD_REQUEST."""
         subject.require(subject.principal)
@@ -75,7 +80,7 @@ class Context:
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
         """`attrs` is opaque: nested values of every JSON type are accepted."""
-        attrs = {"a": None, "b": [1, 2.5, {"c": "ü"}], "d.e": True, "f": {"g": {"h": []}}}
+        attrs: dict[str, Any] = {"a": None, "b": [1, 2.5, {"c": "ü"}], "d.e": True, "f": {"g": {"h": []}}}
         subject.require(subject.principal)
         works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
 
@@ -84,26 +89,17 @@ class Observability:
     """One observation a call, with true labels."""
 
     @pytest.mark.core
-    @pytest.mark.parametrize(
-        "rule",
-        [
-            pytest.param(rule, marks=pytest.mark.requirement(f"COM-OBS-{number}"), id=rule)
-            for number, rule in (
-                (1, "success_observed_once"),
-                (4, "component"),
-                (5, "ok"),
-                (6, "code"),
-                (7, "milliseconds"),
-                (12, "interface"),
-            )
-        ],
+    @rules(
+        success_observed_once="COM-OBS-1",
+        component="COM-OBS-4",
+        ok="COM-OBS-5",
+        code="COM-OBS-6",
+        milliseconds="COM-OBS-7",
+        interface="COM-OBS-12",
     )
-    def test_an_observation_keeps_the_rule(
-        self, subject: Subject, rule: str, request: pytest.FixtureRequest
-    ) -> None:
+    def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Every unary operation, and a refused one, are observed as each rule says."""
         subject.require(subject.principal)
-        requirement = request.node.get_closest_marker("requirement").args[0]
         for name in subject.operations(streaming=False):
             if subject.offers(name):
                 holds(requirement, subject.call(name), subject)
@@ -164,17 +160,9 @@ class StreamObservability:
     """One observation and one outcome a stream."""
 
     @pytest.mark.core
-    @pytest.mark.parametrize(
-        "rule",
-        [
-            pytest.param(rule, marks=pytest.mark.requirement(requirement), id=rule)
-            for requirement, rule in (("COM-OBS-3", "observed_once"), ("COM-OBS-11", "outcome_counted_once"))
-        ],
-    )
+    @rules(observed_once="COM-OBS-3", outcome_counted_once="COM-OBS-11")
     @pytest.mark.parametrize("outcome", ["finished", "refused", "expired"])
-    def test_a_stream_is_reported_once(
-        self, subject: Subject, rule: str, outcome: str, request: pytest.FixtureRequest
-    ) -> None:
+    def test_a_stream_is_reported_once(self, subject: Subject, requirement: str, outcome: str) -> None:
         """Finished, refused and expired streams are reported exactly once."""
         name = subject.principal_stream
         subject.require(name)
@@ -184,7 +172,7 @@ class StreamObservability:
             "expired": lambda: subject.stream(name, ctx={"deadline_ms": subject.in_ms(-60_000)}),
         }[outcome]()
         expect.readable(stream)
-        holds(request.node.get_closest_marker("requirement").args[0], stream, subject)
+        holds(requirement, stream, subject)
 
     @pytest.mark.requirement("COM-OBS-3")
     def test_a_failing_stream_is_observed_once(self, subject: Subject) -> None:
@@ -239,7 +227,10 @@ class Privacy:
         fresh, tenant = subject.fresh(), f"tenant-{subject.canary()}"
         plan = fresh.plan("rate_limited", subject.principal)
         reply = fresh.invoke(
-            subject.principal, fresh.distinct(subject.principal), {"tenant": tenant}, secrets={"tenant": tenant}
+            subject.principal,
+            fresh.distinct(subject.principal),
+            {"tenant": tenant},
+            secrets={"tenant": tenant},
         )
         fresh.fired(plan)
         holds("COM-LEAK-4", reply, fresh)
@@ -251,7 +242,9 @@ class Privacy:
             holds("COM-LEAK-5", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-6")
-    @pytest.mark.parametrize("kind", ["rate_limited", "unavailable", "network", "auth", "invalid_request", "unexpected"])
+    @pytest.mark.parametrize(
+        "kind", ["rate_limited", "unavailable", "network", "auth", "invalid_request", "unexpected"]
+    )
     def test_no_text_of_the_provider_anywhere(self, subject: Subject, kind: str) -> None:
         """What a failing provider said stands in no error, metric or log record."""
         for reply in provider_failures(subject, kind):
@@ -262,7 +255,10 @@ class Privacy:
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
         subject.require(subject.principal)
-        for reply in (*secretive(subject, debug_logs=True), *secretive(subject, refused=True, debug_logs=True)):
+        for reply in (
+            *secretive(subject, debug_logs=True),
+            *secretive(subject, refused=True, debug_logs=True),
+        ):
             holds("COM-LEAK-7", reply, subject)
 
 
@@ -278,7 +274,7 @@ def tenant_hash(subject: Subject, tenant: str) -> str:
     """The hash that a plain call of a tenant is labelled with."""
     subject.require(subject.principal)
     reply = subject.call(subject.principal, ctx={"tenant": tenant})
-    seen = telemetry.named(reply.exchange, subject)
+    seen = telemetry.named(reply.exchange)
     if len(seen) != 1:
         raise Blocked("COM-OBS-1", f"{len(seen)} observations of the call")
     found = seen[0].extra.get("tenant_hash")

@@ -60,7 +60,10 @@ class Deadlines:
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
         """A provider that takes a moment does not use up a budget of a minute."""
         if "provider" not in subject.client.hooks:
-            works(subject.call(subject.principal, ctx={"deadline_ms": subject.in_ms(60_000)}), "the call to work")
+            works(
+                subject.call(subject.principal, ctx={"deadline_ms": subject.in_ms(60_000)}),
+                "the call to work",
+            )
             return
         subject.provider_op(subject.principal)
         fresh = subject.fresh()

@@ -77,7 +77,9 @@ class ContentFilter:
     @pytest.mark.requirement("COM-FAULT-11")
     def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
         """The subtype ContentFiltered tells a filter from other bad requests."""
-        expect.refusal(struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation")
+        expect.refusal(
+            struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
+        )
 
 
 class StreamFaults:

@@ -6,36 +6,29 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.parameters import rules
 from pytest_corpus.suites.subject import Subject
-
-RULES = (
-    (1, "closed_frames"),
-    (2, "ok_is_true"),
-    (3, "code_is_streaming"),
-    (4, "milliseconds"),
-    (5, "at_most_1_mib"),
-    (6, "ends_with_a_terminal"),
-    (7, "nothing_after_the_terminal"),
-)
 
 
 class Streaming:
     """The state machine of a stream."""
 
     @pytest.mark.core
-    @pytest.mark.parametrize(
-        "rule",
-        [
-            pytest.param(rule, marks=pytest.mark.requirement(f"COM-STREAM-{number}"), id=rule)
-            for number, rule in RULES
-        ],
+    @rules(
+        closed_frames="COM-STREAM-1",
+        ok_is_true="COM-STREAM-2",
+        code_is_streaming="COM-STREAM-3",
+        milliseconds="COM-STREAM-4",
+        at_most_1_mib="COM-STREAM-5",
+        ends_with_a_terminal="COM-STREAM-6",
+        nothing_after_the_terminal="COM-STREAM-7",
     )
-    def test_a_stream_keeps_the_rule(self, subject: Subject, rule: str, request: pytest.FixtureRequest) -> None:
+    def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The frames of a plain stream keep each rule of their shape and order."""
         name = subject.principal_stream
         if subject.knocks(name):
             stream = subject.stream(name)
-            holds(request.node.get_closest_marker("requirement").args[0], stream, subject)
+            holds(requirement, stream, subject)
         subject.require(name)
 
     @pytest.mark.requirement("COM-STREAM-8")

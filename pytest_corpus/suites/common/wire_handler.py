@@ -10,10 +10,11 @@ import pytest
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import NotAssessed
+from pytest_corpus.suites.parameters import rules
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
-NO_OBJECTS = ([], "request", 7, None, True)
+NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 """JSON values that are no request."""
 
 pytestmark = pytest.mark.wire
@@ -52,7 +53,10 @@ class WireHandler:
     @pytest.mark.requirement("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
         """Good and bad requests alike are answered with a JSON object that is an envelope."""
-        for reply in (*(subject.call(name) for name in subject.operations(streaming=False)), *refusals(subject)):
+        for reply in (
+            *(subject.call(name) for name in subject.operations(streaming=False)),
+            *refusals(subject),
+        ):
             holds(expect.ENVELOPE, reply, subject)
 
     @pytest.mark.requirement("COM-WIRE-4")
@@ -74,8 +78,16 @@ class WireHandler:
     @pytest.mark.requirement("COM-WIRE-7")
     @pytest.mark.parametrize(
         ("key", "value"),
-        [("op", 7), ("op", None), ("op", ["op"]), ("ctx", "ctx"), ("ctx", []), ("args", "args"), ("args", [1])],
-        ids=lambda value: str(value),
+        [
+            ("op", 7),
+            ("op", None),
+            ("op", ["op"]),
+            ("ctx", "ctx"),
+            ("ctx", []),
+            ("args", "args"),
+            ("args", [1]),
+        ],
+        ids=str,
     )
     def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """`op` is a string, `ctx` and `args` are objects."""
@@ -194,29 +206,20 @@ class Errors:
     """The shape of error envelopes, whatever was refused."""
 
     @pytest.mark.core
-    @pytest.mark.parametrize(
-        "rule",
-        [
-            pytest.param(rule, marks=pytest.mark.requirement(f"COM-ERR-{number}"), id=rule)
-            for number, rule in (
-                (1, "closed"),
-                (2, "required_keys"),
-                (3, "upper_snake_code"),
-                (4, "canonical_class"),
-                (5, "message"),
-                (6, "retry_after_ms"),
-                (7, "details"),
-                (8, "retryable_agrees"),
-                (9, "milliseconds"),
-                (10, "own_code"),
-            )
-        ],
+    @rules(
+        closed="COM-ERR-1",
+        required_keys="COM-ERR-2",
+        upper_snake_code="COM-ERR-3",
+        canonical_class="COM-ERR-4",
+        message="COM-ERR-5",
+        retry_after_ms="COM-ERR-6",
+        details="COM-ERR-7",
+        retryable_agrees="COM-ERR-8",
+        milliseconds="COM-ERR-9",
+        own_code="COM-ERR-10",
     )
-    def test_an_error_envelope_keeps_the_rule(
-        self, subject: Subject, rule: str, request: pytest.FixtureRequest
-    ) -> None:
+    def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Error envelopes for refusals of several kinds keep each rule of their shape."""
-        requirement = request.node.get_closest_marker("requirement").args[0]
         replies = refusals(subject)
         for reply in replies:
             holds(requirement, reply, subject)

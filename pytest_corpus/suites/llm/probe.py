@@ -29,7 +29,11 @@ WEATHER = {
 
 CLOCK = {
     "type": "function",
-    "function": {"name": "get_time", "description": "The time.", "parameters": {"type": "object", "properties": {}}},
+    "function": {
+        "name": "get_time",
+        "description": "The time.",
+        "parameters": {"type": "object", "properties": {}},
+    },
 }
 
 
@@ -44,8 +48,8 @@ class LLM(Subject):
     component = "llm"
     principal = "complete"
     principal_stream = "stream"
-    core = {**Subject.core, "complete": "LLM-COMPLETE-1"}
-    payloads = {
+    core: Mapping[str, str] = {**Subject.core, "complete": "LLM-COMPLETE-1"}
+    payloads: Mapping[str, str] = {
         "capabilities": "COM-CAP-1",
         "health": "COM-HEALTH-1",
         "complete": "LLM-COMPLETE-1",
@@ -79,7 +83,9 @@ class LLM(Subject):
 
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         names = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens")
-        found = [(door, self.args(**{name: number}), {}) for door in ("complete", "stream") for name in names]
+        found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+            (door, self.args(**{name: number}), {}) for door in ("complete", "stream") for name in names
+        ]
         return [*found, ("complete", self.args(), {"deadline_ms": number})]
 
     def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
@@ -106,6 +112,7 @@ class LLM(Subject):
         text = self.canary()
         plain = {"messages": [user(text)]}
         counted = {**self.minimal("count_tokens"), "text": text}
+        requests: list[tuple[str, dict[str, Any], dict[str, Any]]]
         if not refused:
             requests = [(door, self.args(**plain), {}) for door in ("complete", "stream")]
             system = self.capabilities.flag("supports_system_message") is not False
@@ -124,7 +131,10 @@ class LLM(Subject):
             wrong += [{**plain, "model": self.unknown_model()}] if self.capabilities.models else []
             requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in wrong]
             requests += [("complete", self.args(**plain), expired), ("stream", self.args(**plain), expired)]
-            requests += [("count_tokens", {**counted, "text": [text]}, {}), ("count_tokens", counted, expired)]
+            requests += [
+                ("count_tokens", {**counted, "text": [text]}, {}),
+                ("count_tokens", counted, expired),
+            ]
         return [(name, args, ctx, {"content": text}) for name, args, ctx in requests]
 
     def long(self, name: str) -> dict[str, Any]:
@@ -226,9 +236,12 @@ class LLM(Subject):
             if isinstance(result, Mapping):
                 yield from _completion(result)
 
-    def audit_chunk(self, name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         if not _adds_up(chunk.get("usage_so_far")):
-            yield "LLM-STREAM-2", Violation("prompt_tokens + completion_tokens", "another total", "usage_so_far")
+            yield (
+                "LLM-STREAM-2",
+                Violation("prompt_tokens + completion_tokens", "another total", "usage_so_far"),
+            )
 
 
 def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
@@ -245,10 +258,10 @@ def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
 def _adds_up(usage: Any) -> bool:
     if not isinstance(usage, Mapping):
         return True
-    parts = [usage.get("prompt_tokens"), usage.get("completion_tokens") or 0, usage.get("total_tokens")]
-    if not all(isinstance(part, int) for part in parts):
+    prompt, completion, total = (usage.get(f"{part}_tokens") for part in ("prompt", "completion", "total"))
+    if not (isinstance(prompt, int) and isinstance(completion or 0, int) and isinstance(total, int)):
         return True
-    return bool(parts[0] + parts[1] == parts[2])
+    return bool(prompt + (completion or 0) == total)
 
 
 @pytest.fixture

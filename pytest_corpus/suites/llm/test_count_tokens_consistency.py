@@ -101,7 +101,9 @@ def test_every_listed_model_counts(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-TOKENS-6")
 @pytest.mark.parametrize(
-    "changed", [{"text": 7}, {"text": ["hi"]}, {"text": {"a": 1}}, {}], ids=["number", "list", "object", "missing"]
+    "changed",
+    [{"text": 7}, {"text": ["hi"]}, {"text": {"a": 1}}, {}],
+    ids=["number", "list", "object", "missing"],
 )
 def test_a_text_that_is_no_string_is_refused(llm: LLM, changed: dict[str, Any]) -> None:
     """`text` is required and a string."""

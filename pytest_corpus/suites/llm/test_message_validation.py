@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.llm.probe import CLOCK, WEATHER, LLM, llm, user
+from pytest_corpus.suites.llm.probe import CLOCK, LLM, WEATHER, llm, user
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}}
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'},
+}
 
 ROLES = ("USER", "User", "human", "bot", "function", "", " user")
 
@@ -101,7 +105,9 @@ def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: s
 @pytest.mark.core
 @pytest.mark.requirement("LLM-MSG-7")
 @pytest.mark.parametrize(
-    "roles", [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")], ids=str
+    "roles",
+    [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")],
+    ids=str,
 )
 def test_the_roles_of_a_conversation_are_accepted(llm: LLM, roles: tuple[str, ...]) -> None:
     """System, user and assistant may speak in turn."""
@@ -172,7 +178,13 @@ def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-TOOLS-3")
 @pytest.mark.parametrize(
     "tools",
-    ["get_weather", {"name": "get_weather"}, ["get_weather"], [{"type": "function"}], [{"type": "function", "function": {}}]],
+    [
+        "get_weather",
+        {"name": "get_weather"},
+        ["get_weather"],
+        [{"type": "function"}],
+        [{"type": "function", "function": {}}],
+    ],
     ids=["string", "object", "list_of_strings", "no_function", "no_name"],
 )
 def test_a_malformed_tool_is_refused(llm: LLM, tools: Any) -> None:
@@ -239,7 +251,12 @@ def called(llm: LLM, **changed: Any) -> list[Any]:
     offered(llm)
     if llm.settings.edition == "1.0.0":
         raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
-    asked = {"messages": [user("The weather in Oslo?")], "tools": [WEATHER], "tool_choice": "required", **changed}
+    asked = {
+        "messages": [user("The weather in Oslo?")],
+        "tools": [WEATHER],
+        "tool_choice": "required",
+        **changed,
+    }
     reply = llm.complete(**asked)
     if llm.capabilities.flag("supports_tool_choice") is None and reply.is_a("NotSupported"):
         raise NotApplicable("tool_choice is not claimed, and answered with NOT_SUPPORTED")

@@ -93,7 +93,8 @@ def test_a_value_that_is_no_number_is_refused(llm: LLM, name: str, value: Any) -
 
 @pytest.mark.requirement("LLM-SAMPLING-8")
 @pytest.mark.parametrize(
-    ("name", "value"), [*((name, value) for name, values in BEYOND.items() for value in values), ("max_tokens", -1)]
+    ("name", "value"),
+    [*((name, value) for name, values in BEYOND.items() for value in values), ("max_tokens", -1)],
 )
 def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: float) -> None:
     """What `complete` finds out of range, `stream` does too."""

@@ -10,8 +10,8 @@ from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.llm.probe import LLM, llm, user
-from pytest_corpus.suites.outcomes import Blocked
 from pytest_corpus.suites.llm.test_complete_basic import OPTIONAL, accepted, completing, overran, within
+from pytest_corpus.suites.outcomes import Blocked
 
 
 class TestStreaming(Streaming):

@@ -1,289 +1,52 @@
-"""What every component shares: the wire, errors, context, deadlines, telemetry, capabilities."""
+"""What every component shares in conduct: capabilities, health, deadlines, telemetry, privacy, faults, state."""
 
 from __future__ import annotations
 
-from pytest_corpus.spec.requirements.model import Requirement as R
-
-STREAMING = ("llm", "embedding", "graph")
-"""The components that have a streaming operation."""
-
-_WIRE = (
-    R(
-        "COM-WIRE-1",
-        "MUST",
-        "`handle` and `handle_stream` answer every request with an envelope; no exception escapes.",
-        ("SPECIFICATION 4.2.1", "ERRORS 8", "R8"),
-        hint="turn every exception into an error envelope at the outermost layer",
-    ),
-    R(
-        "COM-WIRE-2",
-        "MUST",
-        "Every call comes to an end.",
-        ("SPECIFICATION 1.3", "SPECIFICATION 4.2.1"),
-        hint="the call limit is set with --corpus-call-timeout; look for a lock or an await without a timeout",
-    ),
-    R(
-        "COM-WIRE-3",
-        "MUST",
-        "An answer is a JSON object that is a success envelope, an error envelope or a frame.",
-        ("SPECIFICATION 4.2", "SPECIFICATION 4.2.1"),
-        hint="return plain dicts, lists, strings, numbers, booleans and null",
-    ),
-    R(
-        "COM-WIRE-4",
-        "MUST",
-        "A request that is no JSON object is answered with an error envelope by `handle`.",
-        ("SCHEMA 3.1", "R8"),
-        hint="check the type of the envelope before reading from it",
-    ),
-    R(
-        "COM-WIRE-5",
-        "MUST",
-        "A request that is no JSON object is answered with an error envelope by `handle_stream`.",
-        ("SCHEMA 3.1", "R8"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-        hint="check the type of the envelope before reading from it",
-    ),
-    R(
-        "COM-WIRE-6",
-        "MUST",
-        "A request without `op`, `ctx` or `args` is refused with BAD_REQUEST.",
-        ("SCHEMA 3.1", "R8"),
-        hint="the three keys are required, even where they would be empty",
-    ),
-    R(
-        "COM-WIRE-7",
-        "MUST",
-        "A request whose `op`, `ctx` or `args` has the wrong type is refused with BAD_REQUEST.",
-        ("SCHEMA 3.1", "R8"),
-        hint="op is a string, ctx and args are objects",
-    ),
-    R(
-        "COM-WIRE-8",
-        "MUST",
-        "An unknown operation is refused with NOT_SUPPORTED.",
-        ("BEHAVIORAL_CONFORMANCE 7", "R12"),
-        hint="an operation that you do not know is not a bad request",
-    ),
-    R(
-        "COM-WIRE-9",
-        "MUST",
-        "A malformed `op` is refused with BAD_REQUEST or NOT_SUPPORTED.",
-        ("SCHEMA 3.1", "SPECIFICATION 4.2.6"),
-        hint="compare `op` with the reserved names exactly",
-    ),
-    R(
-        "COM-WIRE-10",
-        "MUST",
-        "A streaming operation sent to `handle` is refused with BAD_REQUEST or NOT_SUPPORTED.",
-        ("SPECIFICATION 4.2.3", "R8"),
-        components=STREAMING,
-        hint="stream only from handle_stream",
-    ),
-    R(
-        "COM-WIRE-11",
-        "MUST",
-        "A unary operation sent to `handle_stream` is refused with BAD_REQUEST or NOT_SUPPORTED.",
-        ("SPECIFICATION 4.2.3", "R8"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-        hint="route unary operations only through handle",
-    ),
-    R(
-        "COM-WIRE-12",
-        "MUST",
-        "An unknown key beside `op`, `ctx` and `args` is ignored or refused with BAD_REQUEST.",
-        ("SCHEMA 3.1", "R8"),
-        hint="neither crash on it nor report a retryable error",
-    ),
-    R(
-        "COM-WIRE-13",
-        "MUST",
-        "An unknown key in `args` is ignored or refused with BAD_REQUEST.",
-        ("SPECIFICATION 4.2.5", "SCHEMA 3.1", "R8"),
-        hint="do not pass args on as keyword arguments unseen",
-    ),
-)
-
-_ENVELOPES = (
-    R(
-        "COM-ENV-1",
-        "MUST",
-        "A unary success has no keys beyond `ok`, `code`, `ms` and `result`.",
-        ("SPECIFICATION 4.2.1", "SCHEMA 3.1", "R5"),
-        hint="put extra information inside `result`",
-    ),
-    R(
-        "COM-ENV-2",
-        "MUST",
-        "The `code` of a unary success is OK (PARTIAL_SUCCESS and ACCEPTED stay valid).",
-        ("SPECIFICATION 12.4", "SCHEMA 3.1", "R9"),
-        hint="use OK",
-    ),
-    R(
-        "COM-ENV-3",
-        "MUST",
-        "A unary success carries `ms`, a non-negative number.",
-        ("SCHEMA 3.1", "R6"),
-        hint="milliseconds since the call began, as a number",
-    ),
-    R("COM-ENV-4", "SHOULD", "The `code` of a unary success is exactly OK.", ("SPECIFICATION 12.5", "R9")),
-    R("COM-ENV-5", "MUST", "`ok` is true in a unary success.", ("SPECIFICATION 4.2.1", "SCHEMA 3.1")),
-)
-
-_ERRORS = (
-    R(
-        "COM-ERR-1",
-        "MUST",
-        "An error envelope has no keys beyond ok, code, error, message, retry_after_ms, details, ms.",
-        ("SPECIFICATION 4.2.1", "SCHEMA 3.1", "R5"),
-        hint="http_status, throttle_scope and other hints belong inside `details`",
-    ),
-    R(
-        "COM-ERR-2",
-        "MUST",
-        "An error envelope carries `ok` false and the strings `code`, `error` and `message`.",
-        ("SPECIFICATION 4.2.1", "SCHEMA 3.1"),
-    ),
-    R(
-        "COM-ERR-3",
-        "MUST",
-        "The `code` of an error is written in UPPER_SNAKE_CASE.",
-        ("SPECIFICATION 4", "SCHEMA 3.1"),
-    ),
-    R(
-        "COM-ERR-4",
-        "MUST",
-        "`error` is a canonical class or an allowed subtype, and `code` names the same class.",
-        ("SPECIFICATION 4.2.1", "ERRORS 1", "ERRORS 2.1", "R7"),
-        hint="an adapter-specific code belongs in details.adapter_code; an unexpected fault is Unavailable",
-    ),
-    R(
-        "COM-ERR-5",
-        "MUST",
-        "The `message` of an error is not empty.",
-        ("ERRORS 2.1", "SPECIFICATION 11.1", "R6"),
-    ),
-    R(
-        "COM-ERR-6",
-        "MUST",
-        "`retry_after_ms` is absent, null or a non-negative number.",
-        ("ERRORS 2.1", "R6"),
-    ),
-    R("COM-ERR-7", "MUST", "`details` is absent, null or an object.", ("ERRORS 2.1", "SCHEMA 3.1", "R6")),
-    R(
-        "COM-ERR-8",
-        "MUST",
-        "Where `details.retryable` is given, it agrees with the retry table.",
-        ("ERRORS 4", "R11"),
-    ),
-    R("COM-ERR-9", "MUST", "An error carries `ms`, a non-negative number.", ("SCHEMA 3.1", "R6")),
-    R(
-        "COM-ERR-10",
-        "SHOULD",
-        "`code` is the identity of `error` itself, not of its parent class.",
-        ("ERRORS 2.1", "R7"),
-    ),
-    R(
-        "COM-ERR-11",
-        "SHOULD",
-        "A refused request names the fields at fault in `details.validation_errors`.",
-        ("BEHAVIORAL_CONFORMANCE 6.3",),
-    ),
-    R(
-        "COM-ERR-12",
-        "MUST",
-        "The same bad request is answered with the same class every time.",
-        ("BEHAVIORAL_CONFORMANCE 6.3",),
-        hint="error mapping must not depend on earlier calls",
-    ),
-)
-
-_NUMBERS = (
-    R(
-        "COM-NUM-1",
-        "MUST",
-        "NaN and infinities in a request are refused with BAD_REQUEST.",
-        ("SPECIFICATION 4.1", "SPECIFICATION 17.2", "R34"),
-        hint="check math.isfinite of every number that comes in",
-    ),
-    R("COM-NUM-2", "MUST", "No answer holds NaN or an infinity.", ("SPECIFICATION 4.1", "R34")),
-    R(
-        "COM-NUM-3",
-        "MUST",
-        "An integer beyond signed 64 bits is refused with BAD_REQUEST.",
-        ("SPECIFICATION 4.1",),
-        hint="integer fields are signed 64-bit",
-    ),
-)
-
-_CONTEXT = (
-    R(
-        "COM-CTX-1",
-        "MUST",
-        "Unknown keys in `ctx` are ignored.",
-        ("SPECIFICATION 4", "SPECIFICATION 4.2.5", "R8"),
-        hint="read the keys that you know and leave the others",
-    ),
-    R(
-        "COM-CTX-2",
-        "MUST",
-        "A `ctx` field of the wrong type is refused with BAD_REQUEST.",
-        ("SCHEMA 3.2", "R8"),
-        hint="check types before use; it is neither ignored nor UNAVAILABLE",
-    ),
-    R(
-        "COM-CTX-3",
-        "MUST",
-        "Every documented `ctx` field is accepted, and none is required.",
-        ("SCHEMA 3.2",),
-    ),
-    R("COM-CTX-4", "MUST", "`attrs` may hold any JSON.", ("SCHEMA 3.2", "SPECIFICATION 4.2.5")),
-)
+from pytest_corpus.spec.requirements.common_wire import STREAMING
+from pytest_corpus.spec.requirements.model import Requirement
 
 _CAPABILITIES = (
-    R("COM-CAP-1", "MUST", "`capabilities` answers with an object.", ("SPECIFICATION 6.2",)),
-    R(
+    Requirement("COM-CAP-1", "MUST", "`capabilities` answers with an object.", ("SPECIFICATION 6.2",)),
+    Requirement(
         "COM-CAP-2",
         "MUST",
         "Capabilities state `server`, `version` and `protocol` as non-empty strings.",
         ("SPECIFICATION 6.2", "R22"),
     ),
-    R(
+    Requirement(
         "COM-CAP-3",
         "MUST",
         "`protocol` is the component's protocol, e.g. llm/v1.0.",
         ("SPECIFICATION 4.2.2", "SPECIFICATION 6.2"),
     ),
-    R(
+    Requirement(
         "COM-CAP-4",
         "MUST",
         "Flags are booleans, limits are numbers and listings are lists, wherever they are stated.",
         ("SPECIFICATION 6.2", "SPECIFICATION 8.4", "R22"),
         hint="leave out what you do not know, or say null",
     ),
-    R(
+    Requirement(
         "COM-CAP-5",
         "SHOULD",
         "Keys under `extensions` are namespaced, e.g. vendor:name.",
         ("SPECIFICATION 6.2",),
     ),
-    R(
+    Requirement(
         "COM-CAP-6",
         "MUST",
         "An operation that capabilities claim works.",
         ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
         hint="claim only what works, or mend the operation",
     ),
-    R(
+    Requirement(
         "COM-CAP-7",
         "MUST",
         "An operation that capabilities deny answers NOT_SUPPORTED (or simply works).",
         ("BEHAVIORAL_CONFORMANCE 5.3", "ERRORS 6", "R23"),
     ),
-    R("COM-CAP-8", "SHOULD", "An operation that works is not denied by capabilities.", ("R23",)),
-    R(
+    Requirement("COM-CAP-8", "SHOULD", "An operation that works is not denied by capabilities.", ("R23",)),
+    Requirement(
         "COM-CAP-9",
         "MUST",
         "`handle_stream` is there where streaming is claimed.",
@@ -294,32 +57,32 @@ _CAPABILITIES = (
 )
 
 _HEALTH = (
-    R(
+    Requirement(
         "COM-HEALTH-1",
         "MUST",
         "`health` answers with an object, or with an error envelope where the backend is down.",
         ("SPECIFICATION 4.2.6", "SPECIFICATION 7.6", "R35"),
     ),
-    R(
+    Requirement(
         "COM-HEALTH-2",
         "SHOULD",
         "A healthy report says `ok`, `status` (ok, degraded or down), `server` and `version`.",
         ("SPECIFICATION 7.6", "R35"),
     ),
-    R(
+    Requirement(
         "COM-HEALTH-3",
         "SHOULD",
         "A degraded or down report gives a `reason`.",
         ("SPECIFICATION 7.6", "SPECIFICATION 10.3", "R35"),
     ),
-    R(
+    Requirement(
         "COM-HEALTH-4",
         "MUST",
         "With its provider down, `health` still answers: with an object or a retryable error.",
         ("SPECIFICATION 7.6", "BEHAVIORAL_CONFORMANCE 5", "R35"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-HEALTH-5",
         "SHOULD",
         "With its provider down, `health` does not report everything fine.",
@@ -329,21 +92,21 @@ _HEALTH = (
 )
 
 _DEADLINES = (
-    R(
+    Requirement(
         "COM-DEADLINE-1",
         "MUST",
         "A call whose deadline has passed is refused with DEADLINE_EXCEEDED.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1", "R16"),
         hint="compare ctx.deadline_ms, absolute epoch milliseconds, with the clock before any work",
     ),
-    R(
+    Requirement(
         "COM-DEADLINE-2",
         "MUST",
         "A call whose deadline has passed causes no backend work.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1", "R16"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-DEADLINE-3",
         "MUST",
         "A stream whose deadline has passed is one DEADLINE_EXCEEDED error and no data.",
@@ -351,7 +114,7 @@ _DEADLINES = (
         needs=("supports_streaming",),
         components=STREAMING,
     ),
-    R(
+    Requirement(
         "COM-DEADLINE-4",
         "MUST",
         "A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.",
@@ -359,7 +122,7 @@ _DEADLINES = (
         needs=("provider", "supports_deadline"),
         hint="bound every provider call by what remains of the budget",
     ),
-    R(
+    Requirement(
         "COM-DEADLINE-5",
         "MUST",
         "A stream ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.",
@@ -368,14 +131,14 @@ _DEADLINES = (
         components=STREAMING,
         hint="bound the wait for each chunk by what remains of the budget",
     ),
-    R(
+    Requirement(
         "COM-DEADLINE-6",
         "MUST",
         "A call well within its deadline is carried out.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1"),
         hint="deadline_ms is an epoch time, not a duration",
     ),
-    R(
+    Requirement(
         "COM-DEADLINE-7",
         "MUST",
         "A `deadline_ms` of zero or less is refused with BAD_REQUEST or DEADLINE_EXCEEDED.",
@@ -384,21 +147,21 @@ _DEADLINES = (
 )
 
 _OBSERVABILITY = (
-    R(
+    Requirement(
         "COM-OBS-1",
         "MUST",
         "A call that succeeds is observed exactly once.",
         ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-2",
         "MUST",
         "A call that fails is observed exactly once, refused and expired ones included.",
         ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-3",
         "MUST",
         "A stream is observed exactly once, whatever its outcome.",
@@ -406,56 +169,56 @@ _OBSERVABILITY = (
         needs=("metrics", "supports_streaming"),
         components=STREAMING,
     ),
-    R(
+    Requirement(
         "COM-OBS-4",
         "MUST",
         "The `component` of an observation is the component.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-5",
         "MUST",
         "The `ok` of an observation is the outcome of the call.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-6",
         "MUST",
         "The `code` of an observation is OK, or names the class of the failure.",
         ("ERRORS 5", "SPECIFICATION 6.4", "R20"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-7",
         "MUST",
         "The `ms` of an observation is a non-negative number.",
         ("SPECIFICATION 6.4", "SPECIFICATION 4.1"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-8",
         "MUST",
         "`tenant_hash` is there when a tenant was given.",
         ("BEHAVIORAL_CONFORMANCE 6.8", "R20"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-9",
         "MUST",
         "`tenant_hash` is stable for one tenant and differs between tenants.",
         ("SPECIFICATION 4", "R20"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-10",
         "MUST",
         "`deadline_bucket` is there when, and only when, a deadline was given.",
         ("BEHAVIORAL_CONFORMANCE 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R20"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-11",
         "MUST",
         "A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.",
@@ -463,14 +226,14 @@ _OBSERVABILITY = (
         needs=("metrics", "supports_streaming"),
         components=("llm", "graph"),
     ),
-    R(
+    Requirement(
         "COM-OBS-12",
         "MUST",
         "Metrics are reported with the arguments of the interface, by keyword.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-OBS-13",
         "MUST",
         "What a client made up (an unknown model) does not become a label.",
@@ -478,7 +241,7 @@ _OBSERVABILITY = (
         needs=("metrics",),
         components=("llm", "embedding"),
     ),
-    R(
+    Requirement(
         "COM-OBS-14",
         "SHOULD",
         "Request ids and trace ids do not become labels.",
@@ -488,41 +251,41 @@ _OBSERVABILITY = (
 )
 
 _LEAKS = (
-    R(
+    Requirement(
         "COM-LEAK-1",
         "MUST",
         "No content of a request stands in the message or the details of an error.",
         ("ERRORS 2.1", "SPECIFICATION 15", "R21"),
         hint="name the field and the rule, never the value",
     ),
-    R(
+    Requirement(
         "COM-LEAK-2",
         "MUST",
         "No content of a request stands in metrics.",
         ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R21"),
         needs=("metrics",),
     ),
-    R(
+    Requirement(
         "COM-LEAK-3",
         "MUST",
         "No content of a request stands in a log record.",
         ("SPECIFICATION 15", "SPECIFICATION 11.2", "R21"),
         hint="log hashes and lengths",
     ),
-    R(
+    Requirement(
         "COM-LEAK-4",
         "MUST",
         "No raw tenant id stands in an error, in metrics or in a log record.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R21"),
         hint="use the tenant hash, in throttle_scope too",
     ),
-    R(
+    Requirement(
         "COM-LEAK-5",
         "MUST",
         "No idempotency key stands in an error, in metrics or in a log record.",
         ("R21",),
     ),
-    R(
+    Requirement(
         "COM-LEAK-6",
         "MUST",
         "No raw text of the provider stands in an error, in metrics or in a log record.",
@@ -530,7 +293,7 @@ _LEAKS = (
         needs=("provider",),
         hint="write a message of your own for each class",
     ),
-    R(
+    Requirement(
         "COM-LEAK-7",
         "SHOULD",
         "Nor does it stand in debug records, when debug logging is switched on.",
@@ -539,21 +302,21 @@ _LEAKS = (
 )
 
 _FAULTS = (
-    R(
+    Requirement(
         "COM-FAULT-1",
         "MUST",
         "A provider's rate limit or exhausted quota (429) is ResourceExhausted.",
         ("ERRORS 8", "SPECIFICATION 12.4"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-2",
         "MUST",
         "A provider that is overloaded or unavailable (503, 529) is Unavailable.",
         ("ERRORS 1", "SPECIFICATION 12.4"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-3",
         "MUST",
         "A network failure or gateway timeout (502, 504) is TransientNetwork.",
@@ -561,42 +324,42 @@ _FAULTS = (
         needs=("provider",),
         hint="the provider's timeout is not the caller's deadline",
     ),
-    R(
+    Requirement(
         "COM-FAULT-4",
         "MUST",
         "A provider's refusal of credentials or permission (401, 403) is AuthError.",
         ("ERRORS 1", "SPECIFICATION 12.4"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-5",
         "MUST",
         "A provider's content filter is BadRequest or its subtype ContentFiltered.",
         ("ERRORS 6.1", "SPECIFICATION 8.5", "R12"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-6",
         "MUST",
         "A request that the provider finds invalid (400) is BadRequest.",
         ("ERRORS 1", "SPECIFICATION 12.4"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-7",
         "MUST",
         "An unexpected exception is Unavailable.",
         ("ERRORS 8", "R7"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-8",
         "MUST",
         "The provider's `retry_after_ms` is passed on.",
         ("ERRORS 4", "ERRORS 8"),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-9",
         "MUST",
         "A stream classifies a provider's failure as the unary operation does.",
@@ -604,14 +367,14 @@ _FAULTS = (
         needs=("provider", "supports_streaming"),
         components=STREAMING,
     ),
-    R(
+    Requirement(
         "COM-FAULT-10",
         "SHOULD",
         "A retryable error without `retry_after_ms` gives `details.suggested_backoff_ms`.",
         ("SPECIFICATION 12.1",),
         needs=("provider",),
     ),
-    R(
+    Requirement(
         "COM-FAULT-11",
         "SHOULD",
         "A content filter is reported as ContentFiltered.",
@@ -619,7 +382,7 @@ _FAULTS = (
         needs=("provider",),
         components=("llm", "embedding"),
     ),
-    R(
+    Requirement(
         "COM-FAULT-12",
         "MUST",
         "After a provider's failure the next call works again.",
@@ -628,105 +391,29 @@ _FAULTS = (
     ),
 )
 
-_STREAMS = (
-    R(
-        "COM-STREAM-1",
-        "MUST",
-        "A success frame has exactly the keys `ok`, `code`, `ms` and `chunk`.",
-        ("SPECIFICATION 4.2.3.1", "R1", "R5"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-        hint="the {event, data} form belongs to gateways",
-    ),
-    R(
-        "COM-STREAM-2",
-        "MUST",
-        "`ok` is true in a success frame.",
-        ("SPECIFICATION 4.2.3.1",),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-3",
-        "MUST",
-        "The `code` of a success frame is STREAMING.",
-        ("SPECIFICATION 4.2.3.1", "R2"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-4",
-        "MUST",
-        "A success frame carries `ms`, a non-negative number.",
-        ("SPECIFICATION 4.2.3.1", "R6"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-5",
-        "MUST",
-        "A frame is at most 1 MiB long.",
-        ("SPECIFICATION 4.2.3.4", "R4"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-6",
-        "MUST",
-        "A stream ends with a terminal frame: a final chunk or an error envelope.",
-        ("SPECIFICATION 4.2.3.2", "BEHAVIORAL_CONFORMANCE 6.2", "R4"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-7",
-        "MUST",
-        "Nothing follows the terminal frame.",
-        ("SPECIFICATION 4.2.3.2", "BEHAVIORAL_CONFORMANCE 6.2", "R4"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-8",
-        "MUST",
-        "A refused stream is a single error envelope without data.",
-        ("SPECIFICATION 4.2.3.2", "ERRORS 6.1", "R8"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-    ),
-    R(
-        "COM-STREAM-9",
-        "MUST",
-        "A provider's failure in mid-stream ends the stream with one error envelope.",
-        ("BEHAVIORAL_CONFORMANCE 6.2", "SPECIFICATION 4.2.3.2"),
-        needs=("provider", "supports_streaming"),
-        components=STREAMING,
-    ),
-)
-
 _STATE = (
-    R(
+    Requirement(
         "COM-IDEM-1",
         "MUST",
         "The same idempotency key with other arguments is another request.",
         ("SPECIFICATION 6.1", "R24"),
         needs=("idempotent_writes",),
     ),
-    R(
+    Requirement(
         "COM-IDEM-2",
         "MUST",
         "The same idempotency key of another tenant is another request.",
         ("SPECIFICATION 6.1", "R24"),
         needs=("idempotent_writes", "provider"),
     ),
-    R(
+    Requirement(
         "COM-CACHE-1",
         "MUST",
         "A cached answer is not given to another tenant.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
         needs=("provider", "supports_caching"),
     ),
-    R(
+    Requirement(
         "COM-CONC-1",
         "MUST",
         "Calls that run at the same time do not disturb each other.",
@@ -735,18 +422,4 @@ _STATE = (
     ),
 )
 
-REQUIREMENTS = (
-    *_WIRE,
-    *_ENVELOPES,
-    *_ERRORS,
-    *_NUMBERS,
-    *_CONTEXT,
-    *_CAPABILITIES,
-    *_HEALTH,
-    *_DEADLINES,
-    *_OBSERVABILITY,
-    *_LEAKS,
-    *_FAULTS,
-    *_STREAMS,
-    *_STATE,
-)
+REQUIREMENTS = (*_CAPABILITIES, *_HEALTH, *_DEADLINES, *_OBSERVABILITY, *_LEAKS, *_FAULTS, *_STATE)
