@@ -14,17 +14,17 @@ LONGEST_STRING = 60
 LONGEST_LINE = 400
 
 
-def failure(findings: Iterable[Finding], exchanges: Iterable[Exchange], rerun: str) -> str:
+def failure(findings: Iterable[Finding], evidence: Iterable[Exchange | None], rerun: str) -> str:
     """The message of a test with these findings; `rerun` has a place for the id, ``{id}``."""
-    last = next(reversed(list(exchanges)), None)
-    return "\n\n".join(_one(finding, last, rerun) for finding in findings)
+    both = zip(findings, evidence, strict=True)
+    return "\n\n".join(_one(finding, exchange, rerun) for finding, exchange in both)
 
 
-def _one(finding: Finding, last: Exchange | None, rerun: str) -> str:
+def _one(finding: Finding, exchange: Exchange | None, rerun: str) -> str:
     entry = catalogue()[finding.requirement]
     rows = [
         ("source", ", ".join(entry.source)),
-        ("sent", sent(last) if last else ""),
+        ("sent", sent(exchange) if exchange else ""),
         ("expected", finding.expected),
         ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
         ("hint", entry.hint),

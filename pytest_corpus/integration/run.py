@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import requirement_of, test_of
 from pytest_corpus.reports.ledger import Finding, Outcome, TestRecord
@@ -27,7 +28,7 @@ FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", "COM-CAP-1")
 
 @dataclass
 class Trial:
-    """A conformance test in progress; `record` is what it comes to."""
+    """A conformance test in progress; `record` is what it comes to, `evidence` the exchange behind each finding."""
 
     item: pytest.Item
     adapter: Adapter
@@ -37,6 +38,7 @@ class Trial:
     outcome: Outcome = "satisfied"
     undecided: Undecided | None = None
     findings: list[Finding] = field(default_factory=list)
+    evidence: list[Exchange | None] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -63,7 +65,7 @@ class Trial:
         try:
             gate(self.requirement, subject)
         except Undecided as undecided:
-            self._leave_open(undecided)
+            self._leave_open(undecided, subject)
             return False
         return True
 
@@ -74,10 +76,10 @@ class Trial:
         try:
             yield
         except Undecided as undecided:
-            self._leave_open(undecided)
+            self._leave_open(undecided, subject)
         except Violation as violation:
             self.outcome = "violated"
-            self._find(self.requirement.id, violation)
+            self._find(self.requirement.id, violation, self._last(subject))
             raise
         except Unresponsive as silent:
             self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
@@ -93,17 +95,23 @@ class Trial:
             self._audit(subject)
             subject.close_fresh()
 
-    def _leave_open(self, undecided: Undecided) -> None:
+    def _leave_open(self, undecided: Undecided, subject: Subject) -> None:
         """Note why there is no verdict; a test that is blocked by its own requirement has found its violation."""
         self.undecided = undecided
         self.outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
         if isinstance(undecided, Blocked) and undecided.by == self.requirement.id:
             self.outcome, self.undecided = "violated", None
             violation = Violation(self.requirement.text, undecided.reason)
-            self._find(self.requirement.id, violation)
+            self._find(self.requirement.id, violation, self._last(subject))
             raise violation
 
-    def _find(self, requirement: str, violation: Violation) -> None:
+    @staticmethod
+    def _last(subject: Subject) -> Exchange | None:
+        """The exchange that a test ended with: of the instance that it opened last."""
+        return next((client.exchanges[-1] for client in reversed(subject.clients) if client.exchanges), None)
+
+    def _find(self, requirement: str, violation: Violation, exchange: Exchange | None) -> None:
+        self.evidence.append(exchange)
         self.reported.add((f"{self.adapter.label}/{self.component}", requirement))
         self.findings.append(Finding(requirement, violation.expected, violation.got[:200], violation.path[:100]))
 
@@ -113,7 +121,7 @@ class Trial:
                 for requirement, violation in audit(exchange, subject):
                     key = (f"{self.adapter.label}/{self.component}", requirement)
                     if key not in self.reported and requirement in catalogue():
-                        self._find(requirement, violation)
+                        self._find(requirement, violation, exchange)
 
 
 def gate(requirement: Requirement, subject: Subject) -> None:

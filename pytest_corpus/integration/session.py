@@ -271,7 +271,7 @@ class Conformance:
         if record.findings:
             levels = {catalogue()[finding.requirement].level for finding in record.findings}
             counts = "MUST" in levels or self.options.level == "should"
-            said = messages.failure(record.findings, item.stash[SUBJECT].client.exchanges, self._rerun(item))
+            said = messages.failure(record.findings, trial.evidence, self._rerun(item))
             report.outcome = "failed" if counts else "skipped"
             report.longrepr = said if counts else (*where, said)
         elif trial.undecided is not None:

@@ -1,0 +1,139 @@
+# The runbook: conformance runs, the project's own tests, checks. `make help` says what there is.
+
+ADAPTER        ?= pytest_corpus.reference:llm
+ATTESTATION    ?= attestation.json
+PYTEST_JOBS    ?= auto
+PYTEST_ARGS    ?=
+PYTHON         ?= python3
+VENV           ?= .venv
+
+COMPONENTS := llm
+
+# The module of ADAPTER, without a label and without the attribute. What the suite does not reach in the
+# embedded adapters would be no part of the protocol; another adapter may well hold more than its wire.
+ADAPTER_MODULE := $(firstword $(subst :, ,$(lastword $(subst =, ,$(ADAPTER)))))
+COV            ?= $(ADAPTER_MODULE)
+COV_FAIL_UNDER ?= $(if $(filter pytest_corpus.reference,$(ADAPTER_MODULE)),90,0)
+
+BIN   := $(abspath $(VENV))/bin
+READY := $(VENV)/.ready-
+
+# The suite needs no test files: it runs in an empty folder with settings of its own, and finds adapters of the
+# current folder.
+EMPTY       := $(VENV)/conformance
+CONFORMANCE  = cd '$(EMPTY)' && PYTHONPATH='$(CURDIR)'$${PYTHONPATH:+:$$PYTHONPATH} '$(BIN)/python' -m pytest \
+	-p no:randomly -n $(PYTEST_JOBS) --corpus-adapter='$(ADAPTER)'
+COVERED      = --cov='$(COV)' --cov-fail-under=$(COV_FAIL_UNDER)
+PARTIAL      = code=$$?; echo "make $@: only a part of the suite ran; no verdict is issued. For one: make verify"; \
+	exit $$code
+
+.DEFAULT_GOAL := help
+.PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
+	quick-check conformance-report validate-env safety-check test lint bench clean
+
+help:
+	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
+
+## Conformance of an adapter
+##   verify, test-conformance     the whole suite with coverage; writes the attestation
+##   test-llm-conformance         the suite of one component with coverage
+##   test-fast, test-fast-llm     without coverage and without slow tests: a partial run, no verdict
+##   quick-check                  smoke test, the core of the suite alone: a partial run, no verdict
+##   conformance-report           the whole suite without coverage; writes the attestation and prints where
+##   validate-env                 warns if CORPUS_TEST_ENV is not set
+##   safety-check                 refuses the whole suite where CORPUS_TEST_ENV is production
+##
+## The project itself
+##   test                         its own tests
+##   lint                         ruff check, ruff format, mypy, import contracts
+##   bench                        what the plugin costs a pytest run that declares no adapter
+##   clean                        removes the virtual environment and all that is generated
+##
+## Variables, as in: make verify ADAPTER=mypkg:factory PYTEST_JOBS=2
+##   ADAPTER=pytest_corpus.reference:llm
+##                                what to test: module:factory or label=module:factory; the current folder is
+##                                importable, other packages belong into .venv first
+##   ATTESTATION=attestation.json
+##                                where the attestation goes
+##   PYTEST_JOBS=auto             processes: auto, a number, or 0 for none beside pytest itself
+##   COV_FAIL_UNDER=N             per cent of COV that the suite must reach. 90 for the embedded adapters; 0 for
+##                                any other, for code beside the wire is none of the suite's business
+##   COV=module                   what coverage is measured of; the module of ADAPTER unless given
+##   PYTEST_ARGS=                 more arguments for pytest
+##   PYTHON=python3               which Python makes the virtual environment (3.10 to 3.13)
+##   VENV=.venv                   where it lies
+##
+## Every target sets up what it needs. A target fails where pytest does, and make then names pytest's exit code:
+## 1 a MUST is violated, 4 the adapter cannot be tested, 5 nothing ran.
+
+# -- environment -------------------------------------------------------------------------------------------
+
+# One stamp for each set of extras, older than pyproject.toml when the set has changed.
+$(READY)run:   EXTRAS = xdist,cov
+$(READY)test:  EXTRAS = test
+$(READY)check: EXTRAS = test,dev
+$(READY)run $(READY)test $(READY)check: pyproject.toml | $(VENV)/bin/python $(EMPTY)/pytest.ini
+	'$(BIN)/python' -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "make: Python 3.10 or newer is needed; name one with PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv '$(VENV)' || { rm -rf '$(VENV)'; exit 1; }
+
+$(EMPTY)/pytest.ini: | $(VENV)/bin/python
+	@mkdir -p '$(EMPTY)' && echo '[pytest]' > $@
+
+# -- conformance -------------------------------------------------------------------------------------------
+
+verify: test-conformance
+
+test-conformance: safety-check $(READY)run
+	@rm -f '$(ATTESTATION)'
+	$(CONFORMANCE) $(COVERED) --corpus-report='$(abspath $(ATTESTATION))' $(PYTEST_ARGS)
+
+$(COMPONENTS:%=test-%-conformance): test-%-conformance: safety-check $(READY)run
+	$(CONFORMANCE) $(COVERED) --corpus-components=$* $(PYTEST_ARGS)
+
+conformance-report: safety-check $(READY)run
+	@rm -f '$(ATTESTATION)'
+	@$(CONFORMANCE) --corpus-report='$(abspath $(ATTESTATION))' $(PYTEST_ARGS); code=$$?; \
+	test ! -f '$(abspath $(ATTESTATION))' || echo "attestation: $(abspath $(ATTESTATION))"; exit $$code
+
+test-fast: $(READY)run
+	@$(CONFORMANCE) -m 'not slow' $(PYTEST_ARGS); $(PARTIAL)
+
+$(COMPONENTS:%=test-fast-%): test-fast-%: $(READY)run
+	@$(CONFORMANCE) -m 'not slow' --corpus-components=$* $(PYTEST_ARGS); $(PARTIAL)
+
+quick-check: $(READY)run
+	@$(CONFORMANCE) -m core $(PYTEST_ARGS); $(PARTIAL)
+
+validate-env:
+	@if [ -z "$$CORPUS_TEST_ENV" ]; then \
+		echo "warning: CORPUS_TEST_ENV is not set; set it to what the adapter talks to, such as local, ci, staging"; \
+	else echo "CORPUS_TEST_ENV is $$CORPUS_TEST_ENV"; fi
+
+safety-check:
+	@case "$$(printf %s "$$CORPUS_TEST_ENV" | tr '[:upper:]' '[:lower:]')" in production|prod) \
+		echo "make: refused: the whole suite does not run where CORPUS_TEST_ENV is $$CORPUS_TEST_ENV" >&2; exit 1;; \
+	esac
+
+# -- the project itself ------------------------------------------------------------------------------------
+
+test: $(READY)test
+	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) $(PYTEST_ARGS)
+
+lint: $(READY)check
+	'$(BIN)/ruff' check .
+	'$(BIN)/ruff' format --check .
+	'$(BIN)/mypy'
+	'$(BIN)/lint-imports'
+
+bench: $(READY)run
+	'$(BIN)/python' benchmarks/startup.py
+
+clean:
+	rm -rf '$(VENV)' .ci-venv build dist *.egg-info .tox .coverage* htmlcov .hypothesis .pytest_cache .mypy_cache \
+		.ruff_cache .import_linter_cache
+	rm -f '$(ATTESTATION)'
