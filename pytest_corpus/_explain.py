@@ -21,7 +21,7 @@ from pytest_corpus._problems import Problem, dotted, plain
 
 
 class Explainer:
-    """Explanations under the schemas that `retrieve` gives: the document of an `$id`, or a LookupError."""
+    """Explanations under the schemas that `retrieve` gives: the document of an `$id`, or an exception."""
 
     def __init__(self, retrieve: Callable[[str], Mapping[str, Any]]) -> None:
         @cache

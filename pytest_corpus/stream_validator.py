@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pytest_corpus.schema_registry import LATEST, Problem, SchemaRegistry, UnknownEditionError, registry
+from pytest_corpus.schema_registry import Problem, SchemaRegistry, UnknownEditionError, registry
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
 
@@ -131,7 +131,7 @@ class StreamValidationEngine:
         self._framing = framing
         self._chunk_schema = _chunk_schema(component)
         self._schemas.get_validator(self._chunk_schema, self._edition_of(self._chunk_schema))
-        self._null_ms = edition in (None, LATEST)
+        self._null_ms = edition != EDITIONS[0]
         self._errors: list[FrameError] = []
         self._total = 0
         self._checked = 0
@@ -325,6 +325,6 @@ def _is_error_envelope(frame: Mapping[Any, object]) -> bool:
 def _json_size(frame: dict[Any, Any]) -> int:
     try:
         text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return 0  # no JSON: the schemas say so
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -15,8 +15,9 @@ from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import requirement_of, test_of
 from pytest_corpus.reports.ledger import Finding, Outcome, TestRecord
 from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import audit
+from pytest_corpus.suites.audit import audit, editions
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.subject import Subject
 
@@ -39,6 +40,7 @@ class Trial:
     undecided: Undecided | None = None
     findings: list[Finding] = field(default_factory=list)
     evidence: list[Exchange | None] = field(default_factory=list)
+    editions: set[str] = field(default_factory=lambda: set(EDITIONS))
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -57,6 +59,7 @@ class Trial:
             keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
             blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
             findings=tuple(self.findings),
+            editions=tuple(sorted(self.editions)),
             duration_s=round(time.monotonic() - self.started, 4),
         )
 
@@ -118,6 +121,7 @@ class Trial:
     def _audit(self, subject: Subject) -> None:
         for client in subject.clients:
             for exchange in client.exchanges:
+                self.editions &= editions(exchange)
                 for requirement, violation in audit(exchange, subject):
                     key = (f"{self.adapter.label}/{self.component}", requirement)
                     if key not in self.reported and requirement in catalogue():

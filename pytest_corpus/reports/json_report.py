@@ -164,5 +164,5 @@ def _plain(value: Any) -> Any:
 
 
 def _editions(ledger: Ledger) -> list[str]:
-    seen = [set(record.editions) for record in ledger.records.values() if record.editions]
-    return [edition for edition in EDITIONS if seen and all(edition in met for met in seen)]
+    judged = [record.editions for record in ledger.records.values() if record.outcome in ("satisfied", "violated")]
+    return [edition for edition in EDITIONS if judged and all(edition in met for met in judged)]

@@ -12,6 +12,8 @@ from typing import Any
 from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES, Exchange, non_finite
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import expect, telemetry
 from pytest_corpus.suites.outcomes import Violation
 from pytest_corpus.suites.reply import Reply, StreamReply, described, looks_like_error, looks_like_success
@@ -49,6 +51,22 @@ def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
     elif exchange.frames:
         yield from _unary(exchange, subject)
     yield from telemetry.audit(exchange, subject)
+
+
+def editions(exchange: Exchange) -> set[str]:
+    """The schema editions that everything successful in an exchange is valid under."""
+    met = set(EDITIONS)
+    operation = BY_OP.get(exchange.op)
+    for frame in exchange.frames:
+        body = frame.body
+        value = body.get("chunk" if exchange.streaming else "result") if isinstance(body, dict) else None
+        if operation is None or looks_like_error(body):
+            continue
+        if operation.payload:
+            met &= set(registry().editions_met(operation.payload, value))
+        elif not isinstance(value, dict):
+            met &= set(EDITIONS[1:])
+    return met
 
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:

@@ -436,7 +436,12 @@ def test_a_broken_file_is_named(
 ) -> None:
     """A file that cannot serve is named with its fault, and nothing reaches for the network."""
     asked: list[object] = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: [asked.append(args)])
+
+    def resolve(*address: object, **_: object) -> list[object]:
+        asked.append(address)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
     damage(own / CHUNK)
     with pytest.raises(SchemaFileError, match=fault) as caught:
         SchemaRegistry(own).get_validator("llm.types.chunk", "1.0.0")

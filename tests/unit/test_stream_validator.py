@@ -218,6 +218,23 @@ def test_two_defects_are_two_errors() -> None:
     }
 
 
+def test_another_key_in_the_place_of_one_is_two_errors() -> None:
+    """A frame of four keys is not sound for having four: a key is missing and a key is too many."""
+    for edition in (None, *EDITIONS):
+        renamed = {**without(DATA, "ms"), "took_ms": 3}
+        assert found(renamed, FINAL, edition=edition) == [
+            (1, ErrorType.FRAME_SHAPE, "took_ms"),
+            (1, ErrorType.FRAME_MS, "ms"),
+        ]
+
+
+def test_a_null_that_is_allowed_stays_so_beside_a_defect() -> None:
+    """A closer look at a frame for another defect does not turn against what its edition allows (R6)."""
+    broken = frame(ms=None, code="OK")
+    assert found(broken, FINAL) == [(1, ErrorType.FRAME_CODE, "code")]
+    assert (1, ErrorType.FRAME_MS, "ms") in found(broken, FINAL, edition="1.0.0")
+
+
 @pytest.mark.parametrize("frames", [[], [DATA], [DATA, KEEP_ALIVE], [frame(code="OK")]], ids=len)
 def test_a_stream_without_an_end_is_an_error_of_the_stream(frames: list[object]) -> None:
     """A stream that just stops has no terminal, reported once as frame 0 (R4)."""
@@ -271,6 +288,14 @@ def test_the_size_check_is_exact(data: st.DataObject) -> None:
         limit = data.draw(st.integers(max(1, size - 3), size + 3))
         kinds = {kind for _, kind, _ in found(instance, max_frame_bytes=limit)}
         assert (ErrorType.FRAME_SIZE in kinds) == (size > limit)
+
+
+def test_bottomless_nesting_is_a_defect_of_the_chunk() -> None:
+    """A frame too deep to be written as JSON is refused like any other wrong chunk, without a crash."""
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    assert found(chunk(text=deep), FINAL) == [(1, ErrorType.CHUNK_SCHEMA, "chunk.text")]
 
 
 def test_a_known_size_is_believed() -> None:

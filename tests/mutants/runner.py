@@ -1,0 +1,179 @@
+"""Runs the conformance suite many times in one process, each time against another adapter.
+
+Starting pytest anew costs more than the suite itself, so a `Runner` keeps one process that imports everything
+once. It is fed factories, a line each, and answers with what the JSON report says, a line each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+CALL_TIMEOUT_S = 3
+"""What the suite allows a call in these runs: hanging mutants should not take long."""
+
+PATIENCE_S = 120
+"""After which a run is given up: no mutant may hang the suite."""
+
+UNUSED = (
+    "cacheprovider", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging", "pastebin",
+    "recwarn", "stepwise", "terminal", "threadexception", "tmpdir", "unittest", "unraisableexception", "warnings",
+)  # fmt: skip
+"""Plugins of pytest that the suite does without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run of the suite came to.
+
+    Attributes:
+        statuses: the status of each requirement by its id.
+        tests: how many tests each requirement has.
+        findings: what was found, by the id of the violated requirement.
+        errors: the tests in which the suite itself failed.
+    """
+
+    verdict: str
+    complete: bool
+    statuses: dict[str, str]
+    tests: dict[str, int]
+    findings: dict[str, list[str]]
+    errors: list[str]
+
+    @property
+    def violated(self) -> list[str]:
+        """The violated requirements, MUST and SHOULD."""
+        return [requirement for requirement, status in self.statuses.items() if status == "violated"]
+
+    def __str__(self) -> str:
+        found = [f"  {name}: {'; '.join(self.findings.get(name, [])[:2])}" for name in self.violated]
+        return "\n".join([f"the verdict is {self.verdict}, violated: {', '.join(self.violated) or 'nothing'}", *found])
+
+
+class Runner:
+    """A process that runs the suite against one adapter after the other."""
+
+    def __init__(self) -> None:
+        self._log = tempfile.TemporaryFile("w+")
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+        self._log.close()
+
+    def run(self, factory: str) -> Report:
+        """The report of the whole suite on the adapter that `factory` makes.
+
+        Raises:
+            RuntimeError: the run ended without a report, or did not end.
+        """
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        watchdog = threading.Timer(PATIENCE_S, process.kill)
+        watchdog.start()
+        try:
+            process.stdin.write(f"{factory}\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            watchdog.cancel()
+        if not line:
+            self._stop()
+            raise RuntimeError(f"{factory}: no report within {PATIENCE_S} s, or the process ended\n{self._said()}")
+        answer = json.loads(line)
+        if "exit" in answer:
+            raise RuntimeError(f"{factory}: pytest ended with {answer['exit']} and no report\n{self._said()}")
+        return _report(answer)
+
+    def _start(self) -> subprocess.Popen[str]:
+        tests = Path(__file__).parents[1]
+        path = os.pathsep.join([str(tests), str(tests.parent), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_XDIST_WORKER"):
+            environment.pop(name, None)
+        return subprocess.Popen(
+            [sys.executable, "-m", f"{Path(__file__).parent.name}.runner"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=environment,
+            text=True,
+        )
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        return self._log.read()[-2000:]
+
+
+def _report(answer: dict[str, Any]) -> Report:
+    entries = answer["requirements"]
+    return Report(
+        answer["verdict"],
+        answer["complete"],
+        {entry["id"]: entry["status"] for entry in entries},
+        {entry["id"]: len(entry["tests"]) for entry in entries},
+        {
+            entry["id"]: [
+                f"expected {each['expected']}, got {each['got']} {each['path']}".rstrip()
+                for each in entry["findings"]
+            ]
+            for entry in entries
+            if "findings" in entry
+        },
+        [test["test"] for entry in entries for test in entry["tests"] if test["outcome"] == "error"],
+    )
+
+
+def examine(factory: str, report: Path) -> str:
+    """Run the suite in this process; the report as one line of JSON, or the exit code where there is none."""
+    import pytest  # noqa: PLC0415 - only in the process that runs the suite
+
+    report.unlink(missing_ok=True)
+    code = pytest.main(
+        [
+            f"--rootdir={report.parent}",
+            "--capture=no",
+            *(f"-pno:{name}" for name in UNUSED),
+            "-ppytest_corpus.plugin",
+            f"--corpus-adapter={factory}",
+            f"--corpus-report={report}",
+            f"--corpus-call-timeout={CALL_TIMEOUT_S}",
+        ]
+    )
+    return json.dumps(json.loads(report.read_text()) if report.exists() else {"exit": int(code)})
+
+
+def serve() -> None:
+    """Examine each factory that comes in by a line; what the suite prints goes to the log."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for line in sys.stdin:
+            print(examine(line.strip(), Path(folder) / "report.json"), file=answers, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    serve()

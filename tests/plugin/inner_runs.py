@@ -1,0 +1,126 @@
+"""Inner pytest runs: a folder of a user's, the suite run in it, and what came out."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import CHAPTERS
+
+OTHERS = ("randomly", "asyncio", "cov", "cacheprovider", "xdist")
+"""Plugins that an inner run goes without, for speed, unless it asks for them."""
+
+REFERENCE = "--corpus-adapter=pytest_corpus.reference:llm"
+
+WRAPPED = '''
+from pytest_corpus.reference import llm
+
+class Wrapped:
+    """The reference adapter with something changed by a subclass."""
+
+    def __init__(self, metrics=None, provider=None):
+        self.inner = llm(metrics, provider)
+
+    async def handle(self, envelope):
+        return await self.inner.handle(envelope)
+
+    def handle_stream(self, envelope):
+        return self.inner.handle_stream(envelope)
+
+def op_of(envelope):
+    return envelope.get("op") if isinstance(envelope, dict) else None
+'''
+"""What most adapters of these tests begin with."""
+
+
+def preload() -> None:
+    """Import once what every inner run needs: `pytester` forgets modules that an inner run imported."""
+    for name in ("integration.session", "stream_validator", "reference.llm_adapter", "integration.catalogue"):
+        importlib.import_module(f"pytest_corpus.{name}")
+    importlib.import_module("hypothesis.strategies")
+    for component, chapters in CHAPTERS.items():
+        for chapter in chapters:
+            importlib.import_module(f"pytest_corpus.suites.{component}.{chapter}")
+
+
+def _installed() -> list[str]:
+    """How an inner run finds the plugin where the project is on the path and not installed."""
+    found = any(point.name == "corpus" for point in entry_points(group="pytest11"))
+    return [] if found else ["-p", "pytest_corpus.plugin"]
+
+
+class Project:
+    """A user's folder in which pytest is run."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path = pytester.path
+
+    def adapter(self, source: str, name: str = "mine") -> str:
+        """Write a module whose code starts with `WRAPPED`; its name."""
+        self.pytester.makepyfile(**{name: WRAPPED + source})
+        return name
+
+    def arguments(self, given: tuple[str, ...], with_plugins: tuple[str, ...]) -> list[str]:
+        """The arguments of an inner run: what was given, and the plugins switched off."""
+        off = [part for name in OTHERS if name not in with_plugins for part in ("-p", f"no:{name}")]
+        return [*_installed(), *off, *given]
+
+    def run(self, *given: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
+        """Run pytest in this process."""
+        return self.pytester.runpytest_inprocess(*self.arguments(given, plugins))
+
+    def run_apart(
+        self, *given: str, plugins: tuple[str, ...] = (), timeout: float = 100
+    ) -> pytest.RunResult:
+        """Run pytest in a process of its own."""
+        return self.pytester.runpytest_subprocess(*self.arguments(given, plugins), timeout=timeout)
+
+    def run_bare(self, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        """Run pytest as its console script does: without the folder on `sys.path`."""
+        main = "import sys; sys.path[:] = filter(None, sys.path); import pytest; sys.exit(pytest.main())"
+        command = [sys.executable, "-c", main, *self.arguments(given, plugins)]
+        return subprocess.run(
+            command, cwd=self.path, capture_output=True, text=True, timeout=100, check=False
+        )
+
+    def report(self, name: str = "r.json") -> dict[str, Any]:
+        """A report that a run wrote."""
+        found: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
+        return found
+
+
+def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:
+    """Each requirement's status, by component and id."""
+    return {(entry["component"], entry["id"]): entry["status"] for entry in report["requirements"]}
+
+
+def without_times(report: dict[str, Any]) -> dict[str, Any]:
+    """A report without what differs from run to run."""
+    return {key: value for key, value in report.items() if key not in ("started_at", "duration_s")}
+
+
+def violated(report: dict[str, Any], level: str = "MUST") -> set[str]:
+    """The ids of a report's violated requirements of a level."""
+    return {
+        entry["id"]
+        for entry in report["requirements"]
+        if entry["status"] == "violated" and entry["level"] == level
+    }
+
+
+def error_lines(result: pytest.RunResult) -> list[str]:
+    """The lines of a run that complain, on either stream."""
+    return [line for line in (*result.outlines, *result.errlines) if line.startswith("ERROR: ")]
+
+
+def said(result: pytest.RunResult) -> str:
+    """Everything that a run printed."""
+    return "\n".join((*result.outlines, *result.errlines))
+

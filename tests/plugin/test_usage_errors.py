@@ -1,0 +1,167 @@
+"""A declaration that cannot be tested ends in one clear line before any test runs (DESIGN 2)."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import Project, error_lines, said
+
+BROKEN = '''
+import asyncio
+
+class Empty: pass
+
+class Sleepy:
+    handle = "not callable"
+
+text = "an adapter?"
+
+def raises(): raise ValueError("no key\\nfor you")
+def exits(): raise SystemExit(3)
+def interrupts(): raise KeyboardInterrupt
+async def cancels(): raise asyncio.CancelledError
+async def hangs(): await asyncio.sleep(1000)
+def none(): return None
+def needs(endpoint): return None
+def a_class(): return Empty
+def no_parts(): return {}
+def wrong_part(): return {"speech": Wrapped()}
+def empty_generator():
+    return
+    yield
+def refuses():
+    class Refusing(Wrapped):
+        async def handle(self, envelope):
+            return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "no", "ms": 0}
+    return Refusing()
+'''
+
+DECLARATIONS = [
+    ("mine:Empty", "an object of type Empty, which is no adapter"),
+    ("mine:Sleepy", "an object of type Sleepy, which is no adapter"),
+    ("mine:text", "'text' is a str, which cannot be called"),
+    ("mine:raises", "the factory raises ValueError: no key"),
+    ("mine:exits", "the factory raises SystemExit: 3"),
+    ("mine:interrupts", "the factory raises KeyboardInterrupt"),
+    ("mine:cancels", "the factory raises CancelledError"),
+    ("mine:hangs", "the factory takes longer than 0.3 s"),
+    ("mine:none", "the factory returns None, which is no adapter"),
+    ("mine:needs", "the factory requires an argument 'endpoint'"),
+    ("mine:a_class", "the class Empty, which is no adapter"),
+    ("mine:no_parts", "empty mapping"),
+    ("mine:wrong_part", "a mapping with the key 'speech'"),
+    ("mine:empty_generator", "yields nothing"),
+    ("mine:refuses", "it refuses llm.capabilities"),
+    ("mine:wraped", "did you mean 'Wrapped'?"),
+    ("mine:Wrapped.nothing", "has no attribute 'Wrapped.nothing'"),
+    ("nosuchmodule:factory", "there is no module 'nosuchmodule'"),
+    ("mine.part:factory", "there is no module 'mine.part'"),
+    ("raising:factory", "importing 'raising' raises RuntimeError: cannot"),
+    ("quitting:factory", "importing 'quitting' raises SystemExit"),
+    ("misspelt:factory", "importing 'misspelt' raises"),
+    ("mine", "is no 'module:attribute'"),
+    ("mine:", "is no 'module:attribute'"),
+    (":factory", "is no 'module:attribute'"),
+]
+
+
+@pytest.fixture
+def broken(project: Project) -> Project:
+    """A folder with every broken factory."""
+    project.adapter(BROKEN)
+    project.pytester.makepyfile(
+        raising="raise RuntimeError('cannot\\nconnect')",
+        quitting="raise SystemExit('bye')",
+        misspelt="import nosuchmodule_either",
+        test_own="def test_own(): pass",
+    )
+    return project
+
+
+def assert_usage_error(result: pytest.RunResult, *fragments: str) -> None:
+    """Exit code 4, one line that has all fragments, no test run, no traceback."""
+    text = said(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
+    lines = error_lines(result)
+    assert len(lines) == 1, text
+    for fragment in fragments:
+        assert fragment in lines[0]
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+    assert not {"passed", "failed", "skipped"} & set(result.parseoutcomes() if "==" in text else ())
+
+
+@pytest.mark.parametrize(("declared", "fault"), DECLARATIONS, ids=[each for each, _ in DECLARATIONS])
+def test_declared_by_option(broken: Project, declared: str, fault: str) -> None:
+    """A broken declaration is one line that names it and its fault, with exit code 4, and runs nothing."""
+    result = broken.run(f"--corpus-adapter={declared}", "--corpus-call-timeout=0.3", "--corpus-report=r.json")
+    assert_usage_error(result, repr(declared), fault)
+    assert not (broken.path / "r.json").exists()
+
+
+@pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
+def test_declared_by_conftest(broken: Project, declared: str) -> None:
+    """A broken factory in a conftest is the same usage error, and names the file."""
+    broken.pytester.makeconftest(f"def pytest_corpus_adapter(config): return {declared!r}")
+    assert_usage_error(broken.run(), "conftest.py")
+
+
+@pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
+def test_declared_by_suite(broken: Project, declared: str) -> None:
+    """A broken factory of a suite is the same usage error, and names the module and the name."""
+    broken.pytester.makepyfile(
+        test_suites=f"import pytest_corpus\ntest_ours = pytest_corpus.suite({declared!r})\n"
+    )
+    assert_usage_error(broken.run(), "test_suites.py::test_ours")
+
+
+@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
+def test_in_a_distributed_run(broken: Project, way: str) -> None:
+    """Under xdist, too, it is one clear line, exit code 4, and no conformance test runs."""
+    (broken.path / "test_own.py").unlink()
+    if way == "conftest":
+        broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'mine:Empty'")
+    if way == "suite":
+        broken.pytester.makepyfile(
+            test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n"
+        )
+    options = ["--corpus-adapter=mine:Empty"] if way == "option" else []
+    result = broken.run_apart("-n", "2", *options, plugins=("xdist",))
+    text = said(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
+    assert "which is no adapter" in text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+    assert " passed" not in text
+
+
+def test_label_given_twice(broken: Project) -> None:
+    """Two adapters of one name are refused, with the way to tell them apart."""
+    result = broken.run("--corpus-adapter=a=mine:Wrapped", "--corpus-adapter=a=mine:Wrapped")
+    assert_usage_error(result, "the name 'a' is taken", "label=module:factory")
+
+
+def test_adapter_declared_twice(broken: Project) -> None:
+    """The same declaration twice is refused, too: its results could not be told apart."""
+    result = broken.run("--corpus-adapter=mine:Wrapped", "--corpus-adapter=mine:Wrapped")
+    assert_usage_error(result, "is taken")
+
+
+def test_what_was_opened_is_closed(broken: Project) -> None:
+    """The first adapter is closed when the second declaration turns out to be broken."""
+    broken.adapter(
+        "class Closing(Wrapped):\n"
+        "    def close(self): open('closed.txt', 'w').close()\n"
+        "def none(): return None\n",
+        name="closing",
+    )
+    result = broken.run("--corpus-adapter=closing:Closing", "--corpus-adapter=closing:none")
+    assert_usage_error(result, "returns None")
+    assert (broken.path / "closed.txt").exists()
+
+
+def test_no_terminal_codes_from_an_adapter(broken: Project) -> None:
+    """The text of an exception cannot move the cursor."""
+    broken.adapter("def nasty(): raise ValueError('\\x1b[2Jgone')", name="nasty")
+    result = broken.run("--corpus-adapter=nasty:nasty")
+    assert_usage_error(result, r"\x1b[2Jgone")
+    assert "\x1b[2J" not in said(result)
