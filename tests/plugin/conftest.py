@@ -6,9 +6,14 @@ import pytest
 from inner_runs import Project, preload
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _preloaded() -> None:
+    """Import what every inner run needs before the first `pytester`, which forgets what came after it."""
+    preload()
+
+
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty folder of a user's."""
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    preload()
     return Project(pytester)
