@@ -22,10 +22,9 @@ READY := $(VENV)/.ready-
 # current folder.
 EMPTY       := $(VENV)/conformance
 CONFORMANCE  = cd '$(EMPTY)' && PYTHONPATH='$(CURDIR)'$${PYTHONPATH:+:$$PYTHONPATH} '$(BIN)/python' -m pytest \
-	-p no:randomly -n $(PYTEST_JOBS) --corpus-adapter='$(ADAPTER)'
+	-p no:asyncio -p no:randomly -n $(PYTEST_JOBS) --corpus-adapter='$(ADAPTER)'
 COVERED      = --cov='$(COV)' --cov-fail-under=$(COV_FAIL_UNDER)
-PARTIAL      = code=$$?; echo "make $@: only a part of the suite ran; no verdict is issued. For one: make verify"; \
-	exit $$code
+PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; exit $$code
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
@@ -37,11 +36,12 @@ help:
 ## Conformance of an adapter
 ##   verify, test-conformance     the whole suite with coverage; writes the attestation
 ##   test-llm-conformance         the suite of one component with coverage
-##   test-fast, test-fast-llm     without coverage and without slow tests: a partial run, no verdict
-##   quick-check                  smoke test, the core of the suite alone: a partial run, no verdict
+##   test-fast, test-fast-llm     without coverage and without slow tests
+##   quick-check                  smoke test: the core of the suite alone
 ##   conformance-report           the whole suite without coverage; writes the attestation and prints where
 ##   validate-env                 warns if CORPUS_TEST_ENV is not set
 ##   safety-check                 refuses the whole suite where CORPUS_TEST_ENV is production
+##   A run that leaves tests out is partial: it finds violations, and gives no verdict.
 ##
 ## The project itself
 ##   test                         its own tests
@@ -99,6 +99,9 @@ conformance-report: safety-check $(READY)run
 	@rm -f '$(ATTESTATION)'
 	@$(CONFORMANCE) --corpus-report='$(abspath $(ATTESTATION))' $(PYTEST_ARGS); code=$$?; \
 	test ! -f '$(abspath $(ATTESTATION))' || echo "attestation: $(abspath $(ATTESTATION))"; exit $$code
+
+test-fast $(COMPONENTS:%=test-fast-%): SAID = without slow tests; where that leaves any out, no verdict is issued
+quick-check: SAID = only the core of the suite; no verdict is issued
 
 test-fast: $(READY)run
 	@$(CONFORMANCE) -m 'not slow' $(PYTEST_ARGS); $(PARTIAL)

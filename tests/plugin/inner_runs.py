@@ -124,3 +124,8 @@ def said(result: pytest.RunResult) -> str:
     """Everything that a run printed."""
     return "\n".join((*result.outlines, *result.errlines))
 
+
+
+def ids(result: pytest.RunResult) -> list[str]:
+    """The node ids that `--collect-only -q` printed."""
+    return [line for line in result.outlines if "::" in line]

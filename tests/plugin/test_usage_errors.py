@@ -100,18 +100,19 @@ def test_declared_by_option(broken: Project, declared: str, fault: str) -> None:
 
 @pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
 def test_declared_by_conftest(broken: Project, declared: str) -> None:
-    """A broken factory in a conftest is the same usage error, and names the file."""
+    """A broken factory in a conftest is the same usage error, and names the file or the spec."""
     broken.pytester.makeconftest(f"def pytest_corpus_adapter(config): return {declared!r}")
-    assert_usage_error(broken.run(), "conftest.py")
+    assert_usage_error(broken.run(), declared if declared.startswith("nosuch") else "conftest.py")
 
 
 @pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
 def test_declared_by_suite(broken: Project, declared: str) -> None:
-    """A broken factory of a suite is the same usage error, and names the module and the name."""
+    """A broken factory of a suite is the same usage error, and names the suite or the spec."""
     broken.pytester.makepyfile(
         test_suites=f"import pytest_corpus\ntest_ours = pytest_corpus.suite({declared!r})\n"
     )
-    assert_usage_error(broken.run(), "test_suites.py::test_ours")
+    named = declared if declared.startswith("nosuch") else "test_suites.py::test_ours"
+    assert_usage_error(broken.run(), named)
 
 
 @pytest.mark.parametrize("way", ["option", "conftest", "suite"])
@@ -132,6 +133,18 @@ def test_in_a_distributed_run(broken: Project, way: str) -> None:
     assert "Traceback" not in text
     assert "INTERNALERROR" not in text
     assert " passed" not in text
+
+
+def test_hook_that_raises(broken: Project) -> None:
+    """A conftest's hook that raises is the same usage error as a factory that raises."""
+    broken.pytester.makeconftest("def pytest_corpus_adapter(config): raise ValueError('no adapter today')")
+    assert_usage_error(broken.run(), "conftest.py", "ValueError: no adapter today")
+
+
+def test_hook_of_an_object_that_is_no_factory(broken: Project) -> None:
+    """A conftest's hook that returns an adapter instead of a factory is told so."""
+    broken.pytester.makeconftest("def pytest_corpus_adapter(config): return object()")
+    assert_usage_error(broken.run(), "conftest.py", "is no factory")
 
 
 def test_label_given_twice(broken: Project) -> None:

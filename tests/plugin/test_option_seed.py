@@ -1,0 +1,71 @@
+"""`--corpus-seed` and `corpus_seed`."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, said
+
+FEW = "--corpus-requirement=LLM-TOKENS-2,LLM-TOKENS-3"
+
+RECORDING = """
+class Recording(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.count_tokens":
+            with open("texts.txt", "ab") as file:
+                file.write(repr(envelope["args"].get("text")).encode("utf-8", "backslashreplace") + b"\\n")
+        return await self.inner.handle(envelope)
+"""
+
+
+def test_default(project: Project) -> None:
+    """Without the option the seed is 0, in the header and in the report."""
+    result = project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    assert project.report()["seed"] == 0
+    assert "corpus seed: 0" in result.outlines
+
+
+def test_option_and_ini(project: Project) -> None:
+    """The ini twin is read, the option replaces it, and the report tells which seed it was."""
+    project.pytester.makeini("[pytest]\ncorpus_seed = 5\n")
+    project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    assert project.report()["seed"] == 5
+    project.run(REFERENCE, FEW, "--corpus-report=r.json", "--corpus-seed=7")
+    assert project.report()["seed"] == 7
+
+
+def test_same_inputs_for_the_same_seed(project: Project) -> None:
+    """A seed makes the generated inputs repeatable, and another seed makes others."""
+    project.adapter(RECORDING)
+    texts = {}
+    for number, seed in enumerate((3, 3, 4)):
+        project.run("--corpus-adapter=mine:Recording", FEW, f"--corpus-seed={seed}")
+        texts[number] = (project.path / "texts.txt").read_bytes()
+        (project.path / "texts.txt").unlink()
+    assert len(texts[0].splitlines()) > 20
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+@pytest.mark.parametrize("seed", ["abc", "1.5"])
+def test_wrong_seed(project: Project, seed: str) -> None:
+    """What is no whole number is a usage error."""
+    result = project.run(REFERENCE, f"--corpus-seed={seed}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert error_lines(result) == [f"ERROR: --corpus-seed={seed}: use a whole number"]
+
+
+def test_randomly_does_not_reseed(project: Project) -> None:
+    """pytest-randomly's own seed does not change what is generated."""
+    project.adapter(RECORDING)
+    texts = []
+    for seed in ("1", "2"):
+        result = project.run_apart(
+            "--corpus-adapter=mine:Recording",
+            "--corpus-requirement=LLM-TOKENS-2",
+            f"--randomly-seed={seed}",
+            plugins=("randomly",),
+        )
+        assert result.ret == 0, said(result)
+        texts.append(sorted((project.path / "texts.txt").read_bytes().splitlines()))
+        (project.path / "texts.txt").unlink()
+    assert texts[0] == texts[1]

@@ -1,0 +1,173 @@
+"""What ran only in part has no verdict (DESIGN 4, 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from inner_runs import REFERENCE, Project, said, statuses
+
+HOOK = """
+def pytest_corpus_adapter(config):
+    from pytest_corpus.reference import llm
+    return llm
+"""
+
+BROKEN = """
+class Broken(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
+            answer["result"] = {"tokens": -1}
+        return answer
+"""
+
+
+def assert_partial(report: dict[str, Any], result: pytest.RunResult) -> None:
+    """No verdict, in no place, and the reason is given."""
+    assert (report["verdict"], report["complete"]) == ("partial", False)
+    assert report["components"]["llm"]["verdict"] == "partial"
+    assert report["gaps"]
+    assert "no verdict: only a part of the suite ran" in said(result)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-k", "test_stated_sampling_ranges"),
+        ("-m", "llm and core and not slow and nothing"),
+        ("--deselect=corpus/llm/test_wire_handler.py",),
+        ("-k", "not test_stated_sampling_ranges_are_the_protocols"),
+        ("--corpus-requirement=COM-CAP-2", "-k", "llm"),
+    ],
+    ids=lambda options: " ".join(options)[:40],
+)
+def test_selected_by_pytest(project: Project, options: tuple[str, ...]) -> None:
+    """Whatever leaves out a single test makes the run partial."""
+    result = project.run(REFERENCE, *options, "--corpus-report=r.json", "--corpus-call-timeout=5")
+    assert_partial(project.report(), result)
+
+
+def test_first_failure_ends_it(project: Project) -> None:
+    """After `-x` the run is partial; what it found stands."""
+    project.adapter(BROKEN)
+    result = project.run("--corpus-adapter=mine:Broken", "-x", "--corpus-report=r.json")
+    assert_partial(project.report(), result)
+    assert result.ret != 0
+    assert "violated" in statuses(project.report()).values()
+
+
+def test_last_failed(project: Project) -> None:
+    """`--lf` runs the failed tests alone, by their ids, and is partial."""
+    project.adapter(BROKEN)
+    project.pytester.makeconftest("from mine import Broken\ndef pytest_corpus_adapter(config): return Broken")
+    options = ("--corpus-requirement=LLM-TOKENS-1,LLM-CAP-*", "--corpus-report=r.json")
+    plugins = ("cacheprovider",)
+    project.pytester.syspathinsert()
+    failed = project.run(*options, plugins=plugins).parseoutcomes()["failed"]
+    result = project.run("--lf", *options, plugins=plugins)
+    assert result.parseoutcomes()["failed"] == failed
+    assert "passed" not in result.parseoutcomes()
+    assert_partial(project.report(), result)
+
+
+def test_named_by_id(project: Project) -> None:
+    """A test named on the command line runs alone, and the run is partial."""
+    project.pytester.makeconftest(HOOK)
+    name = "conftest.py::llm/test_capabilities_shape.py::test_models_and_context_length_are_stated"
+    result = project.run(name, "--corpus-report=r.json")
+    assert result.parseoutcomes() == {"passed": 1}
+    assert_partial(project.report(), result)
+
+
+def test_named_chapter(project: Project) -> None:
+    """A chapter named on the command line runs whole, and the run is partial."""
+    project.pytester.makeconftest(HOOK)
+    result = project.run("conftest.py::llm/test_capabilities_shape.py", "--corpus-report=r.json")
+    assert result.parseoutcomes()["passed"] > 5
+    assert_partial(project.report(), result)
+
+
+def test_named_conftest_is_complete(project: Project) -> None:
+    """Naming the conftest itself runs everything."""
+    project.pytester.makeconftest(HOOK)
+    project.run("conftest.py", "--corpus-report=r.json")
+    assert (project.report()["verdict"], project.report()["complete"]) == ("conformant", True)
+
+
+def test_users_own_selection_of_own_tests(project: Project) -> None:
+    """Deselecting a test of the user's own leaves the verdict alone."""
+    project.pytester.makepyfile(test_own="def test_own(): assert False")
+    result = project.run(REFERENCE, "--deselect=test_own.py::test_own", "--corpus-report=r.json")
+    assert (project.report()["verdict"], result.ret) == ("conformant", 0)
+
+
+def test_users_own_failure(project: Project) -> None:
+    """A failing test of the user's own fails the run and leaves the verdict alone."""
+    project.pytester.makepyfile(test_own="def test_own(): assert False")
+    result = project.run(REFERENCE, "--corpus-report=r.json")
+    assert (project.report()["verdict"], result.ret) == ("conformant", 1)
+
+
+@pytest.mark.parametrize("options", [("-k", "no_test_has_this_name"), ("-m", "vector")])
+def test_nothing_ran(project: Project, options: tuple[str, ...]) -> None:
+    """An adapter was declared and no conformance test ran: the exit code is not 0."""
+    result = project.run(REFERENCE, *options, "--corpus-report=r.json")
+    assert result.ret != 0
+    assert_partial(project.report(), result)
+    assert "no conformance test ran" in project.report()["gaps"]
+
+
+def test_nothing_ran_beside_a_users_test(project: Project) -> None:
+    """A passing test of the user's own does not hide that no conformance test ran."""
+    project.pytester.makepyfile(test_own="def test_own(): pass")
+    result = project.run(REFERENCE, "-k", "test_own")
+    assert result.parseoutcomes()["passed"] == 1
+    assert result.ret != 0
+
+
+def test_skipped_by_a_users_fixture(project: Project) -> None:
+    """A conformance test that a fixture of the user's skips did not run."""
+    project.pytester.makeconftest(
+        HOOK + "\nimport pytest\n@pytest.fixture(autouse=True)\ndef no(): pytest.skip('not today')\n"
+    )
+    result = project.run("--corpus-report=r.json", "--corpus-requirement=COM-CAP-2")
+    assert result.ret != 0
+    assert_partial(project.report(), result)
+    assert "satisfied" not in statuses(project.report()).values()
+
+
+def test_users_hook_that_removes_items(project: Project) -> None:
+    """Tests that a conftest removes without a word are missed all the same."""
+    project.pytester.makeconftest(
+        HOOK + "\nimport pytest\n@pytest.hookimpl(trylast=True)\n"
+        "def pytest_collection_modifyitems(items): items[:] = items[:5]\n"
+    )
+    result = project.run("--corpus-report=r.json")
+    assert_partial(project.report(), result)
+    assert any("did not run" in gap for gap in project.report()["gaps"])
+
+
+def test_interrupted(project: Project) -> None:
+    """Ctrl-C in the middle leaves a partial report and an exit code of its own."""
+    project.adapter(
+        "import os, signal\nclass Stopping(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        if op_of(envelope) == 'llm.count_tokens': os.kill(os.getpid(), signal.SIGINT)\n"
+        "        return await self.inner.handle(envelope)\n"
+    )
+    result = project.run_apart(
+        "--corpus-adapter=mine:Stopping",
+        "--corpus-requirement=COM-CAP-2,LLM-TOKENS-1",
+        "--corpus-report=r.json",
+    )
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert_partial(project.report(), result)
+    assert "the run was interrupted" in project.report()["gaps"]
+
+
+def test_pytest_ignore_collect(project: Project) -> None:
+    """A conftest ignored on the command line is not tested, and that is no silent success."""
+    project.pytester.makeconftest(HOOK)
+    result = project.run("--ignore=conftest.py", "--corpus-requirement=COM-CAP-2")
+    assert result.ret != 0 or result.parseoutcomes().get("passed"), said(result)
