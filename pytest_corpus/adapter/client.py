@@ -44,11 +44,18 @@ class Declaration:
 class AdapterClient:
     """Calls one instance of the adapter. Every call is recorded in `exchanges` until `forget` is called."""
 
-    def __init__(self, declaration: Declaration, call_timeout: float = 30.0) -> None:
+    def __init__(
+        self,
+        declaration: Declaration,
+        call_timeout: float = 30.0,
+        *,
+        metrics: RecordingSink | None = None,
+        provider: ProviderProbe | None = None,
+    ) -> None:
         self.declaration, self.call_timeout = declaration, call_timeout
         self.exchanges: list[Exchange] = []
-        self.metrics = RecordingSink()
-        self.provider = ProviderProbe()
+        self.metrics = metrics or RecordingSink()
+        self.provider = provider or ProviderProbe()
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
         self._opened = factories.Opened()
         self._loop: LoopThread | None = None
@@ -96,8 +103,18 @@ class AdapterClient:
             raise refused[0]
 
     def fresh(self) -> AdapterClient:
-        """Another instance from the same factory, opened: for tests that would leave traces in this one."""
-        return AdapterClient(self.declaration, self.call_timeout).open(tuple(self._opened.handlers) or COMPONENTS)
+        """Another instance from the same factory, opened: for tests that would leave traces in this one.
+
+        It shares the hooks of this one. Where the factory hands out one and the same object, so does this.
+        """
+        other = AdapterClient(self.declaration, self.call_timeout, metrics=self.metrics, provider=self.provider).open(
+            tuple(self._opened.handlers) or COMPONENTS
+        )
+        if not any(part is own for part in other._opened.parts for own in self._opened.parts):
+            return other
+        other._opened.closers.clear()
+        other.close()
+        return self
 
     def close(self) -> list[str]:
         """Close the adapter and end its loop; what closing raised."""

@@ -101,6 +101,7 @@ class Opened:
     def __init__(self) -> None:
         self.handlers: dict[str, Any] = {}
         self.shared: Any = None
+        self.parts: list[Any] = []
         self.closers: list[Closer] = []
         self.metrics_attached = False
 
@@ -160,6 +161,7 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
         )
     if wrapped and wrapped.attached:
         opened.metrics_attached = True
+    opened.parts.append(part)
     where = wrapped.component if wrapped else component
     if where:
         opened.handlers[where] = handler

@@ -273,7 +273,8 @@ class Subject:
     def fresh(self) -> Subject:
         """The same component of another instance, for a test that breaks things; closed after the test."""
         client = self.client.fresh()
-        self._fresh.append(client)
+        if client is not self.client:
+            self._fresh.append(client)
         other = type(self)(client, self.capabilities, self.settings)
         other._baselines, other._provider_ops = self._baselines, self._provider_ops
         return other
