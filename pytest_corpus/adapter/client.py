@@ -31,6 +31,9 @@ PATIENCE = 2
 
 CLOSE_LIMIT_S = 10.0
 
+TURNS = 4
+"""How often the loop turns after an answer, so that what a task of the adapter reports is seen with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
@@ -42,7 +45,10 @@ class Declaration:
 
 
 class AdapterClient:
-    """Calls one instance of the adapter. Every call is recorded in `exchanges` until `forget` is called."""
+    """Calls one instance of the adapter. Every call is recorded in `exchanges` until `forget` is called.
+
+    An instance that is given a `loop` lives in it, and leaves it running when it is closed.
+    """
 
     def __init__(
         self,
@@ -51,6 +57,7 @@ class AdapterClient:
         *,
         metrics: RecordingSink | None = None,
         provider: ProviderProbe | None = None,
+        loop: LoopThread | None = None,
     ) -> None:
         self.declaration, self.call_timeout = declaration, call_timeout
         self.exchanges: list[Exchange] = []
@@ -59,6 +66,7 @@ class AdapterClient:
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
         self._opened = factories.Opened()
         self._loop: LoopThread | None = None
+        self._lent = loop
         self._late: Counter[str] = Counter()
 
     # -- life ------------------------------------------------------------------------------------------
@@ -69,7 +77,7 @@ class AdapterClient:
         Raises:
             DeclarationError: the factory raises, takes longer than the call limit, or returns no adapter.
         """
-        self._loop = LoopThread(f"corpus-{self.declaration.label}")
+        self._loop = self._lent or LoopThread(f"corpus-{self.declaration.label}")
         self._opened = factories.Opened()
         hooks = {"metrics": self.metrics, "provider": self.provider}
         wanted = {name: hook for name, hook in hooks.items() if name in self.asked}
@@ -105,11 +113,13 @@ class AdapterClient:
     def fresh(self) -> AdapterClient:
         """Another instance from the same factory, opened: for tests that would leave traces in this one.
 
-        It shares the hooks of this one. Where the factory hands out one and the same object, so does this.
+        It shares the hooks and the loop of this one: what an adapter's module holds for all instances (a client
+        session, a lock) is bound to one loop. Where the factory hands out one and the same object, so does this.
         """
-        other = AdapterClient(self.declaration, self.call_timeout, metrics=self.metrics, provider=self.provider).open(
-            tuple(self._opened.handlers) or COMPONENTS
-        )
+        loop = self._loop if self._loop and not self._loop.blocked else None
+        other = AdapterClient(
+            self.declaration, self.call_timeout, metrics=self.metrics, provider=self.provider, loop=loop
+        ).open(tuple(self._opened.handlers) or COMPONENTS)
         if not any(part is own for part in other._opened.parts for own in self._opened.parts):
             return other
         other._opened.closers.clear()
@@ -125,12 +135,15 @@ class AdapterClient:
             return loop.run(self._opened.close(), CLOSE_LIMIT_S)
         except TimeLimit:
             return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
+        except concurrent.futures.CancelledError:
+            return ["CancelledError"]
         finally:
-            loop.stop()
+            if loop is not self._lent:
+                loop.stop()
 
     def _replace_loop(self) -> None:
         """Leave a blocked loop behind and open the adapter anew in another."""
-        self._loop = None
+        self._loop = self._lent = None
         self.open(tuple(self._opened.handlers) or COMPONENTS)
 
     # -- what there is ---------------------------------------------------------------------------------
@@ -209,6 +222,8 @@ class AdapterClient:
 
     def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
         assert self._loop is not None, "the adapter is not open"
+        if self._loop.blocked:
+            self._replace_loop()
         handler = self._opened.handler(component)
         request = copy.deepcopy(exchange.request)
         call = _stream if exchange.streaming else _unary
@@ -235,7 +250,7 @@ async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
         _raised(error, exchange)
         return
     _keep(answer, started, exchange)
-    await asyncio.sleep(0)
+    await _settled()
 
 
 async def _all(handler: Any, exchanges: Sequence[Exchange]) -> None:
@@ -263,7 +278,13 @@ async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:
         _raised(error, exchange)
     finally:
         await _closed(frames)
-    await asyncio.sleep(0)
+    await _settled()
+
+
+async def _settled() -> None:
+    """Let what the adapter started beside its answer go on for a moment."""
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
 
 
 async def _closed(frames: Any) -> None:
@@ -287,9 +308,6 @@ def _keep(answer: Any, started: float, exchange: Exchange) -> bool:
 
 
 def _raised(error: BaseException, exchange: Exchange) -> None:
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        cancelling = getattr(task, "cancelling", None)
-        if cancelling is None or cancelling():
-            raise error
+    if factories.is_cancelled(error):
+        raise error
     exchange.fault = CallFault("raised", type(error).__name__)

@@ -115,9 +115,17 @@ class Opened:
         while self.closers:
             try:
                 await self.closers.pop()()
-            except Exception as error:  # noqa: BLE001 - a fault while closing must not hide a verdict
+            except BaseException as error:
+                if is_cancelled(error):
+                    raise
                 raised.append(_described(error))
         return raised
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Whether this is our own order to stop, and not a CancelledError that an adapter let escape."""
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return isinstance(error, asyncio.CancelledError) and (cancelling is None or bool(cancelling()))
 
 
 async def open_factory(
@@ -188,9 +196,11 @@ async def _entered(made: Any, opened: Opened) -> Any:
         opened.closers.append(lambda: _exhaust(made))
         return value
     if isinstance(made, Mapping):
-        for part in made.values():
-            _note_closing(part, opened)
-        return made
+        return {name: await _entered_object(part, opened) for name, part in made.items()}
+    return await _entered_object(made, opened)
+
+
+async def _entered_object(made: Any, opened: Opened) -> Any:
     if hasattr(made, "__aenter__") and hasattr(made, "__aexit__"):
         value = await made.__aenter__()
         opened.closers.append(lambda: made.__aexit__(None, None, None))

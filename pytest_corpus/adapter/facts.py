@@ -66,6 +66,11 @@ class Capabilities:
                 return window
         return self.limit("max_context_length")
 
+    def denials(self, model: str) -> frozenset[str]:
+        """The flags that the entry of a model denies, e.g. its own `supports_tools` (SPECIFICATION 8.4)."""
+        entries = [entry for entry in self.model_entries if entry.get("name") == model]
+        return frozenset(str(key) for entry in entries for key, value in entry.items() if value is False)
+
     @property
     def caches(self) -> bool:
         """Whether the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""

@@ -26,9 +26,10 @@ class TimeLimit(Exception):
 
 
 class LoopThread:
-    """An event loop that runs until `stop`."""
+    """An event loop that runs until `stop`; `blocked` once something was found to hold it."""
 
     def __init__(self, name: str) -> None:
+        self.blocked = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -53,7 +54,8 @@ class LoopThread:
             if future.done():
                 raise
             future.cancel()
-            raise TimeLimit(not self._alive()) from None
+            self.blocked = not self._alive()
+            raise TimeLimit(self.blocked) from None
         except BaseException:
             future.cancel()
             raise

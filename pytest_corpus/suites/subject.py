@@ -18,9 +18,15 @@ from pytest_corpus.suites.reply import Reply, StreamReply
 
 HOUR_MS = 3_600_000
 
-PATIENT_TRIES = 3
+PATIENT_TRIES = 5
 PATIENT_WAIT_MS = 2_000
 """How often, and how long at most, the suite waits where an adapter asks it to retry."""
+
+USUAL_WAIT_MS = 100
+"""How long it waits where a limiter names no time: the base of SPECIFICATION 12.2."""
+
+VAIN_WAITS = 5
+"""How often it waits in vain, in a whole run, before it takes such an answer for the last word."""
 
 STUBBORN = 20
 """How often a planned fault strikes: more often than a sound adapter retries."""
@@ -37,6 +43,13 @@ class Settings:
     run: str = "run"
 
 
+@dataclass(slots=True)
+class _Tally:
+    """A count that the instances of a subject share."""
+
+    count: int = 0
+
+
 class Subject:
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
@@ -45,12 +58,14 @@ class Subject:
     principal_stream = ""
     core: Mapping[str, str] = {"capabilities": "COM-CAP-1", "health": "COM-HEALTH-1"}
     """The requirement that says that an operation works for a plain request."""
+    content: tuple[str, ...] = ()
+    """The keys of a chunk that carry data; a chunk where all are empty is a keep-alive."""
 
     def __init__(self, client: AdapterClient, capabilities: Capabilities, settings: Settings) -> None:
         self.client, self.capabilities, self.settings = client, capabilities, settings
         self._baselines: dict[str, Undecided | None] = {}
         self._provider_ops: dict[str, tuple[str, ...]] = {}
-        self._made = 0
+        self._vain_waits, self._made = _Tally(), _Tally()
         self._fresh: list[AdapterClient] = []
 
     # -- requests --------------------------------------------------------------------------------------
@@ -95,6 +110,10 @@ class Subject:
         """The bare names of this component's operations."""
         return [operation.name for operation in operations_of(self.component, streaming=streaming)]
 
+    def deadlined(self) -> list[str]:
+        """The operations that heed a deadline (R16)."""
+        return [name for name in self.operations() if not self.operation(name).deadline_exempt]
+
     def envelope(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -104,8 +123,8 @@ class Subject:
 
     def unique(self, prefix: str = "note") -> str:
         """A short word that no other request of this run or worker holds."""
-        self._made += 1
-        return f"{prefix} {self.settings.run}{self._made}"
+        self._made.count += 1
+        return f"{prefix} {self.settings.run}{self._made.count}"
 
     @staticmethod
     def canary(length: int = 14) -> str:
@@ -120,12 +139,16 @@ class Subject:
     # -- calls -----------------------------------------------------------------------------------------
 
     def send(self, request: Any, **options: Any) -> Reply:
-        """Send anything at all to `handle`."""
-        return Reply(self.client.send(request, self.component, **options))
+        """Send anything at all to `handle`, waiting as a sound client does where the adapter asks for it."""
+        reply: Reply = self._patiently(lambda: Reply(self.client.send(request, self.component, **options)))
+        return reply
 
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
-        """Send anything at all to `handle_stream` and read the stream to its end."""
-        return StreamReply(self.client.send(request, self.component, streaming=True, **options))
+        """Send anything at all to `handle_stream` and read the stream to its end, as patiently as `send`."""
+        reply: StreamReply = self._patiently(
+            lambda: StreamReply(self.client.send(request, self.component, streaming=True, **options))
+        )
+        return reply
 
     def call(
         self,
@@ -134,10 +157,8 @@ class Subject:
         ctx: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Reply:
-        """Call a unary operation, waiting as a sound client does where the adapter asks for it."""
-        request = self.envelope(name, args, ctx)
-        reply: Reply = self._patiently(lambda: self.send(request, **options))
-        return reply
+        """Call a unary operation."""
+        return self.send(self.envelope(name, args, ctx), **options)
 
     def stream(
         self,
@@ -146,10 +167,8 @@ class Subject:
         ctx: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> StreamReply:
-        """Call a streaming operation, waiting as a sound client does where the adapter asks for it."""
-        request = self.envelope(name, args, ctx)
-        reply: StreamReply = self._patiently(lambda: self.send_stream(request, **options))
-        return reply
+        """Call a streaming operation."""
+        return self.send_stream(self.envelope(name, args, ctx), **options)
 
     def invoke(
         self,
@@ -164,23 +183,33 @@ class Subject:
         return reply
 
     def _patiently(self, attempt: Any) -> Any:
-        for left in range(PATIENT_TRIES, 0, -1):
-            reply = attempt()
-            wait = self._asked_to_wait(reply) if left > 1 else None
-            if wait is None:
-                break
+        reply = attempt()
+        for _ in range(PATIENT_TRIES - 1):
+            wait = self._asked_to_wait(reply)
+            if wait is None or self._vain_waits.count >= VAIN_WAITS:
+                return reply
             time.sleep(wait / 1000)
+            reply = attempt()
+        if self._asked_to_wait(reply) is not None:
+            self._vain_waits.count += 1
         return reply
 
     def _asked_to_wait(self, reply: Reply | StreamReply) -> float | None:
-        """Milliseconds to wait before trying again, where a rate limiter of the adapter's own asks for it."""
-        if not reply.is_a("ResourceExhausted") or self.client.provider.canaries:
+        """Milliseconds to wait before trying again, where a limiter or a breaker of the adapter's own asks for it.
+
+        A circuit that an earlier failure opened (SPECIFICATION 12.3) says Unavailable, and until when.
+        """
+        limited, broken = reply.is_a("ResourceExhausted"), reply.is_a("Unavailable")
+        if not (limited or broken) or self.client.provider.canaries:
             return None
         body = reply.body if isinstance(reply, Reply) else reply.errors[0]
-        hint = body.get("retry_after_ms")
-        if isinstance(hint, bool) or not isinstance(hint, (int, float)):
+        hints = [body.get("retry_after_ms"), reply.details.get("suggested_backoff_ms")]
+        given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
+        if not given:
+            return USUAL_WAIT_MS if limited else None
+        if broken and hints[0] is None:
             return None
-        return hint if 0 <= hint <= PATIENT_WAIT_MS else None
+        return given[0] if 0 <= given[0] <= PATIENT_WAIT_MS else None
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -277,6 +306,7 @@ class Subject:
             self._fresh.append(client)
         other = type(self)(client, self.capabilities, self.settings)
         other._baselines, other._provider_ops = self._baselines, self._provider_ops
+        other._vain_waits, other._made = self._vain_waits, self._made
         return other
 
     def close_fresh(self) -> None:
@@ -285,27 +315,33 @@ class Subject:
             self._fresh.pop().close()
 
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
-        """Plan a fault where an operation of this component reaches the provider.
+        """Plan a fault where an operation of this component reaches the provider, in place of any other.
 
         It strikes again where the adapter retries by itself, unless `times` says otherwise.
         """
         options.setdefault("times", 1 if kind == "slow" else STUBBORN)
-        return self.client.provider.plan(kind, self.provider_op(name), **options)
+        op = self.provider_op(name)
+        self.client.provider.clear()
+        return self.client.provider.plan(kind, op, **options)
 
     def fired(self, plan: Plan) -> None:
-        """Go on only where a planned fault struck.
+        """Go on, without it, only where a planned fault struck.
 
         Raises:
             NotAssessed: the adapter did not reach its provider under this op, or answered from a cache.
         """
+        self.client.provider.clear()
         if not plan.fired:
-            raise NotAssessed(f"the fault planned at {plan.op} never fired", "provider")
+            raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired", "provider")
 
-    def provider_op(self, name: str) -> str:
-        """Under which op a working operation reaches the provider.
+    def provider_op(self, name: str) -> str | None:
+        """The op at which a fault is planned for a working operation; None: at whatever it reaches the provider with.
+
+        An operation may count tokens at the provider first: then the fault is planned at the op of its own name.
+        Anywhere else it strikes every op, a second provider that takes over included.
 
         Raises:
-            NotAssessed: a plain request of it does not reach the provider, or under several other names.
+            NotAssessed: a plain request of it does not reach the provider.
         """
         self.require(name)
         own = f"{self.component}.{name}"
@@ -313,15 +349,14 @@ class Subject:
             before = len(self.client.provider.arrivals)
             self.invoke(name, self.distinct(name))
             arrived = tuple(dict.fromkeys(self.client.provider.arrivals[before:]))
-            self._provider_ops[name] = (own,) if own in arrived else arrived
+            self._provider_ops[name] = arrived
         ops = self._provider_ops[name]
-        if len(ops) != 1:
-            reason = "reached under several other names" if ops else "not reached"
+        if not ops:
             raise NotAssessed(
-                f"for {own} the provider is {reason}: await provider.reached({own!r}) where it is called",
+                f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called",
                 "provider",
             )
-        return ops[0]
+        return own if own in ops and len(ops) > 1 else None
 
     def backed(self, *, streaming: bool) -> list[str]:
         """The operations that work and reach the provider, the principal one first.
@@ -334,7 +369,8 @@ class Subject:
         found = [principal]
         for name in self.operations(streaming=streaming):
             try:
-                if name not in (principal, "capabilities", "health") and self.provider_op(name):
+                if name not in (principal, "capabilities", "health"):
+                    self.provider_op(name)
                     found.append(name)
             except Undecided:
                 continue

@@ -94,12 +94,17 @@ def _labels(
     if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
         yield "COM-OBS-7", Violation("a non-negative number", type(ms).__name__, "ms")
     name = exchange.op.partition(".")[2]
-    if name != "capabilities" and not (name == "health" and exchange.secrets):
+    if name != "capabilities" and not _hidden(exchange, failure):
         if seen.ok is not (failure is None):
             yield "COM-OBS-5", Violation(str(failure is None), _short(seen.ok), "ok")
         if seen.code not in _codes(failure):
             yield "COM-OBS-6", Violation(" or ".join(sorted(_codes(failure))), _short(seen.code), "code")
     yield from _context_labels(exchange, seen)
+
+
+def _hidden(exchange: Exchange, failure: Mapping[str, Any] | None) -> bool:
+    """Whether the provider failed without the wire telling it: a report of health, or a finding of its own."""
+    return failure is None and any(what.startswith("provider text") for what in exchange.secrets)
 
 
 def _codes(failure: Mapping[str, Any] | None) -> set[str]:
@@ -115,7 +120,7 @@ def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
     if not isinstance(ctx, Mapping) or exchange.op.endswith(".capabilities"):
         return
     tenant, deadline = ctx.get("tenant"), ctx.get("deadline_ms")
-    if isinstance(tenant, str) and tenant and not isinstance(seen.extra.get("tenant_hash"), str):
+    if isinstance(tenant, str) and tenant and seen.extra.get("tenant_hash") in (None, ""):
         yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "none", "extra.tenant_hash")
     bucket = seen.extra.get("deadline_bucket")
     if isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < 2**63:

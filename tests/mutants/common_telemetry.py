@@ -311,7 +311,7 @@ class CounterByPosition(ReferenceLLM):
 
     def count(self, name: str, value: int, extra: Any) -> None:
         if self.metrics is not None and not name.startswith("count_stream"):
-            self.metrics.counter("llm", name, value, extra)  # type: ignore[misc]
+            self.metrics.counter("llm", name, value, extra)  # type: ignore[call-arg]
         else:
             super().count(name, value, extra)
 

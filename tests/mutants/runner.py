@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +63,8 @@ class Runner:
     """A process that runs the suite against one adapter after the other."""
 
     def __init__(self) -> None:
-        self._log = tempfile.TemporaryFile("w+")
+        self._open = ExitStack()
+        self._log = self._open.enter_context(tempfile.TemporaryFile("w+"))
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Runner:
@@ -72,7 +74,7 @@ class Runner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
-        self._log.close()
+        self._open.close()
 
     def run(self, factory: str) -> Report:
         """The report of the whole suite on the adapter that `factory` makes.
@@ -136,8 +138,7 @@ def _report(answer: dict[str, Any]) -> Report:
         {entry["id"]: len(entry["tests"]) for entry in entries},
         {
             entry["id"]: [
-                f"expected {each['expected']}, got {each['got']} {each['path']}".rstrip()
-                for each in entry["findings"]
+                f"expected {each['expected']}, got {each['got']} {each['path']}".rstrip() for each in entry["findings"]
             ]
             for entry in entries
             if "findings" in entry
@@ -148,7 +149,7 @@ def _report(answer: dict[str, Any]) -> Report:
 
 def examine(factory: str, report: Path) -> str:
     """Run the suite in this process; the report as one line of JSON, or the exit code where there is none."""
-    import pytest  # noqa: PLC0415 - only in the process that runs the suite
+    import pytest
 
     report.unlink(missing_ok=True)
     code = pytest.main(
@@ -172,7 +173,7 @@ def serve() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for line in sys.stdin:
-            print(examine(line.strip(), Path(folder) / "report.json"), file=answers, flush=True)  # noqa: T201
+            print(examine(line.strip(), Path(folder) / "report.json"), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -129,3 +129,13 @@ def said(result: pytest.RunResult) -> str:
 def ids(result: pytest.RunResult) -> list[str]:
     """The node ids that `--collect-only -q` printed."""
     return [line for line in result.outlines if "::" in line]
+
+
+def whole_suite(project: Project) -> list[str]:
+    """The ids of the whole suite, as the option way collects them."""
+    if not _WHOLE:
+        _WHOLE.extend(ids(project.run(REFERENCE, "--collect-only", "-q", "-c", "/dev/null")))
+    return _WHOLE
+
+
+_WHOLE: list[str] = []

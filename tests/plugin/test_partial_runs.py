@@ -164,10 +164,3 @@ def test_interrupted(project: Project) -> None:
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert_partial(project.report(), result)
     assert "the run was interrupted" in project.report()["gaps"]
-
-
-def test_pytest_ignore_collect(project: Project) -> None:
-    """A conftest ignored on the command line is not tested, and that is no silent success."""
-    project.pytester.makeconftest(HOOK)
-    result = project.run("--ignore=conftest.py", "--corpus-requirement=COM-CAP-2")
-    assert result.ret != 0 or result.parseoutcomes().get("passed"), said(result)

@@ -389,6 +389,13 @@ _FAULTS = (
         ("BEHAVIORAL_CONFORMANCE 6.3", "SPECIFICATION 12.3"),
         needs=("provider",),
     ),
+    Requirement(
+        "COM-FAULT-13",
+        "SHOULD",
+        "A rate limit or exhausted quota gives `details.throttle_scope`.",
+        ("SPECIFICATION 12.1", "SPECIFICATION 11.1", "R5"),
+        needs=("provider",),
+    ),
 )
 
 _STATE = (

@@ -211,7 +211,7 @@ _NUMBERS = (
     Requirement("COM-NUM-2", "MUST", "No answer holds NaN or an infinity.", ("SPECIFICATION 4.1", "R34")),
     Requirement(
         "COM-NUM-3",
-        "MUST",
+        "SHOULD",
         "An integer beyond signed 64 bits is refused with BAD_REQUEST.",
         ("SPECIFICATION 4.1",),
         hint="integer fields are signed 64-bit",

@@ -231,7 +231,7 @@ _TOOLS = (
         "MUST",
         "The result of a tool call is accepted as a message of role tool.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.2"),
-        needs=("supports_tools",),
+        needs=("supports_tools", "supports_roles"),
     ),
     R(
         "LLM-TOOLS-7",
@@ -246,6 +246,13 @@ _TOOLS = (
         "No more tools are called at once than capabilities state.",
         ("BEHAVIORAL_CONFORMANCE 6.7", "R23"),
         needs=("supports_tools", "supports_tool_choice"),
+    ),
+    R(
+        "LLM-TOOLS-9",
+        "SHOULD",
+        'With `tool_choice` "required" a stream tells of a tool call.',
+        ("ERRORS 6.1", "R23"),
+        needs=("supports_tools", "supports_tool_choice", "supports_streaming"),
     ),
 )
 
@@ -373,6 +380,13 @@ _STREAM = (
         "MUST",
         "`stream` accepts every documented optional argument with a valid value.",
         ("SPECIFICATION 8.3", "ERRORS 6.1"),
+        needs=("supports_streaming",),
+    ),
+    R(
+        "LLM-STREAM-7",
+        "SHOULD",
+        "`model` of a chunk is the model that was asked for.",
+        ("SCHEMA 4.1.2",),
         needs=("supports_streaming",),
     ),
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
@@ -28,6 +31,8 @@ KINDS = [
 ]
 PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
 HINT_MS = 1234
+HINTLESS = ("quota_exhausted", "unavailable", "network")
+WHERE = ("at_the_start", "first_chunk", "second_chunk")
 
 
 class Faults:
@@ -44,19 +49,25 @@ class Faults:
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of the provider stands in the error envelope."""
         reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
-        expect.refusal(reply, str(BY_KIND[kind].canonical))
-        hint = reply.body.get("retry_after_ms") if isinstance(reply, Reply) else None
+        classified(reply, kind, decided(kind))
+        hint = error_of(reply).get("retry_after_ms")
         expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
 
     @pytest.mark.requirement("COM-FAULT-10")
-    @pytest.mark.parametrize("kind", ["quota_exhausted", "unavailable", "network"])
+    @pytest.mark.parametrize("kind", HINTLESS)
     def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
         """An error that may be retried says when, in one of the two documented ways."""
         reply = struck(subject, subject.principal, kind)
-        expect.refusal(reply, str(BY_KIND[kind].canonical))
-        body = reply.body if isinstance(reply, Reply) else {}
-        hinted = body.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
-        expect.that(hinted, "retry_after_ms or details.suggested_backoff_ms", "neither")
+        classified(reply, kind, decided(kind))
+        hinted(reply)
+
+    @pytest.mark.requirement("COM-FAULT-13")
+    @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
+    def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
+        """What is throttled stands in `details.throttle_scope`."""
+        reply = struck(subject, subject.principal, kind)
+        classified(reply, kind, decided(kind))
+        expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
@@ -86,15 +97,39 @@ class StreamFaults:
     """What becomes of a provider's failure in a stream."""
 
     @pytest.mark.requirement("COM-FAULT-9")
+    @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=WHERE)
     @pytest.mark.parametrize("kind", [kind for kinds in REQUIREMENTS.values() for kind in kinds])
-    def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str) -> None:
-        """A failure that a unary call classifies rightly is classified alike in a stream."""
+    def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
+        """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
         canonical = str(BY_KIND[kind].canonical)
         unary = struck(subject, subject.principal, kind)
         expect.readable(unary)
         if unary.is_error and not unary.is_a(canonical):
             raise NotApplicable(f"the unary call does not make {canonical} of it either")
-        expect.refusal(struck(subject, subject.principal_stream, kind), canonical)
+        stream = struck_at(subject, kind, at_chunk)
+        if stream is not None:
+            expect.refusal(stream, canonical)
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    @pytest.mark.parametrize("at_chunk", [None, 1], ids=["at_the_start", "second_chunk"])
+    @pytest.mark.parametrize("kind", PASSED_ON)
+    def test_the_providers_retry_hint_is_passed_on_by_a_stream(
+        self, subject: Subject, kind: str, at_chunk: int | None
+    ) -> None:
+        """`retry_after_ms` of the provider stands in the error envelope that ends a stream."""
+        stream = struck_at(subject, kind, at_chunk, retry_after_ms=HINT_MS)
+        if stream is not None:
+            classified(stream, kind, "COM-FAULT-9")
+            hint = error_of(stream).get("retry_after_ms")
+            expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
+
+    @pytest.mark.requirement("COM-FAULT-10")
+    @pytest.mark.parametrize("kind", HINTLESS)
+    def test_a_retryable_error_of_a_stream_gives_a_hint(self, subject: Subject, kind: str) -> None:
+        """The error that ends a stream says when to retry, like that of a unary call."""
+        stream = struck(subject, subject.principal_stream, kind)
+        classified(stream, kind, "COM-FAULT-9")
+        hinted(stream)
 
 
 def struck(subject: Subject, name: str, kind: str, **options: float) -> Reply | StreamReply:
@@ -104,7 +139,47 @@ def struck(subject: Subject, name: str, kind: str, **options: float) -> Reply | 
     plan = fresh.plan(kind, name, **options)
     reply = fresh.invoke(name, fresh.distinct(name))
     fresh.fired(plan)
+    fresh.client.provider.clear()
     return reply
+
+
+def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply | None:
+    """A stream whose provider fails at its start or before a chunk; None where it comes to a good end all the same."""
+    name = subject.principal_stream
+    if at_chunk is None:
+        return struck(subject, name, kind, **options)
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    fresh.plan(kind, name, at_chunk=at_chunk, **options)
+    stream = fresh.stream(name, fresh.long(name))
+    fresh.client.provider.clear()
+    return None if stream.finished else stream
+
+
+def classified(reply: Reply | StreamReply, kind: str, requirement: str) -> None:
+    """Go on only where a failure became its canonical class, which is the claim of `requirement`."""
+    expect.readable(reply)
+    canonical = str(BY_KIND[kind].canonical)
+    if not reply.is_a(canonical):
+        raise Blocked(requirement, f"{kind} does not become {canonical}")
+
+
+def decided(kind: str) -> str:
+    """The requirement that says what a kind of failure becomes in a unary call."""
+    return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
+
+
+def error_of(reply: Reply | StreamReply) -> Mapping[str, Any]:
+    """The error envelope of an answer; empty where there is none."""
+    if isinstance(reply, StreamReply):
+        return reply.errors[0] if reply.errors else {}
+    return reply.body if reply.is_error else {}
+
+
+def hinted(reply: Reply | StreamReply) -> None:
+    """An error says when to retry, in one of the two documented ways."""
+    given = error_of(reply).get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
+    expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither")
 
 
 assert all(BY_KIND[kind].canonical in TAXONOMY for kinds in REQUIREMENTS.values() for kind in kinds)

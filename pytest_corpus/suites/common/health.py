@@ -8,7 +8,7 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import Reply
-from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.subject import STUBBORN, Subject
 
 STATES = ("ok", "degraded", "down")
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
@@ -59,7 +59,7 @@ class Health:
     def test_health_tells_that_the_provider_is_down(self, subject: Subject) -> None:
         """A report made while the provider fails is not `ok` true with status ok."""
         fresh = subject.fresh()
-        plan = fresh.client.provider.plan("unavailable", times=3)
+        plan = fresh.client.provider.plan("unavailable", times=STUBBORN)
         reply = fresh.call("health")
         fresh.fired(plan)
         expect.either(reply, *RETRYABLE)
@@ -71,7 +71,7 @@ class Health:
     def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
         """What `health` says while the provider fails whatever it is asked."""
         fresh = subject.fresh()
-        fresh.client.provider.plan(kind, times=3)
+        fresh.client.provider.plan(kind, times=STUBBORN)
         return fresh.call("health")
 
     @staticmethod

@@ -7,12 +7,29 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import NotAssessed
 from pytest_corpus.suites.parameters import rules
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
+
+KEYS = ("op", "ctx", "args")
+"""What every request carries."""
+
+WRONG_KEYS: tuple[tuple[str, Any], ...] = (
+    ("op", 7),
+    ("op", None),
+    ("op", ["op"]),
+    ("ctx", "ctx"),
+    ("ctx", []),
+    ("ctx", None),
+    ("args", "args"),
+    ("args", [1]),
+    ("args", None),
+)
+"""A required key and a value of the wrong type."""
 
 NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 """JSON values that are no request."""
@@ -30,6 +47,12 @@ def refusals(subject: Subject) -> list[Reply]:
         subject.send({**plain, "args": subject.wrong_types(subject.principal)}),
         subject.send({**plain, "ctx": {"deadline_ms": subject.in_ms(-60_000)}}),
     ]
+
+
+def requests(subject: Subject) -> list[dict[str, Any]]:
+    """A plain request of every unary operation that works, or else of the principal one."""
+    names = [name for name in subject.operations(streaming=False) if subject.offers(name)]
+    return [subject.envelope(name) for name in names or [subject.principal]]
 
 
 class WireHandler:
@@ -68,30 +91,19 @@ class WireHandler:
         expect.that(reply.is_error, "an error envelope", str(reply))
 
     @pytest.mark.requirement("COM-WIRE-6")
-    @pytest.mark.parametrize("missing", ["op", "ctx", "args"])
+    @pytest.mark.parametrize("missing", KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
-        """`op`, `ctx` and `args` are required."""
-        request = subject.envelope(subject.principal)
-        del request[missing]
-        expect.refusal(subject.send(request), "BadRequest")
+        """`op`, `ctx` and `args` are required, whatever the operation."""
+        for request in requests(subject):
+            del request[missing]
+            expect.refusal(subject.send(request), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-7")
-    @pytest.mark.parametrize(
-        ("key", "value"),
-        [
-            ("op", 7),
-            ("op", None),
-            ("op", ["op"]),
-            ("ctx", "ctx"),
-            ("ctx", []),
-            ("args", "args"),
-            ("args", [1]),
-        ],
-        ids=str,
-    )
+    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
     def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
-        """`op` is a string, `ctx` and `args` are objects."""
-        expect.refusal(subject.send({**subject.envelope(subject.principal), key: value}), "BadRequest")
+        """`op` is a string, `ctx` and `args` are objects, whatever the operation."""
+        for request in requests(subject):
+            expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-WIRE-8")
@@ -101,11 +113,13 @@ class WireHandler:
         expect.refusal(reply, "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-9")
-    @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}"])
+    @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}", "{stranger}"])
     def test_a_malformed_op_is_refused(self, subject: Subject, form: str) -> None:
-        """A name that only resembles an operation is refused."""
+        """A name that only resembles an operation, or gives it to another component, is refused."""
         op = f"{subject.component}.{subject.principal}"
-        wrong = form.format(op=op, upper=op.upper(), name=subject.principal)
+        others = (f"{other}.{subject.principal}" for other in COMPONENTS)
+        stranger = next(other for other in others if other not in BY_OP)
+        wrong = form.format(op=op, upper=op.upper(), name=subject.principal, stranger=stranger)
         reply = subject.send({**subject.envelope(subject.principal), "op": wrong})
         expect.refusal(reply, "BadRequest", "NotSupported")
 
@@ -130,7 +144,8 @@ class WireHandler:
         subject.require(subject.principal)
         for name, args, ctx in subject.numbers(number):
             if subject.offers(name):
-                expect.refusal(subject.invoke(name, args, ctx), "BadRequest")
+                past = ["DeadlineExceeded"] if ctx.get("deadline_ms") == -math.inf else []  # R18: less than zero
+                expect.refusal(subject.invoke(name, args, ctx), "BadRequest", *past)
 
     @pytest.mark.requirement("COM-NUM-2")
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
@@ -140,7 +155,7 @@ class WireHandler:
                 holds("COM-NUM-2", subject.invoke(name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
-    @pytest.mark.parametrize("number", [2**63, 2**70], ids=["2**63", "2**70"])
+    @pytest.mark.parametrize("number", [2**63, 2**70, -(2**63) - 1], ids=["2**63", "2**70", "-2**63-1"])
     def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
         """An integer that no signed 64-bit field can hold is refused."""
         subject.require(subject.principal)
@@ -263,7 +278,41 @@ class StreamDoor:
 
     @pytest.mark.requirement("COM-WIRE-11")
     def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
-        """The streaming door does not carry out a unary operation."""
+        """The streaming door carries out no unary operation."""
         subject.require(subject.principal_stream)
-        stream: StreamReply = subject.send_stream(subject.envelope(subject.principal))
-        expect.refusal(stream, "BadRequest", "NotSupported")
+        for request in requests(subject):
+            stream: StreamReply = subject.send_stream(request)
+            expect.refusal(stream, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-8")
+    def test_an_unknown_operation_on_handle_stream_is_not_supported(self, subject: Subject) -> None:
+        """An operation that does not exist is NOT_SUPPORTED at the streaming door too."""
+        subject.require(subject.principal_stream)
+        stream = subject.send_stream({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
+        expect.refusal(stream, "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-6")
+    @pytest.mark.parametrize("missing", KEYS)
+    def test_a_stream_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
+        """`op`, `ctx` and `args` are required of a stream too."""
+        subject.require(subject.principal_stream)
+        request = subject.envelope(subject.principal_stream)
+        del request[missing]
+        expect.refusal(subject.send_stream(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-7")
+    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    def test_a_stream_request_with_a_key_of_the_wrong_type_is_refused(
+        self, subject: Subject, key: str, value: Any
+    ) -> None:
+        """`op` is a string, `ctx` and `args` are objects, of a stream too."""
+        subject.require(subject.principal_stream)
+        request = {**subject.envelope(subject.principal_stream), key: value}
+        expect.refusal(subject.send_stream(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-12")
+    def test_an_unknown_top_level_key_does_a_stream_no_harm(self, subject: Subject) -> None:
+        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        subject.require(subject.principal_stream)
+        request = {**subject.envelope(subject.principal_stream), "vendor_hint": {"a": 1}}
+        expect.either(subject.send_stream(request), "BadRequest")

@@ -14,6 +14,31 @@ from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
+RANGES = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "frequency_penalty": (-2.0, 2.0),
+    "presence_penalty": (-2.0, 2.0),
+}
+"""The protocol's ranges; only `top_p` leaves out its lower end."""
+
+STATED = {"temperature": "temperature_range", "top_p": "top_p_range"}
+"""Under which key of `sampling` an adapter states a range of its own."""
+
+OPTIONAL = {
+    "stop_sequences": ["###"],
+    "max_tokens": 16,
+    "temperature": 0.5,
+    "top_p": 0.9,
+    "frequency_penalty": 0.1,
+    "presence_penalty": 0.1,
+    "system_message": "Be brief.",
+}
+"""Every optional argument of a completion without tools, with a valid value."""
+
+SMALL = 128
+"""A window of fewer tokens may not hold an ordinary prompt where a byte is a token."""
+
 FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
@@ -48,6 +73,7 @@ class LLM(Subject):
     component = "llm"
     principal = "complete"
     principal_stream = "stream"
+    content = ("text", "tool_calls")
     core: Mapping[str, str] = {**Subject.core, "complete": "LLM-COMPLETE-1"}
     payloads: Mapping[str, str] = {
         "capabilities": "COM-CAP-1",
@@ -57,10 +83,94 @@ class LLM(Subject):
         "count_tokens": "LLM-TOKENS-1",
     }
 
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._taken: dict[str, bool] = {}
+
     @property
     def model(self) -> str | None:
-        """The model that plain requests name, or None."""
-        return next(iter(self.capabilities.models), None)
+        """The model that plain requests name: the listed one whose entry denies least, or None."""
+        return min(self.capabilities.models, key=lambda model: len(self.capabilities.denials(model)), default=None)
+
+    def able(self, flag: str) -> list[str]:
+        """The listed models but for those whose own entry denies a flag."""
+        return [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
+
+    @property
+    def tools(self) -> bool | None:
+        """Whether tools are offered, by the flag or by the entries of the models; None where nothing says so."""
+        flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
+        if flag is None and models and not self.able("supports_tools"):
+            return False
+        entries = [entry.get("supports_tools") for entry in self.capabilities.model_entries]
+        return True if flag is None and True in entries else flag
+
+    @property
+    def small(self) -> bool:
+        """Whether the context window is so small that an ordinary prompt may not fit."""
+        return not self.holds(" " * SMALL)
+
+    def holds(self, text: str) -> bool:
+        """Whether a text surely fits the stated window, even where each byte is a token."""
+        window = self.capabilities.context_window(self.model)
+        return window is None or len(text.encode()) <= window
+
+    def allowed(self, tokens: int) -> int:
+        """So many tokens of a completion, or fewer where prompt and completion must share a small window."""
+        window = self.capabilities.context_window(self.model)
+        return tokens if window is None else max(1, min(tokens, window // 4))
+
+    def fits(self, reply: Reply | StreamReply) -> None:
+        """Leave it open where a request may have been refused for a small window.
+
+        Raises:
+            NotAssessed: it was a bad request, and the window is small.
+        """
+        if self.small and reply.is_a("BadRequest"):
+            raise NotAssessed(f"a window of {self.window()} tokens may be too small for this request")
+
+    def optional(self) -> dict[str, Any]:
+        """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
+        values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(16)}
+        for name in STATED:
+            low, high = self.range_of(name)
+            values[name] = min(max(float(values[name]), low), high)
+        return values
+
+    def range_of(self, name: str) -> tuple[float, float]:
+        """The range of a sampling parameter that both the protocol and the adapter's own statement admit."""
+        low, high = RANGES[name]
+        stated = self.stated_range(name)
+        return (max(low, stated[0]), min(high, stated[1])) if stated else (low, high)
+
+    def stated_range(self, name: str) -> tuple[float, float] | None:
+        """The range of a sampling parameter that capabilities state (SPECIFICATION 8.4), or None."""
+        sampling = self.capabilities.document.get("sampling")
+        stated = sampling.get(STATED.get(name, "")) if isinstance(sampling, Mapping) else None
+        fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
+        return (stated[0], stated[1]) if fit and stated is not None else None
+
+    def takes(self, name: str) -> bool:
+        """Whether an optional argument is offered: NOT_SUPPORTED is the answer to one that is not (SPECIFICATION 12.4).
+
+        What capabilities claim, or no adapter can do without, counts as offered whatever the answer.
+        """
+        claimed = {
+            "max_tokens": True,
+            "system_message": self.capabilities.flag("supports_system_message"),
+            **{name: True for name in STATED if self.stated_range(name)},
+        }.get(name)
+        if claimed is not None or name not in OPTIONAL:
+            return claimed is not False
+        if name not in self._taken:
+            self._taken[name] = not self.complete(**{name: self.optional()[name]}).is_a("NotSupported")
+        return self._taken[name]
+
+    def unique(self, prefix: str = "note") -> str:
+        if not self.small:
+            return super().unique(prefix)
+        self._made.count += 1
+        return f"{self.settings.run[:2]}{self._made.count}"
 
     def minimal(self, name: str) -> dict[str, Any]:
         model = {"model": self.model} if self.model else {}
@@ -82,26 +192,32 @@ class LLM(Subject):
         return {"text": 7} if name == "count_tokens" else {}
 
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
-        names = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens")
+        names = [name for name in (*RANGES, "max_tokens") if self.takes(name)]
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             (door, self.args(**{name: number}), {}) for door in ("complete", "stream") for name in names
         ]
-        return [*found, ("complete", self.args(), {"deadline_ms": number})]
+        return [*found, *((name, self.minimal(name), {"deadline_ms": number}) for name in self.deadlined())]
 
     def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
         return [("complete", self.args(max_tokens=number)), ("stream", self.args(max_tokens=number))]
 
     def distinguishable(self) -> list[dict[str, Any]]:
         self.require("complete")
-        many = min(6, self.capabilities.limit("concurrency") or 6)
-        texts = [" ".join(f"{word}{self.unique('')}" for word in "abcdef"[: number + 1]) for number in range(many)]
+        many = max(2, min(6, self.capabilities.limit("concurrency") or 6))
+        if self.small:
+            many = max(2, min(many, self.window() // 4))
+        texts = [
+            " ".join(word if self.small else f"{word}{self.unique('')}" for word in "abcdef"[: number + 1])
+            for number in range(many)
+        ]
         prompts = [self.envelope("complete", self.args(messages=[user(text)])) for text in texts]
-        if not self.offers("count_tokens"):
+        if not self.offers("count_tokens") or many < 4:
             return prompts
         counts = [self.envelope("count_tokens", {**self.minimal("count_tokens"), "text": text}) for text in texts]
         return [*prompts[: many - many // 2], *counts[many - many // 2 :]]
 
     def told(self, reply: Reply) -> Any:
+        self.fits(reply)
         result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "usage" in result:
             usage = result["usage"]
@@ -115,8 +231,7 @@ class LLM(Subject):
         requests: list[tuple[str, dict[str, Any], dict[str, Any]]]
         if not refused:
             requests = [(door, self.args(**plain), {}) for door in ("complete", "stream")]
-            system = self.capabilities.flag("supports_system_message") is not False
-            requests += [("complete", self.args(system_message=text), {})] if system else []
+            requests += [("complete", self.args(system_message=text), {})] if self.takes("system_message") else []
             requests += [("count_tokens", counted, {})]
         else:
             expired = {"deadline_ms": self.in_ms(-60_000)}
@@ -138,7 +253,7 @@ class LLM(Subject):
         return [(name, args, ctx, {"content": text}) for name, args, ctx in requests]
 
     def long(self, name: str) -> dict[str, Any]:
-        if name == "count_tokens":
+        if name == "count_tokens" or self.small:
             return self.distinct(name)
         return self.args(messages=[user(f"Write two sentences about the sea. {self.unique()}")])
 
@@ -161,6 +276,7 @@ class LLM(Subject):
     def count(self, text: str, **changed: Any) -> int:
         """The number of tokens of a text."""
         reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text, **changed})
+        self.fits(reply)
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
@@ -182,9 +298,13 @@ class LLM(Subject):
         return f"no-such-model-{self.canary()}"
 
     def refuses(self, *names: str, **changed: Any) -> None:
-        """Each of the operations refuses the changed request with BAD_REQUEST."""
+        """Each of the operations refuses the changed request with BAD_REQUEST.
+
+        NOT_SUPPORTED says it as well of an argument that is not offered at all.
+        """
+        offered = all(self.takes(name) for name in changed)
         for name in names:
-            expect.refusal(self.ask(name, **changed), "BadRequest")
+            expect.refusal(self.ask(name, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
     def window(self) -> int:
         """The context window of the model in use.
@@ -209,8 +329,8 @@ class LLM(Subject):
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
         while self.offers("count_tokens"):
-            tokens = self.count(text)
-            if tokens > window:
+            reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text})
+            if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
                 return text
             if len(text) > 64 * window + 4096:
                 raise NotAssessed("no text was found that is longer than the window by the adapter's own count")

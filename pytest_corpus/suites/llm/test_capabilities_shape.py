@@ -7,8 +7,7 @@ import pytest
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
 from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.llm.probe import LLM, llm
-from pytest_corpus.suites.llm.test_sampling_params_validation import RANGES, STATED
+from pytest_corpus.suites.llm.probe import LLM, RANGES, STATED, llm
 from pytest_corpus.suites.outcomes import NotApplicable
 
 

@@ -10,22 +10,11 @@ import pytest
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.llm.probe import LLM, llm, user
+from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, llm, user
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
-
-OPTIONAL = {
-    "stop_sequences": ["###"],
-    "max_tokens": 16,
-    "temperature": 0.5,
-    "top_p": 0.9,
-    "frequency_penalty": 0.1,
-    "presence_penalty": 0.1,
-    "system_message": "Be brief.",
-}
-"""Every optional argument of a completion without tools, with a valid value."""
 
 
 @pytest.mark.core
@@ -37,13 +26,32 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
     holds("LLM-COMPLETE-1", reply, llm)
 
 
+@pytest.mark.requirement("LLM-COMPLETE-1")
+def test_a_prompt_in_any_script_is_completed(llm: LLM) -> None:
+    """Letters, marks and signs of any script are completed."""
+    llm.require("complete")
+    expect.success(llm.complete(messages=[user(SCRIPTS)]), "a completion of a prompt in several scripts")
+
+
+@pytest.mark.requirement("LLM-COMPLETE-1")
+def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
+    """With `max_tokens` 0, an answer that is no refusal is of the schema."""
+    llm.require("complete")
+    reply = llm.complete(max_tokens=0)
+    expect.either(reply, "BadRequest")
+    holds("LLM-COMPLETE-1", reply, llm)
+
+
 @pytest.mark.core
 @pytest.mark.requirement("LLM-COMPLETE-2")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
 def test_the_finish_reason_is_a_documented_one(llm: LLM, changed: dict[str, Any]) -> None:
     """However a completion ends, its reason is one of the five words."""
     llm.require("complete")
+    if "max_tokens" in changed:
+        changed = {"max_tokens": llm.allowed(changed["max_tokens"])}
     reply = llm.complete(**changed)
+    llm.fits(reply)
     expect.success(reply, "a completion")
     holds("LLM-COMPLETE-2", reply, llm)
 
@@ -65,7 +73,9 @@ def test_the_token_totals_add_up(llm: LLM, changed: dict[str, Any]) -> None:
 def test_max_tokens_is_honoured(llm: LLM, limit: int) -> None:
     """A completion has no more tokens than were asked for."""
     llm.require("complete")
-    result = expect.success(llm.call("complete", {**llm.long("complete"), "max_tokens": limit}), "a completion")
+    reply = llm.call("complete", {**llm.long("complete"), "max_tokens": limit})
+    llm.fits(reply)
+    result = expect.success(reply, "a completion")
     within(llm, limit, result.get("usage"), result.get("text")) if isinstance(result, Mapping) else None
 
 
@@ -86,7 +96,9 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values."""
     llm.require("complete")
-    expect.success(llm.complete(**accepted(llm, name)), f"{name} to be accepted")
+    reply = llm.complete(**accepted(llm, name))
+    llm.fits(reply)
+    expect.success(reply, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-7")
@@ -140,7 +152,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_other_messages_are_another_request(llm: LLM) -> None:
     """At temperature 0, new messages are never answered from the cache."""
-    first, second = llm.args(temperature=0), llm.args(temperature=0)
+    first, second = cold(llm), cold(llm)
     first["messages"], second["messages"] = [user(llm.unique())], [user(llm.unique())]
     not_shared(llm, first, second)
 
@@ -151,18 +163,19 @@ def test_messages_that_only_begin_alike_are_other_messages(llm: LLM) -> None:
     text = llm.unique()
     one = [user(text), user("a")]
     for other in ([user(text), user("b")], [user(text)], [user("a"), user(text)]):
-        not_shared(llm, llm.args(temperature=0, messages=one), llm.args(temperature=0, messages=other))
+        not_shared(llm, {**cold(llm), "messages": one}, {**cold(llm), "messages": other})
 
 
 @pytest.mark.requirement("LLM-CACHE-2")
 @pytest.mark.parametrize("name", ["model", *(name for name in OPTIONAL if name != "temperature")])
 def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
-    args = llm.args(temperature=0, messages=[user(llm.unique())])
+    args = {**cold(llm), "messages": [user(llm.unique())]}
     if name == "model":
-        if len(llm.models()) < 2:
+        others = [model for model in llm.models() if model != args["model"]]
+        if not others:
             raise NotApplicable("fewer than two models are listed")
-        changed = {**args, "model": llm.models()[1]}
+        changed = {**args, "model": others[0]}
     else:
         changed = {**args, **accepted(llm, name)}
     not_shared(llm, args, changed)
@@ -171,7 +184,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
 @pytest.mark.requirement("COM-CACHE-1")
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM) -> None:
     """The same request of another tenant is not answered from the cache."""
-    args = llm.args(temperature=0, messages=[user(llm.unique())])
+    args = {**cold(llm), "messages": [user(llm.unique())]}
     not_shared(llm, args, args, {"tenant": f"tenant-{llm.canary()}"}, {"tenant": f"tenant-{llm.canary()}"})
 
 
@@ -186,7 +199,10 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
         raise NotAssessed("the answers to different requests cannot be told apart")
     keyed = [llm.told(llm.send({**request, "ctx": ctx})) for request in requests]
     expect.that(keyed == alone, "each request's own answer", "the other's")
-    prompts = [expect.success(llm.call("complete", llm.args(messages=[user(text)]), ctx)) for text in ("a", "b " * 8)]
+    prompts = [
+        expect.success(llm.call("complete", llm.args(messages=[user(text)]), ctx))
+        for text in ("a", "b b" if llm.small else "b " * 8)
+    ]
     sizes = [prompt["usage"]["prompt_tokens"] for prompt in prompts]
     expect.that(sizes[0] != sizes[1], "each request's own answer", "the other's")
 
@@ -200,14 +216,15 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     not_shared(llm, args, args, one, other)
 
 
-def completing(llm: LLM) -> list[str]:
-    """The listed models, as many as are tried.
+def completing(llm: LLM, flag: str) -> list[str]:
+    """The listed models, as many as are tried, but for those whose own entry denies a flag.
 
     Raises:
         Blocked: `complete` refuses one of them.
     """
     llm.require("complete")
-    models = list(llm.models()[:MOST_MODELS])
+    llm.models()
+    models = llm.able(flag)[:MOST_MODELS]
     if any(llm.complete(model=model).is_error for model in models):
         raise Blocked("LLM-MODEL-1", "complete refuses a listed model")
     return models
@@ -215,12 +232,17 @@ def completing(llm: LLM) -> list[str]:
 
 def accepted(llm: LLM, name: str) -> dict[str, Any]:
     """The optional arguments of that name, or all, within what the adapter offers."""
-    offered = dict(OPTIONAL)
-    if llm.capabilities.flag("supports_system_message") is False:
-        del offered["system_message"]
-    if name != "all" and name not in offered:
-        raise NotApplicable(f"{name} is denied by capabilities")
-    return offered if name == "all" else {name: offered[name]}
+    values = llm.optional()
+    if name == "all":
+        return {each: value for each, value in values.items() if llm.takes(each)}
+    if not llm.takes(name):
+        raise NotApplicable(f"{name} is denied by capabilities, or answered with NOT_SUPPORTED")
+    return {name: values[name]}
+
+
+def cold(llm: LLM) -> dict[str, Any]:
+    """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
+    return llm.args(temperature=llm.range_of("temperature")[0]) if llm.takes("temperature") else llm.args()
 
 
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
@@ -256,6 +278,7 @@ def not_shared(
     llm.provider_op("complete")
     expect.success(llm.call("complete", first, first_ctx), "a completion")
     reply = llm.call("complete", second, second_ctx)
+    llm.fits(reply)
     expect.success(reply, "a completion")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import works
 from pytest_corpus.suites.llm.probe import CLOCK, LLM, WEATHER, llm, user
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 
@@ -18,15 +19,56 @@ CALL = {
     "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'},
 }
 
-ROLES = ("USER", "User", "human", "bot", "function", "", " user")
+ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
+"""What is no role: strings but the four, and what is no string."""
 
-WRONG = {
-    "unknown_role": [{"role": "human", "content": "hi"}],
-    "no_role": [{"content": "hi"}],
-    "no_content": [{"role": "user"}],
-    "number_content": [{"role": "user", "content": 7}],
-    "no_list": "hi",
-    "no_object": ["hi"],
+INCOMPLETE = {
+    "no_role": {"content": "hi"},
+    "no_content": {"role": "user"},
+    "no_content_beside_tool_calls": {"role": "assistant", "tool_calls": [CALL]},
+    "empty": {},
+}
+CONTENTS = {
+    "number": 7,
+    "boolean": False,
+    "null": None,
+    "object": {"text": "hi"},
+    "list": ["hi"],
+    "parts": [{"type": "text", "text": "hi"}],
+}
+NO_MESSAGES = {
+    "string": "hi",
+    "number": 7,
+    "object": {"role": "user", "content": "hi"},
+    "list_of_strings": ["hi"],
+    "list_of_numbers": [7],
+    "list_of_lists": [["hi"]],
+    "one_is_no_object": [user("hi"), "hi"],
+}
+FIELDS = (("name", 7), ("name", ["a"]), ("tool_call_id", 7), ("tool_calls", "call"), ("tool_calls", {"id": "1"}))
+"""An optional field of a message and a value of the wrong type."""
+
+REQUIRED = {"messages": [user("The weather in Oslo?")], "tools": [WEATHER], "tool_choice": "required"}
+"""The arguments of a request whose answer is a tool call."""
+
+DOORS = ("complete", "stream")
+
+
+def with_field(key: str, value: Any) -> list[dict[str, Any]]:
+    """A conversation whose last message has this field."""
+    role = {"tool_call_id": "tool", "tool_calls": "assistant"}.get(key, "user")
+    return [user("hi"), {"role": role, "content": "hi", key: value}]
+
+
+WRONG: dict[str, Any] = {
+    **{f"role={role!r}": [{"role": role, "content": "hi"}] for role in ROLES},
+    "last_role": [user("hi"), {"role": "human", "content": "hi"}],
+    "first_role": [{"role": "human", "content": "hi"}, user("hi")],
+    **{kind: [message] for kind, message in INCOMPLETE.items()},
+    **{f"content={kind}": [{"role": "user", "content": content}] for kind, content in CONTENTS.items()},
+    "first_content": [{"role": "user", "content": 7}, user("hi")],
+    **NO_MESSAGES,
+    **{f"{key}={value!r}": with_field(key, value) for key, value in FIELDS},
 }
 """Messages that no adapter may accept."""
 
@@ -34,72 +76,63 @@ WRONG = {
 @pytest.mark.core
 @pytest.mark.requirement("LLM-MSG-1")
 @pytest.mark.parametrize("role", ROLES, ids=repr)
-def test_an_unknown_role_is_refused(llm: LLM, role: str) -> None:
+def test_an_unknown_role_is_refused(llm: LLM, role: Any) -> None:
     """Any role but the four, in any case but theirs, is BAD_REQUEST."""
     llm.require("complete")
     llm.refuses("complete", messages=[{"role": role, "content": "hi"}])
 
 
 @pytest.mark.requirement("LLM-MSG-1")
-def test_an_unknown_role_is_refused_anywhere(llm: LLM) -> None:
+@pytest.mark.parametrize("where", ["first_role", "last_role"])
+def test_an_unknown_role_is_refused_anywhere(llm: LLM, where: str) -> None:
     """A wrong role is found in the last message as in the first."""
     llm.require("complete")
-    llm.refuses("complete", messages=[user("hi"), {"role": "human", "content": "hi"}])
-
-
-@pytest.mark.requirement("LLM-MSG-1")
-@pytest.mark.parametrize("role", [7, None, ["user"]], ids=["number", "null", "list"])
-def test_a_role_that_is_no_string_is_refused(llm: LLM, role: Any) -> None:
-    """`role` is one of four strings."""
-    llm.require("complete")
-    llm.refuses("complete", messages=[{"role": role, "content": "hi"}])
+    llm.refuses("complete", messages=WRONG[where])
 
 
 @pytest.mark.core
 @pytest.mark.requirement("LLM-MSG-2")
-@pytest.mark.parametrize("message", [{"content": "hi"}, {"role": "user"}, {}], ids=["no_role", "no_content", "empty"])
-def test_an_incomplete_message_is_refused(llm: LLM, message: dict[str, Any]) -> None:
-    """`role` and `content` are required."""
+@pytest.mark.parametrize("kind", list(INCOMPLETE))
+def test_an_incomplete_message_is_refused(llm: LLM, kind: str) -> None:
+    """`role` and `content` are required, of an assistant that calls a tool too."""
     llm.require("complete")
-    llm.refuses("complete", messages=[message])
+    llm.refuses("complete", messages=[INCOMPLETE[kind]])
 
 
 @pytest.mark.requirement("LLM-MSG-3")
-@pytest.mark.parametrize("content", [7, None, {"text": "hi"}, ["hi"]], ids=["number", "null", "object", "list"])
-def test_content_that_is_no_string_is_refused(llm: LLM, content: Any) -> None:
-    """`content` of a user is a string."""
+@pytest.mark.parametrize("kind", list(CONTENTS))
+def test_content_that_is_no_string_is_refused(llm: LLM, kind: str) -> None:
+    """`content` of a user is a string, in whichever message."""
     llm.require("complete")
-    llm.refuses("complete", messages=[{"role": "user", "content": content}])
+    wrong = {"role": "user", "content": CONTENTS[kind]}
+    for messages in ([wrong], [wrong, user("hi")]):
+        llm.refuses("complete", messages=messages)
 
 
 @pytest.mark.requirement("LLM-MSG-4")
-@pytest.mark.parametrize("messages", ["hi", 7, {"role": "user", "content": "hi"}, ["hi"], [7], [["hi"]]], ids=str)
-def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, messages: Any) -> None:
+@pytest.mark.parametrize("kind", list(NO_MESSAGES))
+def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, kind: str) -> None:
     """`messages` is a list, and each item an object."""
     llm.require("complete")
-    llm.refuses("complete", messages=messages)
+    llm.refuses("complete", messages=NO_MESSAGES[kind])
 
 
 @pytest.mark.requirement("LLM-MSG-5")
-def test_missing_messages_are_refused(llm: LLM) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_missing_messages_are_refused(llm: LLM, door: str) -> None:
     """`messages` is required."""
-    llm.require("complete")
+    llm.require(door)
     args = llm.args()
     del args["messages"]
-    expect.refusal(llm.call("complete", args), "BadRequest")
+    expect.refusal(llm.invoke(door, args), "BadRequest")
 
 
 @pytest.mark.requirement("LLM-MSG-6")
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("name", 7), ("name", ["a"]), ("tool_call_id", 7), ("tool_calls", "call"), ("tool_calls", {"id": "1"})],
-    ids=str,
-)
+@pytest.mark.parametrize(("key", "value"), FIELDS, ids=str)
 def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: str, value: Any) -> None:
     """`name` and `tool_call_id` are strings, `tool_calls` is a list."""
     llm.require("complete")
-    role = {"tool_call_id": "tool", "tool_calls": "assistant"}.get(key, "user")
-    llm.refuses("complete", messages=[user("hi"), {"role": role, "content": "hi", key: value}])
+    llm.refuses("complete", messages=with_field(key, value))
 
 
 @pytest.mark.core
@@ -112,8 +145,14 @@ def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: s
 def test_the_roles_of_a_conversation_are_accepted(llm: LLM, roles: tuple[str, ...]) -> None:
     """System, user and assistant may speak in turn."""
     llm.require("complete")
-    messages = [{"role": role, "content": "hi"} for role in roles]
-    expect.success(llm.complete(messages=messages), f"{' '.join(roles)} to be accepted")
+    if "system" in roles and llm.capabilities.flag("supports_system_message") is False:
+        raise NotApplicable("capabilities deny supports_system_message")
+    flags = ["supports_roles", *(["supports_system_message"] if "system" in roles else [])]
+    reply = llm.complete(messages=[{"role": role, "content": "hi"} for role in roles])
+    if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
+        raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
+    llm.fits(reply)
+    expect.success(reply, f"{' '.join(roles)} to be accepted")
 
 
 @pytest.mark.requirement("LLM-MSG-8")
@@ -128,19 +167,22 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
 
 
 @pytest.mark.requirement("LLM-MSG-9")
-def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, door: str) -> None:
     """A key that no document knows is ignored or refused."""
-    llm.require("complete")
-    expect.either(llm.complete(messages=[{**user("hi"), "mood": "sunny"}]), "BadRequest")
+    llm.require(door)
+    expect.either(llm.ask(door, messages=[{**user("hi"), "mood": "sunny"}]), "BadRequest")
 
 
 @pytest.mark.requirement("LLM-MSG-10")
+@pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
         ("model", 7),
         ("model", ["m"]),
         ("stop_sequences", 7),
+        ("stop_sequences", "###"),
         ("stop_sequences", [7]),
         ("stop_sequences", {"a": 1}),
         ("system_message", 7),
@@ -151,8 +193,7 @@ def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM) -> None:
 def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, key: str, value: Any) -> None:
     """`model` and `system_message` are strings, `stop_sequences` is a list of strings."""
     llm.require("complete")
-    unsupported = key == "system_message" and llm.capabilities.flag("supports_system_message") is False
-    expect.refusal(llm.complete(**{key: value}), "BadRequest", *(["NotSupported"] if unsupported else []))
+    llm.refuses("complete", **{key: value})
 
 
 @pytest.mark.requirement("LLM-TOOLS-1")
@@ -189,16 +230,16 @@ def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
 )
 def test_a_malformed_tool_is_refused(llm: LLM, tools: Any) -> None:
     """A tool is an object with a function that has a name."""
-    offered(llm)
-    llm.refuses("complete", tools=tools)
+    used(llm, llm.tools)
+    llm.refuses("complete", **with_tools(llm, tools=tools))
 
 
 @pytest.mark.requirement("LLM-TOOLS-4")
 @pytest.mark.parametrize("choice", [7, "sometimes", ["auto"]], ids=str)
 def test_a_malformed_tool_choice_is_refused(llm: LLM, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
-    offered(llm)
-    llm.refuses("complete", tools=[WEATHER], tool_choice=choice)
+    used(llm, llm.tools and llm.capabilities.flag("supports_tool_choice"))
+    llm.refuses("complete", **with_tools(llm, tool_choice=choice))
 
 
 @pytest.mark.requirement("LLM-TOOLS-5")
@@ -211,15 +252,21 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-TOOLS-6")
-def test_the_result_of_a_tool_is_accepted(llm: LLM) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_the_result_of_a_tool_is_accepted(llm: LLM, door: str) -> None:
     """A conversation may go on with an assistant's tool call and the tool's answer."""
     offered(llm)
+    llm.require(door)
     messages = [
         user("The weather in Oslo?"),
-        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]},
         {"role": "tool", "content": "rain", "tool_call_id": "call_1", "name": "get_weather"},
     ]
-    expect.success(llm.complete(messages=messages, tools=[WEATHER]), "the result of a tool to be accepted")
+    reply = llm.complete(**with_tools(llm, messages=messages))
+    if reply.is_a("NotSupported") and None in (llm.tools, llm.capabilities.flag("supports_roles")):
+        raise NotApplicable("the roles of tool calling are not claimed, and answered with NOT_SUPPORTED")
+    llm.fits(reply)
+    expect.success(reply, "the result of a tool to be accepted")
 
 
 @pytest.mark.requirement("LLM-TOOLS-7")
@@ -239,11 +286,48 @@ def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
     expect.that(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
 
 
+def refuses_role(llm: LLM, messages: list[dict[str, Any]], *, tools: bool = False) -> None:
+    """`complete` refuses these messages; with NOT_SUPPORTED too where their roles, or tools, are not offered."""
+    denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.tools is not True)
+    expect.refusal(llm.complete(messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
+
+
+def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
+    """The arguments of a request with a tool, of a model that has tools, with some of them changed."""
+    able = llm.able("supports_tools")
+    model = {"model": able[0]} if able and llm.model not in able else {}
+    return {
+        "messages": [user("The weather in Oslo?" if not llm.small else "hi")],
+        "tools": [WEATHER],
+        **model,
+        **changed,
+    }
+
+
+@pytest.mark.requirement("LLM-TOOLS-9")
+def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
+    """A chunk of a stream has the tool call that a completion has."""
+    if not called(llm):
+        raise Blocked("LLM-TOOLS-1", "no tool was called")
+    llm.require("stream")
+    stream = expect.finished(llm.streamed(**REQUIRED), "a stream with a tool call")
+    expect.that(any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "none", "chunk.tool_calls")
+
+
 def offered(llm: LLM) -> None:
     """Go on only where a plain request with tools is taken, or tools are claimed."""
     llm.require("complete")
-    if llm.capabilities.flag("supports_tools") is None and llm.complete(tools=[WEATHER]).is_a("NotSupported"):
+    if llm.tools is False:
+        raise NotApplicable("no listed model has tools")
+    if llm.tools is None and llm.complete(**with_tools(llm)).is_a("NotSupported"):
         raise NotApplicable("tools are not claimed, and answered with NOT_SUPPORTED")
+
+
+def used(llm: LLM, claimed: bool | None) -> None:
+    """Go on only where what is not claimed is used all the same: an argument may be unknown, and ignored."""
+    offered(llm)
+    if claimed is None and not called(llm):
+        raise NotApplicable("it is not claimed, and not used")
 
 
 def called(llm: LLM, **changed: Any) -> list[Any]:
@@ -251,19 +335,15 @@ def called(llm: LLM, **changed: Any) -> list[Any]:
     offered(llm)
     if llm.settings.edition == "1.0.0":
         raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
-    asked = {
-        "messages": [user("The weather in Oslo?")],
-        "tools": [WEATHER],
-        "tool_choice": "required",
-        **changed,
-    }
-    reply = llm.complete(**asked)
-    if llm.capabilities.flag("supports_tool_choice") is None and reply.is_a("NotSupported"):
+    reply = llm.complete(**with_tools(llm, **{"tool_choice": "required", **changed}))
+    llm.fits(reply)
+    claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
+    if claimed is None and reply.is_a("NotSupported"):
         raise NotApplicable("tool_choice is not claimed, and answered with NOT_SUPPORTED")
-    if llm.capabilities.flag("supports_tools") is None and reply.is_success and not reply.result.get("tool_calls"):
-        raise NotApplicable("tools are not claimed, and not used")
     result = expect.success(reply, "a completion with a tool call")
     calls = result.get("tool_calls") if isinstance(result, Mapping) else None
+    if claimed is None and not calls:
+        raise NotApplicable("tool_choice is not claimed, and not heeded")
     return calls if isinstance(calls, list) else []
 
 

@@ -7,16 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect, generate
-from pytest_corpus.suites.llm.probe import LLM, llm
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.llm.probe import LLM, RANGES, llm
 from pytest_corpus.suites.outcomes import NotApplicable
-
-RANGES = {
-    "temperature": (0.0, 2.0),
-    "top_p": (0.0, 1.0),
-    "frequency_penalty": (-2.0, 2.0),
-    "presence_penalty": (-2.0, 2.0),
-}
-"""The protocol's ranges; only `top_p` leaves out its lower end."""
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {
@@ -25,12 +18,15 @@ BEYOND = {
     "frequency_penalty": (-2.01, 2.01, -50),
     "presence_penalty": (-2.01, 2.01, 50),
 }
+NO_COUNTS = (-1, -100, 0.5, 1.5)
+"""Numbers that are no `max_tokens`."""
+
+NO_NUMBERS: dict[str, Any] = {"string": "hot", "numeral": "1", "list": [1], "object": {"value": 1}}
 OUTSIDE = [
     pytest.param(name, value, marks=pytest.mark.requirement(NUMBERS[name]), id=f"{name}={value}")
     for name, values in BEYOND.items()
     for value in values
 ]
-STATED = {"temperature": "temperature_range", "top_p": "top_p_range"}
 
 
 @pytest.mark.core
@@ -52,7 +48,7 @@ def test_every_value_beyond_its_range_is_refused(llm: LLM, name: str) -> None:
     below = strategies.floats(max_value=low, exclude_max=name != "top_p", allow_nan=False, allow_infinity=False)
     above = strategies.floats(min_value=high, exclude_min=True, allow_nan=False, allow_infinity=False)
     far = strategies.integers(int(high) + 1, 10_000) | strategies.integers(-10_000, int(low) - 1)
-    sensible = (below | above).filter(lambda value: abs(value) < 1e12 and not 0 < abs(value) < 1e-6)
+    sensible = (below | above).filter(lambda value: abs(value) < 1e12 and not 0 < distance(value, low, high) < 1e-6)
     generate.for_all(
         sensible | far,
         lambda value: llm.refuses("complete", **{name: value}),
@@ -62,7 +58,7 @@ def test_every_value_beyond_its_range_is_refused(llm: LLM, name: str) -> None:
 
 
 @pytest.mark.requirement("LLM-SAMPLING-5")
-@pytest.mark.parametrize("value", [-1, -100, 1.5])
+@pytest.mark.parametrize("value", NO_COUNTS)
 def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> None:
     """A negative or fractional `max_tokens` is BAD_REQUEST."""
     llm.require("complete")
@@ -76,7 +72,9 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 def test_a_value_within_its_range_is_accepted(llm: LLM, name: str, where: str) -> None:
     """Both ends of the range that protocol and adapter share, and its middle, are accepted."""
     llm.require("complete")
-    low, high = offered(llm, name)
+    if not llm.takes(name):
+        raise NotApplicable(f"{name} is answered with NOT_SUPPORTED")
+    low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
     value = {"low": low, "middle": (low + high) / 2, "high": high}[where]
     expect.success(llm.complete(**{name: value}), f"{name} {value:g} to be accepted")
@@ -84,9 +82,9 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, name: str, where: str) -
 
 @pytest.mark.requirement("LLM-SAMPLING-7")
 @pytest.mark.parametrize("name", [*RANGES, "max_tokens"])
-@pytest.mark.parametrize("value", ["hot", [1], {"value": 1}], ids=["string", "list", "object"])
+@pytest.mark.parametrize("value", NO_NUMBERS.values(), ids=list(NO_NUMBERS))
 def test_a_value_that_is_no_number_is_refused(llm: LLM, name: str, value: Any) -> None:
-    """A string, a list or an object in a number's place is BAD_REQUEST."""
+    """A string, be it of digits, a list or an object in a number's place is BAD_REQUEST."""
     llm.require("complete")
     llm.refuses("complete", **{name: value})
 
@@ -94,21 +92,22 @@ def test_a_value_that_is_no_number_is_refused(llm: LLM, name: str, value: Any) -
 @pytest.mark.requirement("LLM-SAMPLING-8")
 @pytest.mark.parametrize(
     ("name", "value"),
-    [*((name, value) for name, values in BEYOND.items() for value in values), ("max_tokens", -1)],
+    [
+        *((name, value) for name, values in BEYOND.items() for value in values),
+        *(("max_tokens", value) for value in NO_COUNTS),
+        *((name, value) for name in (*RANGES, "max_tokens") for value in NO_NUMBERS.values()),
+    ],
+    ids=str,
 )
-def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: float) -> None:
-    """What `complete` finds out of range, `stream` does too."""
+def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: Any) -> None:
+    """What `complete` finds out of range, or of the wrong type, `stream` does too."""
     llm.require("stream")
     llm.require("complete")
     if not llm.complete(**{name: value}).is_error:
-        raise NotApplicable(f"complete accepts {name} {value:g}, which is a finding of its own")
+        raise NotApplicable(f"complete accepts this {name}, which is a finding of its own")
     llm.refuses("stream", **{name: value})
 
 
-def offered(llm: LLM, name: str) -> tuple[float, float]:
-    """The range that both the protocol and the adapter's own statement admit."""
-    low, high = RANGES[name]
-    sampling = llm.capabilities.document.get("sampling")
-    stated = sampling.get(STATED.get(name, "")) if isinstance(sampling, dict) else None
-    fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
-    return (max(low, stated[0]), min(high, stated[1])) if fit and stated is not None else (low, high)
+def distance(value: float, low: float, high: float) -> float:
+    """How far a value lies beyond its range; rounding before the comparison is nobody's mistake."""
+    return low - value if value <= low else value - high

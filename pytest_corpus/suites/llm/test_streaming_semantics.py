@@ -9,9 +9,10 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.llm.probe import LLM, llm, user
-from pytest_corpus.suites.llm.test_complete_basic import OPTIONAL, accepted, completing, overran, within
+from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, llm, user
+from pytest_corpus.suites.llm.test_complete_basic import accepted, completing, overran, within
 from pytest_corpus.suites.outcomes import Blocked
+from pytest_corpus.suites.parameters import rules
 
 
 class TestStreaming(Streaming):
@@ -27,6 +28,22 @@ def test_chunks_are_of_the_schema(llm: LLM) -> None:
     holds("LLM-STREAM-1", stream, llm)
 
 
+@pytest.mark.requirement("LLM-STREAM-1")
+def test_a_prompt_in_any_script_streams(llm: LLM) -> None:
+    """Letters, marks and signs of any script are streamed."""
+    llm.require("stream")
+    expect.finished(llm.streamed(messages=[user(SCRIPTS)]), "a stream for a prompt in several scripts")
+
+
+@rules(schema="LLM-STREAM-1", terminal="COM-STREAM-6")
+def test_a_stream_without_room_for_text_is_a_stream(llm: LLM, requirement: str) -> None:
+    """With `max_tokens` 0, a stream that is not refused has chunks of the schema and comes to its end."""
+    llm.require("stream")
+    stream = llm.streamed(max_tokens=0)
+    expect.either(stream, "BadRequest")
+    holds(requirement, stream, llm)
+
+
 @pytest.mark.requirement("LLM-STREAM-2")
 def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
     """Wherever a chunk tells its usage, the total is the sum of its parts."""
@@ -39,7 +56,9 @@ def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
 def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
     """A stream has no more tokens than were asked for."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", {**llm.long("stream"), "max_tokens": limit}))
+    stream = llm.stream("stream", {**llm.long("stream"), "max_tokens": limit})
+    llm.fits(stream)
+    expect.finished(stream)
     usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
     text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
     within(llm, limit, usages[-1] if usages else None, text)
@@ -63,7 +82,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
 def test_every_listed_model_streams(llm: LLM) -> None:
     """Each model that capabilities list streams a plain request."""
     llm.require("stream")
-    for model in completing(llm):
+    for model in completing(llm, "supports_streaming"):
         expect.finished(llm.streamed(model=model), "a stream by every listed model")
 
 
@@ -72,7 +91,19 @@ def test_every_listed_model_streams(llm: LLM) -> None:
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values."""
     llm.require("stream")
-    expect.finished(llm.streamed(**accepted(llm, name)), f"{name} to be accepted")
+    stream = llm.streamed(**accepted(llm, name))
+    llm.fits(stream)
+    expect.finished(stream, f"{name} to be accepted")
+
+
+@pytest.mark.requirement("LLM-STREAM-7")
+def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
+    """Where a chunk names its model, it is the one that was asked for."""
+    llm.require("stream")
+    for model in completing(llm):
+        stream = expect.finished(llm.streamed(model=model), "a stream by every listed model")
+        for chunk in stream.chunks:
+            expect.that(chunk.get("model") in (None, model), "the model asked for", "another name", "chunk.model")
 
 
 @pytest.mark.requirement("LLM-MODEL-3")

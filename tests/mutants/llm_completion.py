@@ -1,0 +1,453 @@
+"""Mistakes with completions, models, windows and caches (LLM-COMPLETE, LLM-MODEL, LLM-CONTEXT, LLM-CACHE, LLM-CAP)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.foundation import digest
+from pytest_corpus.reference.llm_adapter import Prompt, ReferenceLLM, Reply
+from pytest_corpus.reference.request import Call
+
+from . import catches
+
+Result = dict[str, Any]
+
+
+@catches("LLM-COMPLETE-1")
+class CompletionWithoutModel(ReferenceLLM):
+    """It does not say which model answered."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        result = super().completion(prompt, reply)
+        del result["model"]
+        return result
+
+
+@catches("LLM-COMPLETE-1")
+class CompletionIsAText(ReferenceLLM):
+    """It gives the text of a completion as the result."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Any:
+        return super().completion(prompt, reply)["text"]
+
+
+@catches("LLM-COMPLETE-1")
+class ProvidersCompletion(ReferenceLLM):
+    """It passes the provider's list of choices on beside the text."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        return {**super().completion(prompt, reply), "choices": [{"index": 0, "text": reply.text}]}
+
+
+@catches("LLM-COMPLETE-1")
+class UsageIsNull(ReferenceLLM):
+    """It does not know the usage of a completion and says null."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        return {**super().completion(prompt, reply), "usage": None}
+
+
+@catches("LLM-COMPLETE-1")
+class CutCompletionHasNoReason(ReferenceLLM):
+    """It gives no reason where `max_tokens` cut a completion short."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        result = super().completion(prompt, reply)
+        return {**result, "finish_reason": None} if reply.finish_reason == "length" else result
+
+
+@catches("LLM-COMPLETE-2")
+class ProvidersReason(ReferenceLLM):
+    """It passes the provider's own reason on."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        return {**super().completion(prompt, reply), "finish_reason": "end_turn"}
+
+
+@catches("LLM-COMPLETE-2")
+class ProvidersReasonWhereCut(ReferenceLLM):
+    """It maps every reason of the provider but the one for a cut completion."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        result = super().completion(prompt, reply)
+        return {**result, "finish_reason": "max_tokens"} if reply.finish_reason == "length" else result
+
+
+@catches("LLM-COMPLETE-3")
+class TotalIsTheCompletion(ReferenceLLM):
+    """It counts the tokens of the completion alone as the total."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        result = super().completion(prompt, reply)
+        usage = {**result["usage"], "total_tokens": result["usage"]["completion_tokens"]}
+        return {**result, "usage": usage}
+
+
+@catches("LLM-COMPLETE-3")
+class TotalOfTheUncutText(ReferenceLLM):
+    """It counts the tokens that `max_tokens` cut away in the total."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        result = super().completion(prompt, reply)
+        cut = int(reply.finish_reason == "length")
+        return {**result, "usage": {**result["usage"], "total_tokens": result["usage"]["total_tokens"] + cut}}
+
+
+@catches("LLM-COMPLETE-4")
+class MaxTokensIgnored(ReferenceLLM):
+    """It does not pass `max_tokens` of a completion on."""
+
+    async def answer(self, call: Call, prompt: Prompt) -> Result:
+        return await super().answer(call, replace(prompt, limit=self.context_window))
+
+
+@catches("LLM-COMPLETE-4")
+class OneTokenMore(ReferenceLLM):
+    """It takes `max_tokens` for the last index and completes one token more."""
+
+    async def answer(self, call: Call, prompt: Prompt) -> Result:
+        return await super().answer(call, replace(prompt, limit=prompt.limit + 1))
+
+
+@catches("LLM-COMPLETE-4")
+class LimitOnlyInTheUsage(ReferenceLLM):
+    """It cuts the usage at `max_tokens` and not the text."""
+
+    async def answer(self, call: Call, prompt: Prompt) -> Result:
+        uncut = await super().answer(call, replace(prompt, limit=self.context_window))
+        spent = min(prompt.limit, uncut["usage"]["completion_tokens"])
+        return {**uncut, "usage": self.usage(prompt, spent)}
+
+
+@catches("LLM-COMPLETE-5")
+class ModelWithItsDate(ReferenceLLM):
+    """It names the dated version of the model that it was asked for."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        return {**super().completion(prompt, reply), "model": f"{prompt.model}-2024-05-13"}
+
+
+@catches("LLM-COMPLETE-5")
+class AlwaysTheFirstModel(ReferenceLLM):
+    """It names its default model, whichever it was asked for."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        return {**super().completion(prompt, reply), "model": self.models[0]}
+
+
+@catches("LLM-COMPLETE-6")
+class StopSequencesRefused(ReferenceLLM):
+    """It does not offer stop sequences for completions."""
+
+    def read_stop_sequences(self, call: Call) -> list[str]:
+        stops = super().read_stop_sequences(call)
+        if stops and not call.streaming:
+            raise AdapterError("NotSupported", "Stop sequences are not offered")
+        return stops
+
+
+@catches("LLM-COMPLETE-6")
+class StopsOrLimit(ReferenceLLM):
+    """It refuses a completion with both stop sequences and a limit."""
+
+    def read_stop_sequences(self, call: Call) -> list[str]:
+        stops = super().read_stop_sequences(call)
+        if stops and call.args.values.get("max_tokens") is not None and not call.streaming:
+            raise call.args.invalid("stop_sequences", "NOT_ALLOWED", "must not come with a limit")
+        return stops
+
+
+@catches("LLM-COMPLETE-7")
+class ModelRequired(ReferenceLLM):
+    """It has no default model for a completion."""
+
+    def read_model(self, call: Call) -> str:
+        if call.op == "complete":
+            call.args.required_text("model")
+        return super().read_model(call)
+
+
+@catches("LLM-MODEL-1")
+class SecondModelMissing(ReferenceLLM):
+    """It lists a model that it does not have."""
+
+    def read_model(self, call: Call) -> str:
+        model = super().read_model(call)
+        if model == self.models[1]:
+            raise self.unknown_model(model)
+        return model
+
+
+@catches("LLM-MODEL-1")
+class SecondModelStreamsOnly(ReferenceLLM):
+    """It lists a model that streams and does not complete."""
+
+    def read_model(self, call: Call) -> str:
+        model = super().read_model(call)
+        if model == self.models[1] and call.op == "complete":
+            raise AdapterError("NotSupported", "The model streams only")
+        return model
+
+
+class OpenModels(ReferenceLLM):
+    """The reference with one place for what becomes of an unknown model."""
+
+    def read_model(self, call: Call) -> str:
+        if call.args.values.get("model") in (None, *self.models) or not self.concerns(call):
+            return super().read_model(call)
+        call.args.text("model")
+        return self.unlisted()
+
+    def concerns(self, call: Call) -> bool:
+        """Whether the mistake is made in this call."""
+        return call.op == "complete"
+
+    def unlisted(self) -> str:
+        """The model for one that is not listed."""
+        return self.models[0]
+
+
+@catches("LLM-MODEL-2")
+class UnknownModelReplaced(OpenModels):
+    """It completes with its default model where it does not know the one it is asked for."""
+
+
+@catches("LLM-MODEL-2")
+class UnknownModelUnavailable(OpenModels):
+    """It calls a model that it does not know unavailable, as if it might come back."""
+
+    def unlisted(self) -> str:
+        raise AdapterError("Unavailable", "The model is not loaded")
+
+
+@catches("LLM-MODEL-3")
+class UnknownModelStreams(OpenModels):
+    """It streams with its default model where it does not know the one it is asked for."""
+
+    def concerns(self, call: Call) -> bool:
+        return call.streaming
+
+
+@catches("LLM-MODEL-3")
+class UnknownModelOverloaded(OpenModels):
+    """It asks to stream again later where it does not know the model."""
+
+    def concerns(self, call: Call) -> bool:
+        return call.streaming
+
+    def unlisted(self) -> str:
+        raise AdapterError("ResourceExhausted", "There is no instance of the model", retry_after_ms=5000)
+
+
+@catches("LLM-TOKENS-4")
+class UnknownModelCounts(OpenModels):
+    """It counts with its default tokenizer where it does not know the model."""
+
+    def concerns(self, call: Call) -> bool:
+        return call.op == "count_tokens"
+
+
+@catches("LLM-TOKENS-4")
+class UnknownTokenizerUnavailable(OpenModels):
+    """It fails to load the tokenizer of an unknown model, which makes it UNAVAILABLE."""
+
+    def concerns(self, call: Call) -> bool:
+        return call.op == "count_tokens"
+
+    def unlisted(self) -> str:
+        raise KeyError("tokenizer")
+
+
+@catches("LLM-CONTEXT-1")
+class LongPromptUnavailable(ReferenceLLM):
+    """It lets the provider fail on a prompt that is too long and calls it UNAVAILABLE."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        if tokens > self.context_window:
+            raise AdapterError("Unavailable", "The provider failed")
+
+
+@catches("LLM-CONTEXT-1")
+class LongPromptCut(ReferenceLLM):
+    """It cuts a prompt that is too long without a word."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        return
+
+
+@catches("LLM-CONTEXT-1")
+class LongPromptExhausts(ReferenceLLM):
+    """It takes the context window for a resource that may recover."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        if tokens > self.context_window:
+            raise AdapterError("ResourceExhausted", "There are too many tokens", retry_after_ms=60_000)
+
+
+@catches("LLM-CONTEXT-2")
+class LongPromptStreams(ReferenceLLM):
+    """It does not check how long a prompt is where it streams."""
+
+    def read_prompt(self, call: Call) -> Prompt:
+        self.checked = not call.streaming
+        return super().read_prompt(call)
+
+    def check_context(self, model: str, tokens: int) -> None:
+        if self.checked:
+            super().check_context(model, tokens)
+
+
+@catches("LLM-CONTEXT-2")
+class LongStreamUnavailable(ReferenceLLM):
+    """It calls a prompt that is too long to stream UNAVAILABLE."""
+
+    def read_prompt(self, call: Call) -> Prompt:
+        try:
+            return super().read_prompt(call)
+        except AdapterError as error:
+            if call.streaming and error.kind.name == "PromptTooLong":
+                raise AdapterError("Unavailable", "The provider failed") from None
+            raise
+
+
+@catches("LLM-CONTEXT-3")
+class LongPromptIsAnyBadRequest(ReferenceLLM):
+    """It does not tell a prompt that is too long from other bad requests."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        if tokens > self.context_window:
+            raise AdapterError("BadRequest", "The messages are too long")
+
+
+@catches("LLM-CONTEXT-3")
+class LongPromptWithoutLimit(ReferenceLLM):
+    """It does not say how long a prompt may be."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        if tokens > self.context_window:
+            raise AdapterError("PromptTooLong", "The messages are too long", provided_tokens=tokens)
+
+
+class Cached(ReferenceLLM):
+    """The reference with the parts of its cache key listed, so that a mutant leaves one out."""
+
+    def cache_key(self, call: Call, prompt: Prompt) -> str | None:
+        key = super().cache_key(call, prompt)
+        args = {**call.args.values, "model": prompt.model}
+        return key and digest([call.tenant_hash, self.cached_by(args)])
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        """What the key holds of the arguments."""
+        return args
+
+
+@catches("LLM-CACHE-1")
+class CacheWithoutMessages(Cached):
+    """It leaves the messages out of the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {key: value for key, value in args.items() if key != "messages"}
+
+
+@catches("LLM-CACHE-1")
+class CacheByTheLastMessage(Cached):
+    """It takes the last message alone into the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {**args, "messages": args["messages"][-1]}
+
+
+@catches("LLM-CACHE-1")
+class CacheByTheFirstMessage(Cached):
+    """It takes the first message alone into the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {**args, "messages": args["messages"][0]}
+
+
+@catches("LLM-CACHE-1")
+class CacheInAnyOrder(Cached):
+    """It sorts the messages for the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {**args, "messages": sorted(map(repr, args["messages"]))}
+
+
+@catches("LLM-CACHE-1")
+class CacheByTexts(Cached):
+    """It takes the texts of the messages into the key of its cache, but not their roles."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {**args, "messages": [message["content"] for message in args["messages"]]}
+
+
+@catches("LLM-CACHE-2")
+class CacheByMessagesAlone(Cached):
+    """It takes the messages alone into the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return args["messages"]
+
+
+@catches("LLM-CACHE-2")
+class CacheOfAnyModel(Cached):
+    """It leaves the model out of the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {key: value for key, value in args.items() if key != "model"}
+
+
+@catches("LLM-CACHE-2")
+class CacheOfAnySystemMessage(Cached):
+    """It leaves the system message out of the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {key: value for key, value in args.items() if key != "system_message"}
+
+
+@catches("LLM-CACHE-2")
+class CacheOfAnyLimit(Cached):
+    """It leaves `max_tokens` out of the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {key: value for key, value in args.items() if key != "max_tokens"}
+
+
+@catches("LLM-CACHE-2")
+class CacheOfAnyTools(Cached):
+    """It leaves the tools out of the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {key: value for key, value in args.items() if not key.startswith("tool")}
+
+
+@catches("LLM-CAP-1")
+class NoContextLength(ReferenceLLM):
+    """It does not state how long a prompt may be."""
+
+    async def capabilities(self, call: Call) -> Result:
+        facts = await super().capabilities(call)
+        models = [{"name": model["name"]} for model in facts["models"]]
+        return {**facts, "models": models, "limits": {}}
+
+
+@catches("LLM-CAP-1")
+class NoModels(ReferenceLLM):
+    """It does not list its models."""
+
+    async def capabilities(self, call: Call) -> Result:
+        facts = await super().capabilities(call)
+        del facts["models"]
+        return facts
+
+
+@catches("LLM-CAP-2")
+class TemperatureUpToFive(ReferenceLLM):
+    """It states a range of temperatures beyond the protocol's."""
+
+    async def capabilities(self, call: Call) -> Result:
+        facts = await super().capabilities(call)
+        return {**facts, "sampling": {**facts["sampling"], "temperature_range": [0, 5]}}

@@ -1,0 +1,175 @@
+"""Beside other plugins and strict settings (DESIGN 4)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from inner_runs import REFERENCE, Project, ids, said, whole_suite
+
+FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
+
+
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+def test_asyncio_mode(project: Project, mode: str) -> None:
+    """The whole suite is conformant whichever mode of pytest-asyncio the project has set."""
+    project.pytester.makeini(
+        f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n"
+    )
+    project.pytester.makepyfile(
+        test_own="import asyncio, pytest\n"
+        "@pytest.mark.asyncio\nasync def test_own(): await asyncio.sleep(0)\n"
+    )
+    result = project.run_apart(REFERENCE, "--corpus-report=r.json", plugins=("asyncio",))
+    assert result.ret == 0, said(result)
+    assert (project.report()["verdict"], project.report()["complete"]) == ("conformant", True)
+
+
+def test_asyncio_fixture_in_the_conftest(project: Project) -> None:
+    """An async autouse fixture of a conftest in auto mode does not disturb the suite."""
+    project.pytester.makeini(
+        "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
+    )
+    project.pytester.makeconftest(
+        "import asyncio, pytest\n"
+        "@pytest.fixture(autouse=True)\nasync def ready(): await asyncio.sleep(0)\n"
+        "def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'\n"
+    )
+    result = project.run_apart(FEW, plugins=("asyncio",))
+    assert result.ret == 0, said(result)
+    assert "failed" not in result.parseoutcomes()
+
+
+def test_asyncio_debug(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """asyncio's debug mode and warnings as errors turn up nothing of ours."""
+    monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
+    result = project.run_apart(REFERENCE, FEW, "-W", "error")
+    assert result.ret == 0, said(result)
+    assert "Warning" not in said(result)
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_randomly(project: Project, seed: str) -> None:
+    """In a random order the reference adapter is conformant, too."""
+    result = project.run_apart(
+        REFERENCE, "--corpus-report=r.json", f"--randomly-seed={seed}", plugins=("randomly",)
+    )
+    assert result.ret == 0, said(result)
+    assert project.report()["verdict"] == "conformant"
+
+
+def test_randomly_finds_the_same(project: Project) -> None:
+    """In a random order a broken adapter breaks the same requirements."""
+    project.adapter(
+        "class Broken(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        if op_of(envelope) == 'llm.complete' and answer['ok']: answer['result']['usage'] = 7\n"
+        "        return answer\n"
+    )
+    found = {}
+    for seed in ("1", "2"):
+        project.run_apart(
+            "--corpus-adapter=mine:Broken",
+            "--corpus-requirement=LLM-COMPLETE-*,COM-CAP-*",
+            "--corpus-report=r.json",
+            f"--randomly-seed={seed}",
+            plugins=("randomly",),
+        )
+        found[seed] = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
+    assert found["1"] == found["2"]
+    assert found["1"]["LLM-COMPLETE-1"] == "violated"
+
+
+def test_coverage(project: Project) -> None:
+    """pytest-cov measures the adapter under test, whose calls run in a thread."""
+    project.adapter("def never():\n    return 1\n")
+    result = project.run_apart(
+        "--corpus-adapter=mine:Wrapped",
+        "--corpus-requirement=LLM-STREAM-1",
+        "--cov=mine",
+        "--cov-report=term-missing",
+        plugins=("cov",),
+    )
+    assert result.ret == 0, said(result)
+    (line,) = [line for line in result.outlines if line.startswith("mine.py")]
+    missing = line.rpartition("%")[2].split(",")
+    assert len(missing) <= 2, line
+    assert re.search(r"\b[1-9]\d%", line), line
+
+
+def test_strict_markers_and_config(project: Project) -> None:
+    """Every marker and every ini name is registered."""
+    project.pytester.makeini(
+        "[pytest]\ncorpus_adapter = pytest_corpus.reference:llm\ncorpus_components = llm\n"
+        "corpus_requirement = COM-CAP-*\ncorpus_level = must\ncorpus_report = r.json\ncorpus_seed = 1\n"
+        "corpus_schema_version = 1.1.0\ncorpus_call_timeout = 20\n"
+    )
+    result = project.run("--strict-markers", "--strict-config")
+    assert result.ret == 0, said(result)
+    assert project.report()["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    "marker", ["llm", "vector", "embedding", "graph", "wire", "schema", "core", "slow", "requirement(id)"]
+)
+def test_markers(project: Project, marker: str) -> None:
+    """`--markers` tells what each of our markers means."""
+    assert any(line.startswith(f"@pytest.mark.{marker}:") for line in project.run("--markers").outlines)
+
+
+def test_marker_of_the_component(project: Project) -> None:
+    """`-m llm` selects every LLM test, `-m "not llm"` none."""
+    assert ids(project.run(REFERENCE, "-m", "llm", "--collect-only", "-q")) == whole_suite(project)
+    assert "no tests collected" in said(project.run(REFERENCE, "-m", "not llm", "--collect-only", "-q"))
+
+
+def test_collecting_opens_no_adapter(project: Project) -> None:
+    """`--collect-only` shows every test without calling a factory."""
+    project.adapter("def factory():\n    open('opened.txt', 'w').close()\n    return llm()\n")
+    project.pytester.makepyfile(test_suites="import pytest_corpus\na = pytest_corpus.suite('mine:factory')\n")
+    result = project.run("--corpus-adapter=mine:factory", "--collect-only", "-q")
+    assert len(ids(result)) == 2 * len(whole_suite(project))
+    assert not (project.path / "opened.txt").exists()
+
+
+def test_opened_once(project: Project) -> None:
+    """One process opens the adapter once and keeps it, but for tests that break things."""
+    project.adapter(
+        "def factory():\n    with open('opened.txt', 'a') as file: file.write('x')\n    return llm()\n"
+    )
+    project.run("--corpus-adapter=mine:factory", "--corpus-requirement=COM-CAP-*,LLM-COMPLETE-*")
+    assert (project.path / "opened.txt").read_text() == "x"
+
+
+def test_silent_without_an_adapter(project: Project) -> None:
+    """A project that declares no adapter sees nothing of the plugin, and no suite is imported."""
+    project.pytester.makepyfile(
+        test_own="import sys\n"
+        "def test_own():\n"
+        "    heavy = ('pytest_corpus.suites', 'pytest_corpus.integration', 'jsonschema', 'jsonschema_rs')\n"
+        "    assert not [name for name in heavy if name in sys.modules]\n"
+    )
+    result = project.run_apart("-p", "no:hypothesispytest")
+    assert result.ret == 0, said(result)
+    assert "corpus" not in said(result).replace("corpus-0.1.0", "").replace("no:corpus", "").partition(
+        "collected"
+    )[2]
+
+
+def test_can_be_switched_off(project: Project) -> None:
+    """`-p no:corpus` leaves no option behind."""
+    project.pytester.makepyfile(test_own="def test_own(): pass")
+    off = ["-p", "no:corpus", "-p", "no:pytest_corpus.plugin"]
+    result = project.run_apart(*off, "--corpus-list")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "unrecognized arguments: --corpus-list" in said(result)
+
+
+def test_junit_report(project: Project) -> None:
+    """pytest's own JUnit report is written beside ours."""
+    result = project.run(REFERENCE, FEW, "--junitxml=junit.xml", "--corpus-report=r.json")
+    assert result.ret == 0
+    text = (project.path / "junit.xml").read_text("utf-8")
+    assert 'failures="0"' in text
+    assert text.count("<testcase") == len(ids(project.run(REFERENCE, FEW, "--collect-only", "-q")))

@@ -1,0 +1,110 @@
+"""The fixtures that a user's own tests may ask for."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, said
+
+NOTHING = "--corpus-requirement=COM-CAP-2"
+
+TESTS = {
+    "corpus_adapter": """
+def test_own(corpus_adapter):
+    exchange = corpus_adapter.send({"op": "llm.health", "ctx": {}, "args": {}}, "llm")
+    assert exchange.frames[0].body["ok"] is True
+""",
+    "a_stream_of_corpus_adapter": """
+def test_own(corpus_adapter):
+    args = {"messages": [{"role": "user", "content": "hi"}]}
+    exchange = corpus_adapter.send({"op": "llm.stream", "ctx": {}, "args": args}, "llm", streaming=True)
+    assert exchange.frames[-1].body["chunk"]["is_final"] is True
+""",
+    "corpus_metrics": """
+def test_own(corpus_adapter, corpus_metrics):
+    corpus_adapter.send({"op": "llm.health", "ctx": {}, "args": {}}, "llm")
+    assert corpus_metrics.observations[-1].op in ("health", "llm.health")
+""",
+    "corpus_provider": """
+def test_own(corpus_adapter, corpus_provider):
+    before = corpus_provider.calls("llm.complete")
+    corpus_provider.plan("rate_limited", "llm.complete", retry_after_ms=70)
+    args = {"messages": [{"role": "user", "content": "hi"}]}
+    exchange = corpus_adapter.send({"op": "llm.complete", "ctx": {}, "args": args}, "llm")
+    assert exchange.frames[0].body["code"] == "RESOURCE_EXHAUSTED"
+    assert exchange.frames[0].body["retry_after_ms"] == 70
+    assert corpus_provider.calls("llm.complete") == before + 1
+""",
+    "schema_registry": """
+def test_own(schema_registry):
+    good = {"text": "a", "model": "m", "finish_reason": "stop",
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
+    assert schema_registry.problems("llm.types.completion", good) == []
+    assert schema_registry.problems("llm.types.completion", {"text": 7})
+""",
+    "stream_validator": """
+def test_own(stream_validator):
+    frame = {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": {"text": "a", "is_final": True}}
+    assert not stream_validator([frame], component="llm").validation_errors
+    assert stream_validator([frame, frame], component="llm").validation_errors
+""",
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("way", ["option", "conftest"])
+def test_fixture(project: Project, name: str, way: str) -> None:
+    """The fixture does in a user's own test what its docstring says."""
+    project.pytester.makepyfile(test_own=TESTS[name])
+    if way == "conftest":
+        project.pytester.makeconftest(
+            "def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'"
+        )
+    result = project.run(NOTHING, *([REFERENCE] if way == "option" else []))
+    assert result.parseoutcomes()["passed"] == 2, said(result)
+    assert result.ret == 0
+
+
+@pytest.mark.parametrize("name", ["schema_registry", "stream_validator"])
+def test_without_an_adapter(project: Project, name: str) -> None:
+    """Schemas and streams can be judged without any adapter."""
+    project.pytester.makepyfile(test_own=TESTS[name])
+    assert project.run().ret == 0
+
+
+def test_adapter_in_a_users_test_alone(project: Project) -> None:
+    """A user's test has the conftest's adapter where it runs alone, and the adapter is closed after it."""
+    project.adapter("class Closing(Wrapped):\n    def close(self): open('closed.txt', 'w').close()\n")
+    project.pytester.makeconftest("def pytest_corpus_adapter(config): return 'mine:Closing'")
+    project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
+    result = project.run("test_own.py")
+    assert result.parseoutcomes() == {"passed": 1}
+    assert (project.path / "closed.txt").exists()
+
+
+def test_no_adapter(project: Project) -> None:
+    """Where none is declared the test fails with the way to declare one."""
+    project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
+    result = project.run()
+    assert result.ret == 1
+    assert "no adapter is declared; declare one with --corpus-adapter=module:factory" in said(result)
+    assert "Traceback" not in said(result)
+
+
+def test_several_adapters(project: Project) -> None:
+    """Where several are declared the test fails instead of taking one of them."""
+    project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
+    result = project.run(
+        NOTHING, "--corpus-adapter=a=pytest_corpus.reference:llm", "--corpus-adapter=b=pytest_corpus.reference:llm"
+    )
+    assert result.ret == 1
+    assert "2 adapters are declared" in said(result)
+
+
+def test_traces_of_a_users_test(project: Project) -> None:
+    """A fault that a user's test planned and left behind does not strike a conformance test."""
+    project.pytester.makepyfile(
+        test_own="def test_own(corpus_provider): corpus_provider.plan('unavailable', times=1000)"
+    )
+    result = project.run(REFERENCE, "--corpus-requirement=LLM-COMPLETE-1,LLM-STREAM-1")
+    assert result.ret == 0, said(result)
+    assert result.parseoutcomes()["passed"] == 3

@@ -1,0 +1,123 @@
+"""What was not checked is said to be not checked; a legal adapter is never failed (DESIGN 1, 5)."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, said, statuses, violated
+
+HOOKLESS = "def hookless(): return llm()\n"
+
+
+def run(project: Project, declared: str, *options: str) -> pytest.RunResult:
+    """A run of the whole suite."""
+    return project.run(f"--corpus-adapter={declared}", "--corpus-report=r.json", *options)
+
+
+def test_reference(project: Project) -> None:
+    """The reference adapter satisfies or truthfully does without every requirement."""
+    result = run(project, "pytest_corpus.reference:llm")
+    report = project.report()
+    assert result.ret == 0
+    assert (report["verdict"], report["complete"], report["gaps"]) == ("conformant", True, [])
+    assert set(statuses(report).values()) <= {"satisfied", "not_applicable"}
+    assert len(ids_with_tests(project)) == len(report["requirements"])
+
+
+def ids_with_tests(project: Project) -> set[str]:
+    """The requirements that some test of the last run decided."""
+    return {entry["id"] for entry in project.report()["requirements"] if entry["tests"]}
+
+
+def test_without_hooks(project: Project) -> None:
+    """A factory that takes no keyword is incomplete, never conformant; exit code 0; the keywords are named."""
+    project.adapter(HOOKLESS)
+    result = run(project, "mine:hookless")
+    report = project.report()
+    assert result.ret == 0
+    assert (report["verdict"], report["complete"]) == ("incomplete", True)
+    assert violated(report) == set()
+    open_ones = [entry for entry in report["requirements"] if entry["status"] == "not_assessed"]
+    assert {entry.get("keyword") for entry in open_ones} == {"metrics", "provider"}
+    for keyword in ("metrics", "provider"):
+        (line,) = [
+            line
+            for line in result.outlines
+            if f"not assessed for want of the factory keyword '{keyword}':" in line
+        ]
+        for entry in open_ones:
+            assert (entry["id"] in line) == (entry["keyword"] == keyword)
+    assert "  verdict: incomplete" in result.outlines
+
+
+@pytest.mark.parametrize("keyword", ["metrics", "provider"])
+def test_one_hook(project: Project, keyword: str) -> None:
+    """With one of the hooks only what needs the other stays open."""
+    project.adapter(f"def one({keyword}): return llm({keyword}={keyword})\n")
+    run(project, "mine:one", "--corpus-requirement=COM-OBS-*,COM-FAULT-[1-9]")
+    wanted = {"metrics": "COM-OBS-1", "provider": "COM-FAULT-1"}
+    for needed, requirement in wanted.items():
+        expected = "satisfied" if needed == keyword else "not_assessed"
+        assert statuses(project.report())["llm", requirement] == expected
+
+
+@pytest.mark.parametrize("keyword", ["metrics", "provider"])
+def test_a_hook_taken_and_not_used(project: Project, keyword: str) -> None:
+    """Taking a keyword and ignoring it satisfies nothing that needs it."""
+    project.adapter("def ignoring(metrics, provider): return llm()\n")
+    run(project, "mine:ignoring", "--corpus-requirement=COM-OBS-*,COM-FAULT-*,COM-DEADLINE-*")
+    requirement = {"metrics": "COM-OBS-1", "provider": "COM-FAULT-1"}[keyword]
+    assert statuses(project.report())["llm", requirement] in ("violated", "not_assessed")
+    satisfied = [
+        entry["id"]
+        for entry in project.report()["requirements"]
+        if entry["status"] == "satisfied" and entry["id"].startswith("COM-FAULT")
+    ]
+    assert satisfied == []
+
+
+def test_a_skip_is_no_pass(project: Project) -> None:
+    """In the terminal what was not assessed or not applicable is counted as that, not as passed."""
+    project.adapter(HOOKLESS)
+    result = run(project, "mine:hookless", "--corpus-requirement=COM-OBS-1,COM-FAULT-1,COM-CAP-2")
+    assert "not assessed" in result.outlines[-1]
+    assert "skipped" not in result.outlines[-1]
+
+
+def test_numbers_never_stand_alone(project: Project) -> None:
+    """The numbers say how many were not assessed beside how many are satisfied."""
+    project.adapter(HOOKLESS)
+    result = run(project, "mine:hookless")
+    totals = project.report()["components"]["llm"]["totals"]["must"]
+    applicable = sum(totals.values()) - totals["not_applicable"]
+    (line,) = [line for line in result.outlines if line.startswith("    MUST")]
+    assert f"{totals['satisfied']}/{applicable} satisfied" in line
+    assert f"{totals['not_assessed']} not assessed" in line
+
+
+def test_totals_count_every_requirement_once(project: Project) -> None:
+    """Each requirement of the component is in exactly one status, and in the totals."""
+    run(project, "pytest_corpus.reference:llm", "--corpus-requirement=COM-*")
+    report = project.report()
+    seen = [(entry["component"], entry["id"]) for entry in report["requirements"]]
+    assert len(seen) == len(set(seen))
+    totals = report["components"]["llm"]["totals"]
+    for level in ("must", "should"):
+        expected = [entry for entry in report["requirements"] if entry["level"].lower() == level]
+        assert sum(totals[level].values()) == len(expected)
+
+
+def test_a_fault_of_the_kit_is_not_the_adapters(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test of ours that crashes is red, blames us, and is not assessed."""
+    from pytest_corpus.suites.subject import Subject
+
+    def crash(*args: object, **options: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(Subject, "send_stream", crash)
+    result = project.run(REFERENCE, "--corpus-requirement=COM-STREAM-1,COM-CAP-2", "--corpus-report=r.json")
+    assert result.ret == 1
+    assert "This is a fault of pytest-corpus, not of the adapter." in said(result)
+    assert statuses(project.report())["llm", "COM-STREAM-1"] == "not_assessed"
+    assert violated(project.report()) == set()

@@ -1,0 +1,350 @@
+"""Adapters that do what no adapter should: the run ends, says what broke, and tests the rest."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import Project, said, violated
+
+HOSTILE = '''
+import asyncio, itertools, time
+
+class Wrapped(Wrapped):
+    def __init__(self): super().__init__()
+
+def success(result):
+    return {"ok": True, "code": "OK", "ms": 1.0, "result": result}
+
+def completion(**changed):
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    return success({"text": "x", "model": "reference-large", "usage": usage, "finish_reason": "stop", **changed})
+
+def frame(text="", is_final=False):
+    return {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": {"text": text, "is_final": is_final}}
+
+def raising(error):
+    raise error
+
+def completing(answer):
+    """An adapter whose `llm.complete` gives what `answer` gives, awaited where it can be."""
+    class Completing(Wrapped):
+        async def handle(self, envelope):
+            if op_of(envelope) != "llm.complete":
+                return await self.inner.handle(envelope)
+            given = answer()
+            return await given if asyncio.iscoroutine(given) else given
+    return Completing
+
+class Stubborn:
+    async def __call__(self):
+        while True:
+            try:
+                await asyncio.sleep(1000)
+            except asyncio.CancelledError:
+                pass
+
+recursive = {}
+recursive["me"] = recursive
+
+hangs = completing(lambda: asyncio.sleep(1000))
+will_not_be_cancelled = completing(lambda: Stubborn()())
+blocks_the_loop = completing(lambda: time.sleep(1.5))
+keyboard_interrupt = completing(lambda: raising(KeyboardInterrupt()))
+system_exit = completing(lambda: raising(SystemExit(3)))
+cancelled_error = completing(lambda: raising(asyncio.CancelledError()))
+generator_exit = completing(lambda: raising(GeneratorExit()))
+recursion = completing(lambda: raising(RecursionError()))
+a_list = completing(lambda: [1, 2])
+none = completing(lambda: None)
+text = completing(lambda: '{"ok": true}')
+an_object = completing(object)
+contains_itself = completing(lambda: recursive)
+a_set = completing(lambda: completion(text={1}))
+nan = completing(lambda: completion(text="x", usage={"prompt_tokens": float("nan"), "total_tokens": 1}))
+five_mebibytes = completing(lambda: completion(text="x" * (5 << 20), extra=1))
+lone_surrogate = completing(lambda: completion(text="\\ud800", finish_reason="\\ud800"))
+
+class hangs_everywhere(Wrapped):
+    async def handle(self, envelope): await asyncio.sleep(1000)
+    async def handle_stream(self, envelope):
+        await asyncio.sleep(1000)
+        yield {}
+
+class raises_everywhere(Wrapped):
+    async def handle(self, envelope): raise KeyboardInterrupt
+    def handle_stream(self, envelope): raise SystemExit
+
+class not_a_coroutine(Wrapped):
+    def handle(self, envelope): return 7
+
+class stream_five_mebibytes(Wrapped):
+    async def handle_stream(self, envelope):
+        yield frame("x" * (5 << 20))
+        yield frame("", True)
+
+class stream_endless_fast(Wrapped):
+    async def handle_stream(self, envelope):
+        while True: yield frame("x")
+
+class stream_endless_slow(Wrapped):
+    async def handle_stream(self, envelope):
+        while True:
+            await asyncio.sleep(0.02)
+            yield frame("x")
+
+class stream_endless_and_large(Wrapped):
+    async def handle_stream(self, envelope):
+        for number in itertools.count():
+            yield frame("x" * 900_000)
+
+class stream_raises_midway(Wrapped):
+    async def handle_stream(self, envelope):
+        async for each in self.inner.handle_stream(envelope):
+            yield each
+            raise RuntimeError("midway")
+
+class stream_interrupts_midway(Wrapped):
+    async def handle_stream(self, envelope):
+        async for each in self.inner.handle_stream(envelope):
+            yield each
+            raise KeyboardInterrupt
+
+class stream_is_a_list(Wrapped):
+    def handle_stream(self, envelope): return [frame("x", True)]
+
+class stream_is_none(Wrapped):
+    async def handle_stream(self, envelope): return None
+
+class stream_of_objects(Wrapped):
+    async def handle_stream(self, envelope): yield object()
+
+class stream_hangs_on_close(Wrapped):
+    async def handle_stream(self, envelope):
+        try:
+            while True: yield frame("x")
+        finally:
+            await asyncio.sleep(1000)
+
+class background_task_exits(Wrapped):
+    async def handle(self, envelope):
+        async def die(): raise SystemExit(1)
+        if op_of(envelope) == "llm.complete":
+            self.task = asyncio.get_running_loop().create_task(die())
+        return await self.inner.handle(envelope)
+
+class stops_the_loop(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.complete":
+            asyncio.get_running_loop().stop()
+            await asyncio.sleep(0.01)
+        return await self.inner.handle(envelope)
+'''
+
+ENDLESS = "COM-STREAM-6 COM-WIRE-2"
+"""Which of the two depends on whether the frames or the time ran out first."""
+
+UNARY = {
+    "hangs": "COM-WIRE-2",
+    "will_not_be_cancelled": "COM-WIRE-2",
+    "blocks_the_loop": "COM-WIRE-2",
+    "keyboard_interrupt": "COM-WIRE-1",
+    "system_exit": "COM-WIRE-1",
+    "cancelled_error": "COM-WIRE-1",
+    "generator_exit": "COM-WIRE-1",
+    "recursion": "COM-WIRE-1",
+    "a_list": "COM-WIRE-3",
+    "none": "COM-WIRE-3",
+    "text": "COM-WIRE-3",
+    "an_object": "COM-WIRE-3",
+    "contains_itself": "COM-WIRE-3",
+    "a_set": "COM-WIRE-3",
+    "nan": "COM-NUM-2",
+    "five_mebibytes": "LLM-COMPLETE-1",
+    "lone_surrogate": "LLM-COMPLETE-2",
+}
+
+STREAMS = {
+    "stream_five_mebibytes": "COM-STREAM-5",
+    "stream_endless_fast": ENDLESS,
+    "stream_endless_slow": "COM-WIRE-2",
+    "stream_endless_and_large": ENDLESS,
+    "stream_raises_midway": "COM-WIRE-1",
+    "stream_interrupts_midway": "COM-WIRE-1",
+    "stream_is_a_list": "COM-WIRE-3",
+    "stream_is_none": "COM-WIRE-3",
+    "stream_of_objects": "COM-WIRE-3",
+    "stream_hangs_on_close": ENDLESS,
+}
+
+EVERYTHING = {
+    "hangs_everywhere": "COM-WIRE-2",
+    "raises_everywhere": "COM-WIRE-1",
+    "not_a_coroutine": "COM-WIRE-3",
+}
+
+LOOPS = ("background_task_exits", "stops_the_loop")
+
+FEW = "--corpus-requirement=COM-WIRE-[123],COM-NUM-2,COM-STREAM-[1567],COM-CAP-2,LLM-COMPLETE-[12],LLM-TOKENS-1"
+
+
+def run(project: Project, name: str, few: str = FEW, *, apart: bool = False) -> pytest.RunResult:
+    """A run of a few requirements on a hostile adapter, patient for a third of a second a call."""
+    project.adapter(HOSTILE, name="hostile")
+    options = (f"--corpus-adapter=hostile:{name}", "--corpus-call-timeout=0.3", "--corpus-report=r.json", few)
+    return project.run_apart(*options) if apart else project.run(*options)
+
+
+def assert_survived(result: pytest.RunResult) -> None:
+    """The run came to its end and blames the adapter."""
+    assert result.ret == 1, said(result)
+    assert "INTERNALERROR" not in said(result)
+    assert "fault of pytest-corpus" not in said(result)
+    assert "corpus conformance" in said(result)
+
+
+@pytest.mark.parametrize(("name", "broken"), (UNARY | STREAMS).items(), ids=UNARY | STREAMS)
+def test_one_hostile_operation(project: Project, name: str, broken: str) -> None:
+    """The requirement that it breaks is named, it is the only one, and other tests still pass."""
+    result = run(project, name)
+    assert_survived(result)
+    assert violated(project.report()) & set(broken.split())
+    assert len(violated(project.report())) <= 2, violated(project.report())
+    assert result.parseoutcomes()["passed"] >= 2
+
+
+@pytest.mark.parametrize(("name", "broken"), EVERYTHING.items(), ids=EVERYTHING)
+def test_every_operation_hostile(project: Project, name: str, broken: str) -> None:
+    """Where nothing works at all, that one cause is the one finding, and the run ends soon."""
+    result = run(project, name, "--corpus-requirement=*")
+    assert_survived(result)
+    assert violated(project.report()) == {broken}
+    assert project.report()["verdict"] == "nonconformant"
+    assert result.duration < 60
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_hostile_to_the_event_loop(project: Project, name: str) -> None:
+    """An adapter that ends the event loop is found out, and tests of other operations still run."""
+    few = "--corpus-requirement=COM-WIRE-[12],COM-CAP-2,LLM-TOKENS-1,COM-HEALTH-1"
+    result = run(project, name, few, apart=True)
+    assert_survived(result)
+    assert violated(project.report()) <= {"COM-WIRE-1", "COM-WIRE-2"}
+    assert result.parseoutcomes()["passed"] >= 2
+
+
+def test_a_hanging_operation_is_not_called_for_ever(project: Project) -> None:
+    """After a few time-outs an operation is left alone: a whole run takes seconds, not minutes."""
+    result = run(project, "hangs", "--corpus-requirement=*")
+    assert_survived(result)
+    assert violated(project.report()) == {"COM-WIRE-2"}
+    assert "blocks" in said(result)
+    assert result.duration < 60
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Odd(Wrapped):\n    async def handle_stream(self, e): return self.inner.handle_stream(e)\n",
+        """
+class Bare:
+    def __init__(self, frames): self.frames = frames
+    def __aiter__(self): return self
+    async def __anext__(self): return await self.frames.__anext__()
+class Odd(Wrapped):
+    def handle_stream(self, envelope): return Bare(self.inner.handle_stream(envelope))
+""",
+        """
+class Later:
+    def __init__(self, answer): self.answer = answer
+    def __await__(self): return self.answer.__await__()
+class Odd(Wrapped):
+    def handle(self, envelope): return Later(self.inner.handle(envelope))
+""",
+        """
+from types import MappingProxyType
+class Odd(Wrapped):
+    async def handle(self, envelope): return MappingProxyType(await self.inner.handle(envelope))
+""",
+        """
+class Odd(Wrapped):
+    def __getattribute__(self, name):
+        if name in ("aclose", "close"): raise AttributeError(name)
+        return super().__getattribute__(name)
+    def __bool__(self): return False
+    def __eq__(self, other): raise RuntimeError
+    __hash__ = None
+""",
+    ],
+    ids=["coroutine", "without_aclose", "awaitable", "other_mapping", "falsy"],
+)
+def test_odd_but_legal(project: Project, source: str) -> None:
+    """An unusual way to be a wire handler is no finding."""
+    project.adapter(source)
+    result = project.run("--corpus-adapter=mine:Odd", FEW, "--corpus-report=r.json")
+    assert result.ret == 0, said(result)
+    assert violated(project.report()) == set()
+
+
+def test_changes_the_request(project: Project) -> None:
+    """An adapter that changes the request it is given disturbs no other test."""
+    project.adapter(
+        "class Changing(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        if isinstance(envelope, dict): envelope.clear()\n"
+        "        return answer\n"
+    )
+    result = project.run("--corpus-adapter=mine:Changing", FEW, "--corpus-report=r.json")
+    assert result.ret == 0, said(result)
+
+
+def test_a_talkative_adapter(project: Project) -> None:
+    """One that logs what it is told breaks the leak requirements; reports and messages do not repeat it."""
+    project.adapter(
+        "import logging\n"
+        "class Talking(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        if op_of(envelope) == 'llm.complete':\n"
+        "            for message in envelope['args'].get('messages') or []:\n"
+        "                text = message.get('content') if isinstance(message, dict) else None\n"
+        "                if isinstance(text, str) and len(text) == 14 and text.isalnum():\n"
+        "                    open('seen.txt', 'a').write(text + '\\n')\n"
+        "                    print('print', text)\n"
+        "                    logging.getLogger('mine').warning('asked %s', text)\n"
+        "        return await self.inner.handle(envelope)\n"
+    )
+    result = project.run(
+        "--corpus-adapter=mine:Talking",
+        "--corpus-requirement=COM-LEAK-*",
+        "--corpus-report=r.json",
+        "--show-capture=no",
+    )
+    assert result.ret == 1
+    assert violated(project.report()) == {"COM-LEAK-3"}
+    secrets = set((project.path / "seen.txt").read_text().split())
+    assert secrets
+    everything = said(result) + (project.path / "r.json").read_text("utf-8")
+    assert not [secret for secret in secrets if secret in everything]
+
+
+@pytest.mark.parametrize("hooks", ["metrics", "provider"])
+def test_misuse_of_a_hook(project: Project, hooks: str) -> None:
+    """A hook that is called the wrong way is the adapter's finding, not a crash of ours."""
+    misuse = {
+        "metrics": "self.metrics.observe(1, 2, object(), surprise={})\n        self.metrics.counter()",
+        "provider": "await self.provider.reached(object(), chunk='x', items=None)",
+    }[hooks]
+    project.adapter(
+        "class Misusing:\n"
+        f"    def __init__(self, {hooks}): self.{hooks}, self.inner = {hooks}, llm()\n"
+        "    async def handle(self, envelope):\n"
+        f"        {misuse}\n"
+        "        return await self.inner.handle(envelope)\n"
+        "    def handle_stream(self, envelope): return self.inner.handle_stream(envelope)\n"
+    )
+    result = project.run(
+        "--corpus-adapter=mine:Misusing", "--corpus-requirement=COM-OBS-*,COM-FAULT-*", "--corpus-report=r.json"
+    )
+    text = said(result)
+    assert "INTERNALERROR" not in text
+    assert "fault of pytest-corpus" not in text
+    assert ("COM-OBS-12" in violated(project.report())) == (hooks == "metrics")

@@ -1,0 +1,34 @@
+"""A correct adapter of an unusual shape is never failed for what is no requirement (DESIGN 1)."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import Project, said, statuses, violated
+from legal_adapters import LEGAL
+
+EXPECTED = {
+    "NoStreaming": {"LLM-STREAM-1": "not_applicable"},
+    "NoCounting": {"LLM-TOKENS-1": "not_applicable"},
+    "NoTools": {"LLM-TOOLS-1": "not_applicable"},
+    "NoModelList": {"LLM-MODEL-2": "not_applicable"},
+    "TinyWindow": {"LLM-CONTEXT-1": "satisfied"},
+    "Minimal": {"LLM-STREAM-1": "satisfied", "LLM-TOKENS-1": "satisfied"},
+    "MinimalWithoutOptions": {"LLM-STREAM-1": "not_applicable", "LLM-TOKENS-1": "not_applicable"},
+    "NestedCapabilities": {"LLM-MODEL-2": "satisfied", "LLM-CONTEXT-1": "satisfied"},
+}
+"""What a shape must come to in particular."""
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_legal_shape(project: Project, name: str) -> None:
+    """No MUST is violated, no test of ours crashes, and what the shape does without is not applicable."""
+    result = project.run(f"--corpus-adapter=legal_adapters:{name}", "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert result.ret == 0, said(result)
+    assert report["complete"]
+    assert report["verdict"] in ("conformant", "incomplete")
+    for requirement, status in EXPECTED.get(name, {}).items():
+        assert statuses(report)["llm", requirement] == status
+    satisfied = report["components"]["llm"]["totals"]["must"]["satisfied"]
+    assert satisfied >= 60

@@ -1,0 +1,106 @@
+"""Under pytest-xdist: the same report, and honesty about lost workers (DESIGN 4)."""
+
+from __future__ import annotations
+
+from inner_runs import REFERENCE, Project, said, statuses, without_times
+
+XDIST = ("xdist",)
+
+SOURCES = {
+    "conftest.py": "def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'\n",
+    "test_suites.py": "import pytest_corpus\n"
+    "test_ours = pytest_corpus.suite('pytest_corpus.reference:llm')\n",
+}
+
+DYING = """
+import os
+class Dying(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.count_tokens" and not os.path.exists("died.txt"):
+            open("died.txt", "w").close()
+            os._exit(1)
+        return await self.inner.handle(envelope)
+"""
+
+
+def test_same_report_as_one_process(project: Project) -> None:
+    """Two workers come to the same report as one process, but for times."""
+    project.run(REFERENCE, "--corpus-report=one.json")
+    result = project.run_apart(REFERENCE, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
+    assert result.ret == 0, said(result)
+    one, two = (without_times(project.report(f"{name}.json")) for name in ("one", "two"))
+    assert one == two
+    assert (two["verdict"], two["complete"]) == ("conformant", True)
+
+
+def test_same_report_for_conftest_and_suite(project: Project) -> None:
+    """So do a conftest's adapter and a module's suite, each with a report of its own."""
+    few = "--corpus-requirement=COM-CAP-*,LLM-STREAM-1"
+    project.pytester.makepyfile(**{name.removesuffix(".py"): text for name, text in SOURCES.items()})
+    project.run(few, "--corpus-report=one.json")
+    result = project.run_apart(few, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
+    assert result.ret == 0, said(result)
+    for label in ("test_ours", "pytest_corpus.reference_llm"):
+        one, two = (project.report(f"{name}.{label}.json") for name in ("one", "two"))
+        assert without_times(one) == without_times(two)
+        assert "satisfied" in statuses(two).values()
+
+
+def test_same_findings_as_one_process(project: Project) -> None:
+    """A broken adapter breaks the same requirements, whichever worker saw it."""
+    project.adapter(
+        "class Broken(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        return {**answer, 'ms': -1}\n"
+    )
+    options = ("--corpus-adapter=mine:Broken", "--corpus-requirement=COM-ENV-*,COM-ERR-*,COM-CAP-*")
+    assert project.run(*options, "--corpus-report=one.json").ret == 1
+    result = project.run_apart(*options, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
+    assert result.ret == 1
+    one, two = (statuses(project.report(f"{name}.json")) for name in ("one", "two"))
+    assert one == two
+    assert one["llm", "COM-ENV-3"] == "violated"
+
+
+def test_lost_worker(project: Project) -> None:
+    """When a worker dies the run goes on, is partial and not green; no verdict is issued."""
+    project.adapter(DYING)
+    result = project.run_apart(
+        "--corpus-adapter=mine:Dying",
+        "--corpus-requirement=COM-CAP-2,LLM-TOKENS-*",
+        "-n",
+        "2",
+        "--corpus-report=r.json",
+        plugins=XDIST,
+    )
+    assert (project.path / "died.txt").exists()
+    report = project.report()
+    assert (report["verdict"], report["complete"]) == ("partial", False)
+    assert "a worker was lost" in report["gaps"]
+    assert result.ret != 0
+    assert result.parseoutcomes()["passed"] > 3
+
+
+def test_lost_worker_of_a_whole_run(project: Project) -> None:
+    """A whole run with a lost worker is no verdict, either."""
+    project.adapter(DYING)
+    result = project.run_apart(
+        "--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST
+    )
+    assert project.report()["verdict"] == "partial"
+    assert "verdict: conformant" not in said(result)
+    assert result.ret != 0
+
+
+def test_users_tests_beside_the_suite(project: Project) -> None:
+    """The user's own tests are distributed with the suite."""
+    project.pytester.makeconftest(SOURCES["conftest.py"])
+    project.pytester.makepyfile(
+        test_own="def test_own(corpus_adapter):\n"
+        "    request = {'op': 'llm.health', 'ctx': {}, 'args': {}}\n"
+        "    assert corpus_adapter.send(request, 'llm').frames[0].body['ok']\n"
+    )
+    result = project.run_apart("--corpus-requirement=COM-CAP-2", "-n", "2", plugins=XDIST)
+    assert result.parseoutcomes()["passed"] == 2, said(result)
+    assert result.ret == 0
