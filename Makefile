@@ -15,7 +15,8 @@ ADAPTER_MODULE := $(firstword $(subst :, ,$(lastword $(subst =, ,$(ADAPTER)))))
 COV            ?= $(ADAPTER_MODULE)
 COV_FAIL_UNDER ?= $(if $(filter pytest_corpus.reference,$(ADAPTER_MODULE)),80,0)
 
-BIN   := $(abspath $(VENV))/bin
+absolute = $(if $(filter /%,$1),$1,$(CURDIR)/$1)
+BIN   := $(call absolute,$(VENV))/bin
 READY := $(VENV)/.ready-
 
 # The suite needs no test files: it runs in an empty folder with settings of its own, and finds adapters of the
@@ -90,15 +91,15 @@ verify: test-conformance
 
 test-conformance: safety-check $(READY)run
 	@rm -f '$(ATTESTATION)'
-	$(CONFORMANCE) $(COVERED) --corpus-report='$(abspath $(ATTESTATION))' $(PYTEST_ARGS)
+	$(CONFORMANCE) $(COVERED) --corpus-report='$(call absolute,$(ATTESTATION))' $(PYTEST_ARGS)
 
 $(COMPONENTS:%=test-%-conformance): test-%-conformance: safety-check $(READY)run
 	$(CONFORMANCE) $(COVERED) --corpus-components=$* $(PYTEST_ARGS)
 
 conformance-report: safety-check $(READY)run
 	@rm -f '$(ATTESTATION)'
-	@$(CONFORMANCE) --corpus-report='$(abspath $(ATTESTATION))' $(PYTEST_ARGS); code=$$?; \
-	test ! -f '$(abspath $(ATTESTATION))' || echo "attestation: $(abspath $(ATTESTATION))"; exit $$code
+	@$(CONFORMANCE) --corpus-report='$(call absolute,$(ATTESTATION))' $(PYTEST_ARGS); code=$$?; \
+	test ! -f '$(call absolute,$(ATTESTATION))' || echo "attestation: $(call absolute,$(ATTESTATION))"; exit $$code
 
 test-fast $(COMPONENTS:%=test-fast-%): SAID = without slow tests; where that leaves any out, no verdict is issued
 quick-check: SAID = only the core of the suite; no verdict is issued

@@ -10,7 +10,7 @@ time where the system tells it: starting up is nothing but computing, and on a b
 wavers by far more than what is to be measured. It measures until the limit lies outside the interval, or gives
 up. Exits with 1 where the whole interval is above the limit.
 
-    python benchmarks/startup.py [--most N]
+    python benchmarks/startup.py [--seconds N]
 
 Run it with the interpreter of an environment in which pytest-corpus is installed.
 """
@@ -63,15 +63,15 @@ class Taken:
 def main() -> int:
     """Measure and print; the exit code: 1 where the cost is surely above the limit, else 0."""
     parser = argparse.ArgumentParser(description="The plugin's cost for a run that declares no adapter.")
-    parser.add_argument("--most", type=int, default=400, help="pairs of runs after which to give up (default 400)")
-    most = max(BATCH, parser.parse_args().most)
+    parser.add_argument("--seconds", type=float, default=120, help="after which to give up (default 120)")
+    seconds = parser.parse_args().seconds
     others = [point.name for point in entry_points(group="pytest11")]
     if "corpus" not in others:
         parser.error(f"pytest-corpus is not installed for {sys.executable}")
     others.remove("corpus")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--co", "-q"]
     command += [part for name in others for part in ("-p", f"no:{name}")]
-    measured = _measured(command, [*command, "-p", "no:corpus"], most)
+    measured = _measured(command, [*command, "-p", "no:corpus"], seconds)
     print(f"python {sys.version.split()[0]}, pytest {version('pytest')}, {len(measured)} runs each, medians in ms\n")
     print(f"{'':<16}{'plugin':>10}{'no:corpus':>12}{'difference':>12}{'ratio':>8}   of neighbours (95 %)")
     _print_row("elapsed time", [(plugin.elapsed, bare.elapsed) for plugin, bare in measured])
@@ -116,14 +116,15 @@ def _deciding(measured: list[tuple[Taken, Taken]]) -> list[tuple[float, float]]:
     return [(plugin.elapsed, bare.elapsed) for plugin, bare in measured]
 
 
-def _measured(plugin: list[str], bare: list[str], most: int) -> list[tuple[Taken, Taken]]:
+def _measured(plugin: list[str], bare: list[str], seconds: float) -> list[tuple[Taken, Taken]]:
     """Pairs of neighbouring runs, as many as are needed to tell; a pair before them fills the caches."""
     measured: list[tuple[Taken, Taken]] = []
+    end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="corpus-startup-") as folder:
         for name, text in PROJECT.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         _pair(plugin, bare, folder)
-        while len(measured) < most:
+        while not measured or time.monotonic() < end:
             for _ in range(BATCH // 2):
                 measured.append(_pair(plugin, bare, folder))
                 measured.append(_pair(bare, plugin, folder)[::-1])

@@ -108,7 +108,7 @@ class StreamValidationEngine:
     Raises:
         ValueError: the component does not stream, or the framing is unknown.
         UnknownEditionError: there is no such edition.
-        UnknownSchemaError: no schema says what the component's chunks are.
+        UnknownSchemaError: no schema says what the component's chunks, or its overlay frames, are.
     """
 
     def __init__(
@@ -131,6 +131,8 @@ class StreamValidationEngine:
         self._framing = framing
         self._chunk_schema = _chunk_schema(component)
         self._schemas.get_validator(self._chunk_schema, self._edition_of(self._chunk_schema))
+        if framing == "event":
+            self._schemas.get_validator(f"{component}.stream.frame.data", edition)
         self._null_ms = edition != EDITIONS[0]
         self._errors: list[FrameError] = []
         self._total = 0

@@ -12,7 +12,8 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 class LogTap(logging.Handler):
     """A context manager that collects the text of every record that any logger emits.
 
-    Loggers that do not propagate are tapped too. Levels stay as the application set them unless `debug` is
+    It listens where loggers hand their records on, after their own filters: loggers that do not propagate, or
+    that are made while the call runs, are heard too. Levels stay as the application set them unless `debug` is
     given, which opens the root logger to debug records.
     """
 
@@ -20,8 +21,8 @@ class LogTap(logging.Handler):
         super().__init__(level=0)
         self.texts: list[str] = []
         self._debug = debug
-        self._tapped: list[logging.Logger] = []
         self._root_level = logging.root.level
+        self._hand_on = logging.Logger.callHandlers
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message, the extra fields and the exception text of a record."""
@@ -38,10 +39,13 @@ class LogTap(logging.Handler):
         self.texts.append("\n".join(parts))
 
     def __enter__(self) -> LogTap:
-        loggers = [item for item in logging.root.manager.loggerDict.values() if isinstance(item, logging.Logger)]
-        self._tapped = [logging.root, *(logger for logger in loggers if not logger.propagate)]
-        for logger in self._tapped:
-            logger.addHandler(self)
+        hand_on = self._hand_on = logging.Logger.callHandlers
+
+        def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
+            self.handle(record)
+            hand_on(logger, record)
+
+        logging.Logger.callHandlers = heard  # type: ignore[method-assign,assignment]
         self._root_level = logging.root.level
         if self._debug:
             logging.root.setLevel(logging.DEBUG)
@@ -50,7 +54,6 @@ class LogTap(logging.Handler):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for logger in self._tapped:
-            logger.removeHandler(self)
+        logging.Logger.callHandlers = self._hand_on  # type: ignore[method-assign]
         if self._debug:
             logging.root.setLevel(self._root_level)

@@ -48,20 +48,38 @@ _FRAMES = ("1.1.0",)
 """Canonical frames are valid from this edition on (R3)."""
 
 
-def _exchange(component: str, operation: str) -> tuple[Golden, Golden]:
-    """The request and the success golden of one operation, in the plain naming of SCHEMA 7.2."""
-    return (
-        Golden(
-            f"{component}/{component}_{operation}_request.json",
-            f"{component}.envelope.request",
-            also=(f"{component}.{operation}.request",),
-        ),
-        Golden(
-            f"{component}/{component}_{operation}_success.json",
-            f"{component}.envelope.success",
-            also=(f"{component}.{operation}.success",),
-        ),
+def _request(op: str, stem: str = "") -> Golden:
+    """The request golden of one operation; `stem` is its file's where that does not follow from the op."""
+    component, _, name = op.partition(".")
+    return Golden(
+        f"{component}/{stem or f'{component}_{name}_request'}.json",
+        f"{component}.envelope.request",
+        also=(f"{op}.request",),
     )
+
+
+def _success(op: str, stem: str = "") -> Golden:
+    """The success golden of one unary operation, in the same naming."""
+    component, _, name = op.partition(".")
+    return Golden(
+        f"{component}/{stem or f'{component}_{name}_success'}.json",
+        f"{component}.envelope.success",
+        also=(f"{op}.success",),
+    )
+
+
+def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
+    """The request and the success golden of one operation."""
+    return (
+        _request(op, f"{stem}_request" if stem else ""),
+        _success(op, f"{stem}_success" if stem else ""),
+    )
+
+
+def _error(stem: str) -> Golden:
+    """The golden of one error envelope."""
+    component = stem.partition("_")[0]
+    return Golden(f"{component}/{stem}.json", f"{component}.envelope.error", also=("common.envelope.error",))
 
 
 def _type(component: str, name: str) -> Golden:
@@ -78,17 +96,32 @@ def _overlay(component: str, event: str) -> Golden:
     )
 
 
+def _streams(op: str) -> tuple[Golden, Golden, Golden]:
+    """The goldens of canonical frames: a stream that succeeds, its first frame, and a stream that fails."""
+    component = op.partition(".")[0]
+    frame, envelope = f"{op}.frame", (f"{component}.envelope.stream.success",)
+    return (
+        Golden(f"{component}/{component}_stream.ndjson", frame, _FRAMES, envelope),
+        Golden(f"{component}/{component}_stream_chunk.json", frame, _FRAMES, envelope),
+        Golden(
+            f"{component}/{component}_stream_error.ndjson",
+            frame,
+            _FRAMES,
+            envelope,
+            last_line=f"{component}.envelope.error",
+        ),
+    )
+
+
 _LLM = (
-    *_exchange("llm", "capabilities"),
-    *_exchange("llm", "complete"),
-    *_exchange("llm", "count_tokens"),
-    *_exchange("llm", "health"),
-    Golden("llm/llm_error_envelope.json", "llm.envelope.error", also=("common.envelope.error",)),
+    *_exchange("llm.capabilities"),
+    *_exchange("llm.complete"),
+    *_exchange("llm.count_tokens"),
+    *_exchange("llm.health"),
+    _error("llm_error_envelope"),
     Golden("llm/llm_response_format.json", "llm.response_format"),
     Golden("llm/llm_sampling_params.json", "llm.sampling.params"),
-    Golden("llm/llm_stream.ndjson", "llm.stream.frame", _FRAMES, ("llm.envelope.stream.success",)),
-    Golden("llm/llm_stream_chunk.json", "llm.stream.frame", _FRAMES, ("llm.envelope.stream.success",)),
-    Golden("llm/llm_stream_error.ndjson", "llm.stream.frame", _FRAMES, last_line="llm.envelope.error"),
+    *_streams("llm.stream"),
     _overlay("llm", "data"),
     _overlay("llm", "end"),
     _overlay("llm", "error"),
@@ -102,5 +135,64 @@ _LLM = (
     _type("llm", "warning"),
 )
 
-GOLDENS = _LLM
+_VECTOR = (
+    *_exchange("vector.capabilities"),
+    *_exchange("vector.delete"),
+    _error("vector_error_dimension_mismatch"),
+    *_exchange("vector.health"),
+    *_exchange("vector.create_namespace", "vector_namespace_create"),
+    *_exchange("vector.delete_namespace", "vector_namespace_delete"),
+    Golden("vector/vector_partial_success_result.json", "vector.types.partial_success_result"),
+    *_exchange("vector.query"),
+    _type("vector", "failure_item"),
+    _type("vector", "filter"),
+    _type("vector", "query_result"),
+    _type("vector", "vector"),
+    _type("vector", "vector_match"),
+    *_exchange("vector.upsert"),
+)
+
+_EMBEDDING = (
+    *_exchange("embedding.capabilities"),
+    _request("embedding.count_tokens", "embedding_count_tokens_request_batch"),
+    _request("embedding.count_tokens", "embedding_count_tokens_request_single"),
+    _success("embedding.count_tokens", "embedding_count_tokens_success_batch"),
+    _success("embedding.count_tokens", "embedding_count_tokens_success_single"),
+    *_exchange("embedding.embed_batch"),
+    *_exchange("embedding.embed"),
+    _error("embedding_envelope_error"),
+    *_exchange("embedding.health"),
+    Golden("embedding/embedding_partial_success_result.json", "embedding.partial_success.result"),
+    _type("embedding", "failure"),
+    _type("embedding", "vector"),
+    _type("embedding", "warning"),
+)
+
+_GRAPH = (
+    _request("graph.delete_nodes", "graph.delete_nodes.by_id.request"),
+    _success("graph.delete_nodes", "graph.delete_nodes.by_id.success"),
+    _request("graph.upsert_nodes", "graph.upsert_nodes.single.request"),
+    _success("graph.upsert_nodes", "graph.upsert_nodes.single.success"),
+    Golden("graph/graph_batch_op_create_vertex.json", "graph.types.batch_op"),
+    Golden("graph/graph_batch_op_query.json", "graph.types.batch_op"),
+    *_exchange("graph.batch"),
+    *_exchange("graph.capabilities"),
+    *_exchange("graph.upsert_edges", "graph_edge_create"),
+    Golden("graph/graph_entity_edge.json", "graph.types.entity"),
+    Golden("graph/graph_entity_vertex.json", "graph.types.entity"),
+    _error("graph_envelope_error"),
+    *_exchange("graph.health"),
+    Golden("graph/graph_id_value.json", "graph.types.id"),
+    Golden("graph/graph_partial_success_result.json", "graph.types.partial_success_result"),
+    *_exchange("graph.query"),
+    Golden("graph/graph_row.json", "graph.types.row"),
+    *_streams("graph.stream_query"),
+    _overlay("graph", "data"),
+    _overlay("graph", "end"),
+    _overlay("graph", "error"),
+    _request("graph.stream_query"),
+    Golden("graph/graph_warning.json", "graph.types.warning"),
+)
+
+GOLDENS = (*_LLM, *_VECTOR, *_EMBEDDING, *_GRAPH)
 """Every golden, folder by folder."""

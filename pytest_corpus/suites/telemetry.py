@@ -9,7 +9,7 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.metrics import Count, Observation
 from pytest_corpus.spec.errors import TAXONOMY, code_of
-from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 from pytest_corpus.suites.outcomes import Violation
 from pytest_corpus.suites.reply import looks_like_error
 from pytest_corpus.suites.subject import Subject
@@ -25,7 +25,7 @@ LEAKS = {
     "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
     "tenant": {"error": "COM-LEAK-4", "metrics": "COM-LEAK-4", "log": "COM-LEAK-4"},
     "idempotency key": {"error": "COM-LEAK-5", "metrics": "COM-LEAK-5", "log": "COM-LEAK-5"},
-    "provider text": {"error": "COM-LEAK-6", "metrics": "COM-LEAK-6", "log": "COM-LEAK-6"},
+    "provider text": {"answer": "COM-LEAK-6", "metrics": "COM-LEAK-6", "log": "COM-LEAK-6"},
     "model": {"metrics": "COM-OBS-13"},
     "request id": {"metrics": "COM-OBS-14"},
 }
@@ -55,6 +55,11 @@ def _interface(exchange: Exchange) -> Iterator[Finding]:
                 "COM-OBS-12",
                 Violation("the keyword arguments of the MetricsSink interface", report.malformed),
             )
+        elif report.component not in COMPONENTS:
+            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), _short(report.component), "component")
+    for count in exchange.counts:
+        if isinstance(count.value, bool) or not isinstance(count.value, (int, float)):
+            yield "COM-OBS-12", Violation("a number", type(count.value).__name__, "value")
 
 
 def _watched(exchange: Exchange, subject: Subject) -> bool:
@@ -79,8 +84,12 @@ def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         yield which, Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming and subject.component in ("llm", "graph"):
         counted = [count for count in exchange.counts if str(count.name).endswith(STREAM_OUTCOME)]
-        if len(counted) != 1:
-            yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}")
+        times = sum(count.value for count in counted if isinstance(count.value, (int, float)))
+        if len(counted) != 1 or times != 1:
+            yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {times}")
+        elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(failure)):
+            wanted = " or ".join(sorted(_codes(failure)))
+            yield "COM-OBS-6", Violation(wanted, _short(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
     if len(seen) == 1:
         yield from _labels(exchange, seen[0], failure, subject)
 
@@ -124,7 +133,7 @@ def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
         yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "none", "extra.tenant_hash")
     bucket = seen.extra.get("deadline_bucket")
     if isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < 2**63:
-        if bucket is None:
+        if bucket in (None, ""):
             yield (
                 "COM-OBS-10",
                 Violation("deadline_bucket where a deadline was given", "none", "extra.deadline_bucket"),
@@ -139,6 +148,7 @@ def _leaks(exchange: Exchange) -> Iterator[Finding]:
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     texts = {
         "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
+        "answer": [json.dumps(frame.body, ensure_ascii=False, default=str) for frame in exchange.frames],
         "metrics": [json.dumps(report.labels(), default=str, ensure_ascii=False) for report in reports],
         "log": list(exchange.logs),
     }
@@ -148,7 +158,9 @@ def _leaks(exchange: Exchange) -> Iterator[Finding]:
             if exchange.debug_logs and channel == "log":
                 requirement = "COM-LEAK-7"  # noqa: PLW2901 - the same leak, seen only on request
             if any(_holds(text, secret) for text in texts[channel]):
-                place = {"error": "an error", "metrics": "metrics", "log": "a log record"}[channel]
+                place = {"error": "an error", "answer": "an answer", "metrics": "metrics", "log": "a log record"}[
+                    channel
+                ]
                 yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
 
 

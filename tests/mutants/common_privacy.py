@@ -7,8 +7,10 @@ import logging
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.llm_adapter import Prompt, ReferenceLLM, Reply
 from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.telemetry import MetricsSink
 
 from . import catches
 
@@ -141,8 +143,8 @@ class TenantIsItsHash(ReferenceLLM):
 class RememberingTenants(ReferenceLLM):
     """The reference, which remembers tenants by their hashes."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.tenants: dict[str | None, str] = {}
 
     def tenant_hash(self, tenant: str) -> str:

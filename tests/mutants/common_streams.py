@@ -145,7 +145,7 @@ class BrokenStreamJustEnds(ReferenceLLM):
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
         begun = False
         async for frame in super().handle_stream(envelope):
-            if frame["ok"] or not begun:
+            if not begun or frame.get("error") != "Unavailable":
                 yield frame
             begun = True
 

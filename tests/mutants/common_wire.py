@@ -9,8 +9,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
+from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.llm_adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.spec.operations import Operation
 
 from . import catches
@@ -71,8 +73,8 @@ class HealthHangs(ReferenceLLM):
 class LockNotReleased(ReferenceLLM):
     """It does not release its lock where counting fails, so that the next count waits for ever."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.lock = asyncio.Lock()
 
     async def count_tokens(self, call: Call) -> dict[str, int]:

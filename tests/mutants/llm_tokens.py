@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from pytest_corpus.reference.request import Call
 from . import catches
 
 LARGE = 2**30
+FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 
 
 class Counting(ReferenceLLM):
@@ -77,11 +79,11 @@ class TrailingSpaceCounts(Counting):
 
 
 @catches("LLM-TOKENS-2")
-class ComposedCharactersCount(Counting):
-    """It counts a base character twice until its combining mark has come."""
+class FlagsAreOneToken(Counting):
+    """It counts a flag as one token and the first half of it by its four bytes."""
 
     def said(self, text: str, tokens: int) -> Any:
-        return sum(2 - bool(unicodedata.combining(after)) for after in (text + " ")[1:])
+        return sum(4 if "\U0001f1e6" <= char <= "\U0001f1ff" else 1 for char in FLAG.sub("x", text)) // 2 + 1
 
 
 @catches("LLM-TOKENS-3")
@@ -262,11 +264,12 @@ class StreamEndsAfterTheChunk(ReferenceLLM):
 
 
 @catches("LLM-STREAM-4")
-class UsageOfTheChunk(Chunking):
-    """It gives the usage of the chunk and not the usage so far."""
+class UsageStillToCome(Chunking):
+    """It gives the usage that is left and not the usage so far."""
 
     def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
-        return {**chunk, "usage_so_far": self.usage(prompt, self.tokens(chunk["text"]))}
+        left = prompt.limit - chunk["usage_so_far"]["completion_tokens"]
+        return {**chunk, "usage_so_far": self.usage(prompt, left)}
 
 
 @catches("LLM-STREAM-5")

@@ -12,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
@@ -37,15 +39,15 @@ class Report:
 
     Attributes:
         statuses: the status of each requirement by its id.
-        tests: how many tests each requirement has.
+        tests: the outcome of each test, by the id of its requirement.
         findings: what was found, by the id of the violated requirement.
-        errors: the tests in which the suite itself failed.
+        errors: the tests in which the suite itself failed, with what they say.
     """
 
     verdict: str
     complete: bool
     statuses: dict[str, str]
-    tests: dict[str, int]
+    tests: dict[str, list[str]]
     findings: dict[str, list[str]]
     errors: list[str]
 
@@ -63,8 +65,8 @@ class Runner:
     """A process that runs the suite against one adapter after the other."""
 
     def __init__(self) -> None:
-        self._open = ExitStack()
-        self._log = self._open.enter_context(tempfile.TemporaryFile("w+"))
+        self._folder = tempfile.TemporaryDirectory()
+        self._log = Path(self._folder.name) / "log"
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Runner:
@@ -74,7 +76,7 @@ class Runner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
-        self._open.close()
+        self._folder.cleanup()
 
     def run(self, factory: str) -> Report:
         """The report of the whole suite on the adapter that `factory` makes.
@@ -109,14 +111,16 @@ class Runner:
         environment = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_XDIST_WORKER"):
             environment.pop(name, None)
-        return subprocess.Popen(
-            [sys.executable, "-m", f"{Path(__file__).parent.name}.runner"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=environment,
-            text=True,
-        )
+        with self._log.open("a") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"{Path(__file__).parent.name}.runner"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=self._folder.name,
+                env=environment,
+                text=True,
+            )
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -125,8 +129,44 @@ class Runner:
             process.communicate()
 
     def _said(self) -> str:
-        self._log.seek(0)
-        return self._log.read()[-2000:]
+        return self._log.read_text(errors="replace")[-2000:]
+
+
+class Laboratory:
+    """A few runners that work at the same time: much of a run is waiting for deadlines."""
+
+    def __init__(self, runners: int = 2) -> None:
+        self._open = ExitStack()
+        self._idle: SimpleQueue[Runner] = SimpleQueue()
+        for _ in range(runners):
+            self._idle.put(self._open.enter_context(Runner()))
+        self._pool = self._open.enter_context(ThreadPoolExecutor(runners))
+        self._begun: dict[str, Future[Report]] = {}
+
+    def __enter__(self) -> Laboratory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def begin(self, factory: str) -> Future[Report]:
+        """Have the suite run on an adapter, once, as soon as a runner is free."""
+        if factory not in self._begun:
+            self._begun[factory] = self._pool.submit(self._run, factory)
+        return self._begun[factory]
+
+    def report(self, factory: str) -> Report:
+        """The report of the suite on an adapter, when there is one."""
+        return self.begin(factory).result()
+
+    def _run(self, factory: str) -> Report:
+        runner = self._idle.get()
+        try:
+            return runner.run(factory)
+        finally:
+            self._idle.put(runner)
 
 
 def _report(answer: dict[str, Any]) -> Report:
@@ -135,7 +175,7 @@ def _report(answer: dict[str, Any]) -> Report:
         answer["verdict"],
         answer["complete"],
         {entry["id"]: entry["status"] for entry in entries},
-        {entry["id"]: len(entry["tests"]) for entry in entries},
+        {entry["id"]: [test["outcome"] for test in entry["tests"]] for entry in entries},
         {
             entry["id"]: [
                 f"expected {each['expected']}, got {each['got']} {each['path']}".rstrip() for each in entry["findings"]
@@ -170,10 +210,8 @@ def serve() -> None:
     """Examine each factory that comes in by a line; what the suite prints goes to the log."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for line in sys.stdin:
-            print(examine(line.strip(), Path(folder) / "report.json"), file=answers, flush=True)
+    for line in sys.stdin:
+        print(examine(line.strip(), Path.cwd() / "report.json"), file=answers, flush=True)
 
 
 if __name__ == "__main__":

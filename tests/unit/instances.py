@@ -83,10 +83,10 @@ def _made(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     merged = _merged(schema)
     if "const" in merged or "enum" in merged:
         return st.sampled_from([merged["const"]] if "const" in merged else merged["enum"])
-    for union in ("anyOf", "oneOf"):
-        if union in merged:
-            rest = {key: value for key, value in merged.items() if key != union}
-            return st.one_of([_made({"allOf": [rest, branch]}) for branch in merged[union]])
+    if merged["choices"]:
+        branches, *others = merged["choices"]
+        rest = {**merged, "choices": others}
+        return st.one_of([_made({"allOf": [rest, branch]}) for branch in branches])
     types = merged.get("type", ["object", "string", "null"])
     return st.one_of([_of_type(name, merged) for name in ([types] if isinstance(types, str) else types)])
 
@@ -96,7 +96,8 @@ def _of_type(name: str, schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     if name == "object":
         return _object(schema)
     if name == "array":
-        return st.lists(_made(schema.get("items", {})), max_size=2)
+        least = schema.get("minItems", 0)
+        return st.lists(_made(schema.get("items", {})), min_size=least, max_size=least + 2)
     if name == "string" and "pattern" in schema:
         return st.from_regex(schema["pattern"].replace("$", r"\Z"))
     if name == "number":
@@ -112,14 +113,23 @@ def _of_type(name: str, schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 def _object(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     made = {key: _made(value) for key, value in schema.get("properties", {}).items()}
     required = {key: made.pop(key, JSON) for key in schema.get("required", ())}
-    if schema.get("additionalProperties", True) is not False:
-        made["extra"] = JSON
-    return st.fixed_dictionaries(required, optional=made)
+    others = schema.get("additionalProperties", True)
+    if others is not False:
+        made["extra"] = JSON if others is True else _made(others)
+    fixed = st.fixed_dictionaries(required, optional=made)
+    patterned = [
+        st.dictionaries(st.from_regex(pattern.replace("$", r"\Z")), _made(value), max_size=2)
+        for pattern, value in schema.get("patternProperties", {}).items()
+    ]
+    return st.tuples(fixed, *patterned).map(lambda parts: {key: part[key] for part in parts for key in part})
 
 
 def _merged(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with its `$ref` and `allOf` folded in; what stands closer wins."""
-    merged: dict[str, Any] = {"properties": {}, "required": []}
+    """The schema with its `$ref` and `allOf` folded in; what stands closer wins.
+
+    Its unions, and each condition as the union of what it leads to, become lists of branches in `choices`.
+    """
+    merged: dict[str, Any] = {"properties": {}, "required": [], "choices": []}
     parts = [_merged(inner) for inner in schema.get("allOf", ())]
     if "$ref" in schema:
         parts.append(_merged(_target(schema["$ref"])))
@@ -128,11 +138,19 @@ def _merged(schema: Mapping[str, Any]) -> dict[str, Any]:
             own = merged["properties"].get(key)
             merged["properties"][key] = {"allOf": [own, value]} if own else value
         merged["required"] = list(dict.fromkeys((*merged["required"], *part.get("required", ()))))
+        merged["choices"] += [*part.get("choices", ()), *_choices(part)]
         merged |= {key: value for key, value in part.items() if key not in _FOLDED}
     return merged
 
 
-_FOLDED = ("$ref", "allOf", "properties", "required")
+_FOLDED = ("$ref", "allOf", "properties", "required", "choices", "anyOf", "oneOf", "if", "then", "else")
+
+
+def _choices(schema: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
+    """The branches of each union of a schema; of a condition: it and what follows, or what follows without it."""
+    yield from (schema[union] for union in ("anyOf", "oneOf") if union in schema)
+    if "if" in schema:
+        yield [{"allOf": [schema["if"], schema.get("then", {})]}, schema.get("else", {})]
 
 
 def _target(ref: str) -> Mapping[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,11 +20,12 @@ from pytest_corpus._explain import Explainer
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.errors import TAXONOMY, code_of
 from pytest_corpus.spec.goldens import GOLDENS, Golden
+from pytest_corpus.spec.operations import BY_OP, protocol_of
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
 from pytest_corpus.stream_validator import STREAMING, validate_frames
 
 ROOT = resources.folder("golden")
-COUNTS = {"llm": 25}
+COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}
 """Files a component in the tree of SCHEMA 7.2."""
 
 STREAMS = [golden for golden in GOLDENS if golden.is_stream]
@@ -36,8 +39,13 @@ def load(file: str, root: Path = ROOT) -> list[Any]:
     return [json.loads(part) for part in (text.splitlines() if file.endswith(".ndjson") else [text])]
 
 
+def document(stem: str) -> Any:
+    """The document of a file by its stem, e.g. ``llm_types_chunk``."""
+    return load(f"{re.split('[._]', stem)[0]}/{stem}.json")[0]
+
+
 def llm(name: str) -> Any:
-    return load(f"llm/llm_{name}.json")[0]
+    return document(f"llm_{name}")
 
 
 def drift(root: Path) -> list[str]:
@@ -125,8 +133,9 @@ def test_drift_is_reported(tmp_path: Path, damage: Callable[[Path], object], com
 
 @pytest.mark.parametrize(("component", "count"), COUNTS.items())
 def test_the_tree_is_complete(component: str, count: int) -> None:
-    """Every golden of the printed tree exists (R40)."""
+    """Every golden of the printed tree exists, 93 in all (R40)."""
     assert sum(golden.component == component for golden in GOLDENS) == count
+    assert len(GOLDENS) == sum(COUNTS.values()) == 93
 
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
@@ -155,12 +164,13 @@ def test_the_completion_counts_its_tokens() -> None:
 
 
 def test_error_code_and_class_agree() -> None:
-    """An error envelope names a class of the taxonomy, and its code is that class in capitals (R7)."""
-    errors = [item for _, document in SEEDS for item in objects(document) if "error" in item]
-    assert errors
-    for error in errors:
-        assert error["error"] in TAXONOMY
-        assert error["code"] == code_of(error["error"])
+    """An error names a class of the taxonomy of its component, and its code is that class in capitals (R7)."""
+    errors = [(schema, item) for schema, found in SEEDS for item in objects(found) if "error" in item]
+    assert {schema.partition(".")[0] for schema, _ in errors} == {*COUNTS, "common"}
+    for schema, error in errors:
+        assert schema.partition(".")[0] in (*TAXONOMY[error["error"]].components, "common")
+        assert error.get("code", code_of(error["error"])) == code_of(error["error"])
+        assert "code" in error or "ok" not in error
 
 
 @pytest.mark.parametrize("golden", STREAMS, ids=lambda golden: golden.file)
@@ -174,7 +184,8 @@ def test_a_stream_is_a_legal_stream(golden: Golden, edition: str | None) -> None
 
 def test_frames_carry_the_stream_code() -> None:
     """Success frames in the goldens carry STREAMING, never OK (R2)."""
-    frames = [*load("llm/llm_stream.ndjson"), *load("llm/llm_stream_error.ndjson")[:-1], llm("stream_chunk")]
+    frames = [frame for schema, frame in SEEDS if schema.endswith((".frame", "envelope.stream.success"))]
+    assert len(frames) > len(STREAMS)
     assert {frame["code"] for frame in frames} == {STREAMING}
 
 
@@ -185,6 +196,13 @@ def test_the_stream_tells_the_same_story_as_the_completion() -> None:
     assert "".join(chunk["text"] for chunk in chunks) == completion["text"]
     assert chunks[-1]["usage_so_far"] == completion["usage"]
     assert {chunk["model"] for chunk in chunks} == {completion["model"]}
+
+
+def test_the_stream_brings_the_records_of_the_query() -> None:
+    """The streamed records are those of the unary query, in its order, for the same question."""
+    chunks = [frame["chunk"] for frame in load("graph/graph_stream.ndjson")]
+    assert [row for chunk in chunks for row in chunk["records"]] == document("graph_query_success")["result"]["records"]
+    assert document("graph_stream_query_request")["args"] == document("graph_query_request")["args"]
 
 
 def test_elapsed_time_never_runs_back() -> None:
@@ -206,12 +224,195 @@ def test_parts_repeat_what_the_wholes_say() -> None:
     assert llm("types_tool") == llm("tools_schema") == llm("complete_request")["args"]["tools"][0]
 
 
-@pytest.mark.parametrize("name", ["capabilities", "complete", "count_tokens", "health"])
-def test_a_request_names_its_operation(name: str) -> None:
-    """A golden request carries the op of its file and a correlation id."""
-    request = llm(f"{name}_request")
-    assert request["op"] == f"llm.{name}"
-    assert request["ctx"]["request_id"]
+def test_vector_parts_repeat_what_the_wholes_say() -> None:
+    """The goldens of vector types are cut from the query and the upsert."""
+    result, asked = document("vector_query_success")["result"], document("vector_query_request")["args"]
+    stored = document("vector_upsert_request")["args"]["vectors"]
+    assert document("vector_types_query_result") == result
+    assert document("vector_types_vector_match") == result["matches"][0]
+    assert document("vector_types_vector") == stored[0] == result["matches"][0]["vector"]
+    assert document("vector_types_filter") == asked["filter"]
+    assert document("vector_types_failure_item") == document("vector_partial_success_result")["failures"][0]
+
+
+def test_embedding_parts_repeat_what_the_wholes_say() -> None:
+    """The goldens of embedding types are cut from the two results."""
+    batch = document("embedding_embed_batch_success")["result"]
+    assert document("embedding_partial_success_result") == batch
+    assert document("embedding_types_failure") == batch["failed_texts"][0]
+    assert document("embedding_types_vector") == document("embedding_embed_success")["result"]["embedding"]
+
+
+def test_graph_parts_repeat_what_the_wholes_say() -> None:
+    """The goldens of graph types and overlay frames are cut from the requests, the query and the streams."""
+    frames, failed = load("graph/graph_stream.ndjson"), load("graph/graph_stream_error.ndjson")
+    result, ops = document("graph_query_success")["result"], document("graph_batch_request")["args"]["ops"]
+    (vertex,) = document("graph.upsert_nodes.single.request")["args"]["nodes"]
+    assert document("graph_entity_vertex") == vertex == ops[0]["args"]["nodes"][0]
+    assert [document("graph_entity_edge")] == document("graph_edge_create_request")["args"]["edges"]
+    assert document("graph_entity_edge")["src"] == vertex["id"] == document("graph_id_value")["id"]
+    assert document("graph.delete_nodes.by_id.request")["args"]["ids"] == [vertex["id"]]
+    assert [document(f"graph_batch_op_{name}") for name in ("create_vertex", "query")] == ops
+    assert ops[1]["args"] == document("graph_query_request")["args"]
+    assert document("graph_batch_success")["result"]["results"][1]["result"] == result
+    assert document("graph_row") == result["records"][0]
+    assert document("graph_stream_chunk") == frames[0] == failed[0]
+    assert document("graph_stream_frame_data")["data"] == frames[0]["chunk"]
+    assert document("graph_stream_frame_end")["data"] == result
+    assert document("graph_stream_frame_error")["data"] == failed[-1]
+
+
+def test_all_vectors_of_a_namespace_have_its_dimensions() -> None:
+    """Stored, queried and found vectors are as long as the namespace says, and so are all embeddings (SCHEMA 7.3)."""
+    dimensions = document("vector_namespace_create_request")["args"]["dimensions"]
+    found = [
+        item["vector"]
+        for schema, seed in SEEDS
+        if schema.startswith("vector.")
+        for item in objects(seed)
+        if isinstance(item.get("vector"), list)
+    ]
+    result = document("vector_query_success")["result"]
+    vectors = [*found, result["query_vector"], *(match["vector"]["vector"] for match in result["matches"])]
+    assert {len(vector) for vector in vectors} == {dimensions}
+    assert document("vector_capabilities_success")["result"]["limits"]["dimension"] == dimensions
+    embeddings = [item for _, seed in SEEDS for item in objects(seed) if "dimensions" in item and "text" in item]
+    assert embeddings
+    assert all(len(item["vector"]) == item["dimensions"] for item in embeddings)
+
+
+def cosine(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True)) / math.hypot(*one) / math.hypot(*other)
+
+
+def test_the_matches_are_those_of_the_metric() -> None:
+    """Scores are the cosines, best first, at most top_k, of stored vectors that pass the filter (R30)."""
+    asked, result = document("vector_query_request")["args"], document("vector_query_success")["result"]
+    stored, matches = document("vector_upsert_request")["args"]["vectors"], result["matches"]
+    best = sorted(stored, key=lambda vector: -cosine(vector["vector"], asked["vector"]))[: asked["top_k"]]
+    assert [match["vector"] for match in matches] == best
+    assert result["query_vector"] == asked["vector"]
+    assert result["namespace"] == asked["namespace"]
+    assert result["total_matches"] == len(stored) >= len(matches)
+    for match in matches:
+        assert math.isclose(match["score"], cosine(match["vector"]["vector"], asked["vector"]), abs_tol=1e-9)
+        assert math.isclose(match["distance"], 1 - match["score"], abs_tol=1e-9)
+        assert match["vector"]["metadata"]["range"] == asked["filter"]["range"]
+        assert match["vector"]["metadata"]["country"] in asked["filter"]["country"]["in"]
+        assert match["vector"]["metadata"]["elevation"] >= asked["filter"]["elevation"]["gte"]
+
+
+def test_partial_successes_count_their_failures() -> None:
+    """Wherever failures are counted, there are as many, each with an error (SPECIFICATION 12.5)."""
+    counted = [item for _, seed in SEEDS for item in objects(seed) if "failed_count" in item]
+    assert any(item["failed_count"] for item in counted)
+    for item in counted:
+        assert item["failed_count"] == len(item["failures"])
+        assert all(failure["error"] for failure in item["failures"])
+        assert "results" not in item or len(item["results"]) == item["processed_count"]
+
+
+@pytest.mark.parametrize(
+    ("stem", "items"),
+    [
+        ("vector_upsert_", "vectors"),
+        ("vector_delete_", "ids"),
+        ("graph.upsert_nodes.single.", "nodes"),
+        ("graph.delete_nodes.by_id.", "ids"),
+        ("graph_edge_create_", "edges"),
+    ],
+)
+def test_a_batch_answers_for_every_item(stem: str, items: str) -> None:
+    """Items that succeeded and items that failed are together the items of the request (SPECIFICATION 12.5)."""
+    result = document(f"{stem}success")["result"]
+    assert result["processed_count"] + result["failed_count"] == len(document(f"{stem}request")["args"][items])
+
+
+def test_a_graph_batch_answers_each_operation() -> None:
+    """A batch has a result an operation, and it succeeded where all of them did (R14)."""
+    result = document("graph_batch_success")["result"]
+    assert len(result["results"]) == len(document("graph_batch_request")["args"]["ops"])
+    assert result["success"] is all(item["ok"] for item in result["results"])
+
+
+def test_an_embedding_batch_answers_for_every_text() -> None:
+    """Embeddings and failures are together the texts, each text with its own vector, in order (SCHEMA 7.3)."""
+    asked, result = (
+        document("embedding_embed_batch_request")["args"],
+        document("embedding_embed_batch_success")["result"],
+    )
+    failed = {failure["index"]: failure["text"] for failure in result["failed_texts"]}
+    assert result["total_texts"] == len(asked["texts"]) == len(result["embeddings"]) + len(failed)
+    assert all(asked["texts"][index] == text for index, text in failed.items())
+    kept = [text for index, text in enumerate(asked["texts"]) if index not in failed]
+    assert [embedding["text"] for embedding in result["embeddings"]] == kept
+    assert {embedding["model"] for embedding in result["embeddings"]} == {result["model"]} == {asked["model"]}
+    limit = document("embedding_capabilities_success")["result"]["max_text_length"]
+    assert all(len(text) > limit for text in failed.values())
+    assert all(len(text) <= limit for text in kept)
+
+
+def test_embeddings_are_of_the_text_and_of_unit_length() -> None:
+    """An embedding repeats the text that was asked for and, asked to, has norm 1."""
+    asked, result = document("embedding_embed_request")["args"], document("embedding_embed_success")["result"]
+    assert (result["text"], result["embedding"]["text"], result["model"]) == (
+        asked["text"],
+        asked["text"],
+        asked["model"],
+    )
+    batch = document("embedding_embed_batch_success")["result"]["embeddings"]
+    for embedding in (result["embedding"], *batch):
+        assert math.isclose(math.hypot(*embedding["vector"]), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "total"),
+    [("single", "embedding_embed", "tokens_used"), ("batch", "embedding_embed_batch", "total_tokens")],
+)
+def test_tokens_count_alike_everywhere(kind: str, texts: str, total: str) -> None:
+    """Counting the tokens of texts gives what embedding them used (R29)."""
+    counted = document(f"embedding_count_tokens_success_{kind}")["result"]
+    assert document(f"{texts}_success")["result"][total] == counted.get("tokens", counted.get("total_tokens"))
+    assert sum(counted.get("token_counts", [])) in (0, counted.get("total_tokens"))
+    asked, embedded = document(f"embedding_count_tokens_request_{kind}")["args"], document(f"{texts}_request")["args"]
+    assert asked.get("text") == embedded.get("text")
+    assert asked.get("texts", []) == embedded.get("texts", [])[: len(asked.get("texts", []))]
+
+
+def test_the_components_tell_one_story() -> None:
+    """The question that the embedding goldens embed is the vector that the vector goldens search for."""
+    embedded = document("embedding_embed_success")["result"]["embedding"]
+    assert embedded["vector"] == document("vector_query_request")["args"]["vector"]
+    assert embedded["text"] == llm("complete_request")["args"]["messages"][-1]["content"]
+
+
+REQUESTS = [golden for golden in GOLDENS if golden.schema.endswith(".envelope.request")]
+SUCCESSES = [golden for golden in GOLDENS if golden.schema.endswith(".envelope.success")]
+
+
+@pytest.mark.parametrize("golden", REQUESTS, ids=lambda golden: golden.file)
+def test_a_request_names_its_operation(golden: Golden) -> None:
+    """A golden request carries the op of its schema and a correlation id that no other has."""
+    (request,) = load(golden.file)
+    assert golden.also == (f"{request['op']}.request",)
+    assert request["op"] in BY_OP
+    ids = [load(other.file)[0]["ctx"]["request_id"] for other in REQUESTS]
+    assert ids.count(request["ctx"]["request_id"]) == 1
+
+
+@pytest.mark.parametrize("golden", SUCCESSES, ids=lambda golden: golden.file)
+def test_a_success_is_plain(golden: Golden) -> None:
+    """A golden success carries OK, and its result is of its operation's type in both editions (R9)."""
+    (answer,) = load(golden.file)
+    assert (answer["ok"], answer["code"]) == (True, "OK")
+    operation = BY_OP[golden.also[0].removesuffix(".success")]
+    assert operation.payload is None or registry().editions_met(operation.payload, answer["result"]) == EDITIONS
+
+
+@pytest.mark.parametrize("component", COUNTS)
+def test_capabilities_name_the_protocol(component: str) -> None:
+    """The golden capabilities carry the identifier of their protocol (SPECIFICATION 4.2.2)."""
+    assert document(f"{component}_capabilities_success")["result"]["protocol"] == protocol_of(component)
 
 
 @settings(deadline=None, max_examples=500)
@@ -280,3 +481,14 @@ def test_both_validators_agree_where_python_and_ecma_differ(
         uri = BASE_URI + BY_NAME["llm.complete.request"].file(edition)
         explained = explainer.problems(request, uri, "llm.complete.request")
         assert registry().is_valid("llm.complete.request", request, edition) == (explained == [])
+
+
+@pytest.mark.parametrize("schema", ["graph.types.row", "vector.types.filter"])
+@pytest.mark.parametrize(
+    "key", ["a", "", "a\n", "a\nb", "\n", "a\r", "a\rb", "a\u2028b", "a\u2029", "\u00e9", "a b", "$in"]
+)
+def test_both_validators_agree_on_keys(schema: str, key: str, explainer: Explainer) -> None:
+    """Keys that a pattern decides on, with line ends of every kind in them, are judged alike by both."""
+    for edition in EDITIONS:
+        explained = explainer.problems({key: 1}, BASE_URI + BY_NAME[schema].file(edition), schema)
+        assert registry().is_valid(schema, {key: 1}, edition) == (explained == [])

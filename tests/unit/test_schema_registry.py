@@ -123,6 +123,9 @@ def test_every_schema_answers_in_each_of_its_editions(schema: Any) -> None:
         ("llm.type.completion.json", "llm.types.completion"),
         (f"{BASE_URI}llm/llm.types.chunks.json", "llm.types.chunk"),
         ("operation-context", "common.operation_context"),
+        ("vector.types.match", "vector.types.vector_match"),
+        ("embedding.partial_success_result", "embedding.partial_success.result"),
+        ("graph.upsert_node.success", "graph.upsert_nodes.success"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
@@ -162,6 +165,7 @@ def test_schemas_are_listed_by_edition() -> None:
     old, new = registry().list_schemas("1.0.0"), registry().list_schemas()
     assert new == registry().list_schemas(LATEST)
     assert set(old) < set(new)
+    assert (len(old), len(new)) == (53, len(SCHEMAS))
     assert old["common.envelope.error"] == f"{BASE_URI}common/envelope.error.json"
     assert new["common.envelope.error"] == f"{BASE_URI}common/envelope.error.v1.1.json"
     assert "llm.stream.frame" not in old
@@ -321,6 +325,34 @@ OTHERS: tuple[tuple[str, object, tuple[str, str, str]], ...] = (
         {"event": CANARY, "data": {}},
         ("", "oneOf", "fits none of the 3 allowed shapes"),
     ),
+    (
+        "vector.upsert.success",
+        {**SUCCESS, "result": {"failed_count": 0, "failures": []}},
+        ("result.processed_count", "required", "is missing"),
+    ),
+    (
+        "vector.query.success",
+        {**SUCCESS, "result": {"matches": [{"vector": {"id": "v"}, "score": 1}], "namespace": "", "total_matches": 1}},
+        ("result.matches.0.distance", "required", "is missing"),
+    ),
+    ("vector.types.filter", {"a-b": CANARY}, ("a-b", "additionalProperties", "is a key that is not allowed here")),
+    ("vector.batch_query.success", {**SUCCESS, "result": 7}, ("result", "type", "must be array or object, is integer")),
+    (
+        "embedding.embed_batch.success",
+        {**SUCCESS, "result": {"model": CANARY, "total_texts": 0}},
+        ("result.embeddings", "required", "is missing"),
+    ),
+    (
+        "embedding.embed_batch.success",
+        {**SUCCESS, "result": {"embeddings": [], "total_texts": 0}},
+        ("result.model", "required", "is missing"),
+    ),
+    (
+        "graph.batch.success",
+        {**SUCCESS, "result": {"results": [{"ok": False, "error": CANARY}], "success": False}},
+        ("result.results.0.index", "required", "is missing"),
+    ),
+    ("graph.types.entity", {"id": CANARY}, ("", "oneOf", "fits none of the 2 allowed shapes")),
 )
 
 

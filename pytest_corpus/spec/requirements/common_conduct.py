@@ -396,6 +396,13 @@ _FAULTS = (
         ("SPECIFICATION 12.1", "SPECIFICATION 11.1", "R5"),
         needs=("provider",),
     ),
+    Requirement(
+        "COM-FAULT-14",
+        "SHOULD",
+        "`retry_after_ms` of an overloaded, unavailable or exhausted provider is passed on too.",
+        ("ERRORS 7", "SPECIFICATION 11.1"),
+        needs=("provider",),
+    ),
 )
 
 _STATE = (

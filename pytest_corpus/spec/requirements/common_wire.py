@@ -84,7 +84,7 @@ _WIRE = (
     Requirement(
         "COM-WIRE-11",
         "MUST",
-        "A unary operation sent to `handle_stream` is refused with BAD_REQUEST or NOT_SUPPORTED.",
+        "A unary or unknown operation sent to `handle_stream` is refused with BAD_REQUEST or NOT_SUPPORTED.",
         ("SPECIFICATION 4.2.3", "R8"),
         needs=("supports_streaming",),
         components=STREAMING,

@@ -277,6 +277,13 @@ _CONTEXT = (
         "It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.",
         ("ERRORS 6.1",),
     ),
+    R(
+        "LLM-CONTEXT-4",
+        "MUST",
+        "A prompt well within the stated context window is accepted.",
+        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
+        hint="state the window that is enforced",
+    ),
 )
 
 _TOKENS = (

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pytest_corpus.spec.capabilities import FACTS, REQUIRED
+from pytest_corpus.spec.capabilities import FACTS, REQUIRED, SECTIONS
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
@@ -46,6 +46,11 @@ class Capabilities:
     @pytest.mark.requirement("COM-CAP-4")
     def test_facts_have_their_types(self, subject: Subject) -> None:
         """Documented flags are booleans, limits are finite numbers, listings are lists of strings."""
+        for section in SECTIONS:
+            value = subject.capabilities.document.get(section)
+            expect.that(
+                value is None or isinstance(value, dict), "an object", type(value).__name__, f"result.{section}"
+            )
         for fact in FACTS:
             if subject.component not in fact.components or fact.kind == "text":
                 continue

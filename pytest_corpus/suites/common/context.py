@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import pytest
 
+from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect, telemetry
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import Blocked
 from pytest_corpus.suites.parameters import rules
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import HOUR_MS, Subject
+
+FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
+"""The kinds of faults that a provider raises."""
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -143,6 +148,17 @@ class Observability:
         expect.that(hashes[0] == hashes[1], "one hash for one tenant", "two")
         expect.that(hashes[0] != hashes[2], "two hashes for two tenants", "one")
 
+    @pytest.mark.requirement("COM-OBS-9")
+    def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
+        """Every operation, whatever its outcome, labels one tenant with one hash, and another tenant with another."""
+        one, other = f"tenant-{subject.canary()}", f"tenant-{subject.canary()}"
+        wanted, strange = tenant_hash(subject, one), tenant_hash(subject, other)
+        for tenant, own in ((one, wanted), (other, strange)):
+            for reply in every_outcome(subject, {"tenant": tenant}):
+                for seen in telemetry.named(reply.exchange):
+                    found = seen.extra.get("tenant_hash", own)
+                    expect.that(str(found) == own, "the hash of the tenant in every observation", "another one")
+
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
     def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
@@ -155,11 +171,13 @@ class Observability:
 
     @pytest.mark.requirement("COM-OBS-14")
     def test_request_ids_are_no_labels(self, subject: Subject) -> None:
-        """What is unique to a request does not become a label."""
+        """What is unique to a request does not become a label of any operation, whatever its outcome."""
         subject.require(subject.principal)
-        identity = subject.canary(24)
-        reply = subject.invoke(subject.principal, ctx={"request_id": identity}, secrets={"request id": identity})
-        holds("COM-OBS-14", reply, subject)
+        identity, trace = subject.canary(24), secrets.token_hex(16)
+        ctx = {"request_id": identity, "traceparent": TRACE.replace(TRACE.split("-")[1], trace)}
+        unique = {"request id": identity, "request id of the trace": trace}
+        for reply in every_outcome(subject, ctx, secrets=unique):
+            holds("COM-OBS-14", reply, subject)
 
 
 class StreamObservability:
@@ -248,11 +266,9 @@ class Privacy:
             holds("COM-LEAK-5", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-6")
-    @pytest.mark.parametrize(
-        "kind", ["rate_limited", "unavailable", "network", "auth", "invalid_request", "unexpected"]
-    )
+    @pytest.mark.parametrize("kind", FAILURES)
     def test_no_text_of_the_provider_anywhere(self, subject: Subject, kind: str) -> None:
-        """What a failing provider said stands in no error, metric or log record."""
+        """What a failing provider said stands in no answer, metric or log record."""
         for reply in provider_failures(subject, kind):
             expect.readable(reply)
             holds("COM-LEAK-6", reply, subject)
@@ -261,9 +277,13 @@ class Privacy:
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
         subject.require(subject.principal)
+        tenant, key = subject.canary(24), subject.canary(24)
+        context = {"tenant": tenant, "idempotency_key": key}
+        unique = {"tenant": tenant, "idempotency key": key}
         for reply in (
             *secretive(subject, debug_logs=True),
             *secretive(subject, refused=True, debug_logs=True),
+            *every_outcome(subject, context, secrets=unique, debug_logs=True),
         ):
             holds("COM-LEAK-7", reply, subject)
 
@@ -308,22 +328,27 @@ def failed_stream(subject: Subject) -> StreamReply:
 def secretive(subject: Subject, *, refused: bool = False, debug_logs: bool = False) -> list[Reply | StreamReply]:
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
     replies = []
-    for name, args, ctx, secrets in subject.secretive(refused=refused):
+    for name, args, ctx, hidden in subject.secretive(refused=refused):
         if subject.offers(name):
-            replies.append(subject.invoke(name, args, ctx, secrets=secrets, debug_logs=debug_logs))
+            replies.append(subject.invoke(name, args, ctx, secrets=hidden, debug_logs=debug_logs))
     return replies
 
 
 def with_context(subject: Subject, key: str, value: str, what: str) -> list[Reply | StreamReply]:
     """Answers to good, refused and expired requests with a secret in `ctx`."""
+    return every_outcome(subject, {key: value}, secrets={what: value})
+
+
+def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list[Reply | StreamReply]:
+    """Answers of every operation to good, refused and expired requests with this context."""
     subject.require(subject.principal)
     replies = []
     for name in subject.operations():
         if subject.offers(name):
             for args in (subject.minimal(name), subject.wrong_types(name)):
-                replies.append(subject.invoke(name, args, {key: value}, secrets={what: value}))
-            expired = {key: value, "deadline_ms": subject.in_ms(-60_000)}
-            replies.append(subject.invoke(name, ctx=expired, secrets={what: value}))
+                replies.append(subject.invoke(name, args, ctx, **options))
+            expired = {**ctx, "deadline_ms": subject.in_ms(-60_000)}
+            replies.append(subject.invoke(name, ctx=expired, **options))
     return replies
 
 
@@ -335,8 +360,11 @@ def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
             subject.provider_op(name)
             fresh = subject.fresh()
             plan = fresh.plan(kind, name)
-            _, args, ctx, secrets = next(each for each in subject.secretive(refused=False) if each[0] == name)
-            replies.append(fresh.invoke(name, args, ctx, secrets=secrets))
+            _, args, ctx, hidden = next(each for each in subject.secretive(refused=False) if each[0] == name)
+            tenant, key = subject.canary(24), subject.canary(24)
+            ctx = {**ctx, "tenant": tenant, "idempotency_key": key}
+            hidden = {**hidden, "tenant": tenant, "idempotency key": key}
+            replies.append(fresh.invoke(name, args, ctx, secrets=hidden))
             fresh.fired(plan)
             fresh.client.provider.clear()
     return replies

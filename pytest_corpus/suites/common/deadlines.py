@@ -6,13 +6,24 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.common.health import RETRYABLE
 from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
-from pytest_corpus.suites.subject import HOUR_MS, Subject
+from pytest_corpus.suites.subject import HOUR_MS, STUBBORN, Subject
 
 BUDGET_MS = 150
 PROMPTLY_S = 1.0
 """How much later than its budget a call may end (R17)."""
+
+LIMIT_S = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
+"""When the suite stops waiting for a call of that budget."""
+
+
+AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
+"""When a deadline passed."""
+
+SLOW_CHUNKS, SLOW_MS, STREAM_BUDGET_MS = 12, 200, 300
+"""A provider that takes so long for each of so many chunks overruns this budget by more than a second."""
 
 
 class Deadlines:
@@ -20,7 +31,7 @@ class Deadlines:
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-DEADLINE-1")
-    @pytest.mark.parametrize("ago_ms", [1_000, 86_400_000], ids=["a_second_ago", "a_day_ago"])
+    @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
@@ -75,10 +86,24 @@ class Deadlines:
     @pytest.mark.requirement("COM-DEADLINE-7")
     @pytest.mark.parametrize("deadline_ms", [0, -1, -60_000])
     def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
-        """Epoch milliseconds of zero or less are invalid, or long past."""
+        """Epoch milliseconds of zero or less are invalid, or long past, whatever the operation."""
         subject.require(subject.principal)
-        reply = subject.call(subject.principal, ctx={"deadline_ms": deadline_ms})
-        expect.refusal(reply, "BadRequest", "DeadlineExceeded")
+        for name in subject.deadlined():
+            if subject.offers(name):
+                reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
+                expect.refusal(reply, "BadRequest", "DeadlineExceeded")
+
+    @pytest.mark.requirement("COM-DEADLINE-4")
+    def test_health_does_not_hang_with_its_provider(self, subject: Subject) -> None:
+        """When the provider hangs, `health` ends within its budget plus a second, with a report or an error."""
+        subject.require(subject.principal, "health")
+        heeded(subject, "health", expired(subject, "health"))
+        fresh = subject.fresh()
+        plan = fresh.client.provider.plan("hang", times=STUBBORN)
+        reply = fresh.call("health", ctx={"deadline_ms": fresh.in_ms(BUDGET_MS)}, limit_s=LIMIT_S)
+        if plan.fired:
+            in_time(reply)
+            expect.either(reply, "DeadlineExceeded", *RETRYABLE)
 
 
 class StreamDeadlines:
@@ -86,7 +111,7 @@ class StreamDeadlines:
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-DEADLINE-3")
-    @pytest.mark.parametrize("ago_ms", [1_000, 86_400_000], ids=["a_second_ago", "a_day_ago"])
+    @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
         """A stream whose deadline has passed has one frame, the error."""
         subject.require(subject.principal_stream)
@@ -96,11 +121,25 @@ class StreamDeadlines:
         expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
 
     @pytest.mark.requirement("COM-DEADLINE-5")
-    @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=["before_the_stream", "first_chunk", "second_chunk"])
+    @pytest.mark.parametrize(
+        "at_chunk", [None, 0, 1, 3], ids=["before_the_stream", "first_chunk", "second_chunk", "fourth_chunk"]
+    )
     def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
         """When the provider hangs, the stream ends with DEADLINE_EXCEEDED within its budget plus a second."""
         for name in subject.backed(streaming=True):
             cut_off(subject, name, at_chunk=at_chunk)
+
+    @pytest.mark.requirement("COM-DEADLINE-5")
+    def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
+        """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
+        for name in subject.backed(streaming=True):
+            heeded(subject, name, expired(subject, name))
+            fresh = subject.fresh()
+            for chunk in range(SLOW_CHUNKS):
+                fresh.plan("slow", name, at_chunk=chunk, delay_ms=SLOW_MS)
+            reply = fresh.invoke(name, fresh.long(name), {"deadline_ms": fresh.in_ms(STREAM_BUDGET_MS)})
+            late = reply.exchange.elapsed_s - STREAM_BUDGET_MS / 1000
+            expect.that(late <= PROMPTLY_S, "an end within the budget plus 1 s", f"{late:.1f} s later")
 
 
 def expired(subject: Subject, name: str) -> Reply | StreamReply:
@@ -122,17 +161,22 @@ def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     fresh = subject.fresh()
     plan = fresh.plan("hang", name, at_chunk=at_chunk)
     budget = {"deadline_ms": fresh.in_ms(BUDGET_MS)}
-    reply = fresh.invoke(name, fresh.long(name), budget, limit_s=BUDGET_MS / 1000 + PROMPTLY_S + 0.5)
+    reply = fresh.invoke(name, fresh.long(name), budget, limit_s=LIMIT_S)
     if not plan.fired and reply.is_a("DeadlineExceeded"):
         return
     if not plan.fired and at_chunk:
         ended(reply)
         return
     fresh.fired(plan)
+    in_time(reply)
+    expect.refusal(reply, "DeadlineExceeded")
+
+
+def in_time(reply: Reply | StreamReply) -> None:
+    """A call with the usual budget came to an end within it plus a second."""
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout":
         raise Violation("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
-    expect.refusal(reply, "DeadlineExceeded")
     late = reply.exchange.elapsed_s - BUDGET_MS / 1000
     expect.that(late <= PROMPTLY_S, "an end within the budget plus 1 s", f"{late:.1f} s later")
 

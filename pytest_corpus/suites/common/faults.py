@@ -10,10 +10,10 @@ import pytest
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.common.context import FAILURES, works
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.reply import Reply, StreamReply
-from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.subject import HOUR_MS, Subject
 
 REQUIREMENTS = {
     "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
@@ -42,7 +42,8 @@ class Faults:
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
         """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider."""
         for name in subject.backed(streaming=False):
-            expect.refusal(struck(subject, name, kind), str(BY_KIND[kind].canonical))
+            for ctx in ({}, context(subject)):
+                expect.refusal(struck(subject, name, kind, ctx), str(BY_KIND[kind].canonical))
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
@@ -70,16 +71,19 @@ class Faults:
         expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-12")
-    @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
+    @pytest.mark.parametrize("kind", FAILURES)
     def test_the_next_call_works_again(self, subject: Subject, kind: str) -> None:
         """One failure of the provider does not stay."""
-        subject.provider_op(subject.principal)
-        fresh = subject.fresh()
-        plan = fresh.plan(kind, subject.principal, times=1)
-        fresh.invoke(subject.principal, fresh.distinct(subject.principal))
-        fresh.fired(plan)
-        fresh.client.provider.clear()
-        works(fresh.invoke(subject.principal, fresh.distinct(subject.principal)), "the next call to work")
+        works_again(subject, subject.principal, kind)
+
+    @pytest.mark.requirement("COM-FAULT-14")
+    @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
+    def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
+        """`retry_after_ms` of a provider that is not rate limiting stands in the error envelope too."""
+        reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
+        classified(reply, kind, decided(kind))
+        hint = error_of(reply).get("retry_after_ms")
+        expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
 
 
 class ContentFilter:
@@ -110,6 +114,12 @@ class StreamFaults:
         if stream is not None:
             expect.refusal(stream, canonical)
 
+    @pytest.mark.requirement("COM-FAULT-12")
+    @pytest.mark.parametrize("kind", FAILURES)
+    def test_the_next_stream_works_again(self, subject: Subject, kind: str) -> None:
+        """One failure of the provider does not stay for streams either."""
+        works_again(subject, subject.principal_stream, kind)
+
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("at_chunk", [None, 1], ids=["at_the_start", "second_chunk"])
     @pytest.mark.parametrize("kind", PASSED_ON)
@@ -132,12 +142,37 @@ class StreamFaults:
         hinted(stream)
 
 
-def struck(subject: Subject, name: str, kind: str, **options: float) -> Reply | StreamReply:
+def context(subject: Subject) -> dict[str, Any]:
+    """A context with everything that could change the way a call takes."""
+    return {
+        "tenant": f"tenant-{subject.canary()}",
+        "deadline_ms": subject.in_ms(HOUR_MS),
+        "idempotency_key": f"key-{subject.canary()}",
+    }
+
+
+def works_again(subject: Subject, name: str, kind: str) -> None:
+    """After one failure of the provider another request works, and the same one where it may be retried."""
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    same = fresh.distinct(name)
+    plan = fresh.plan(kind, name, times=1)
+    fresh.invoke(name, same)
+    fresh.fired(plan)
+    fresh.client.provider.clear()
+    retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
+    for args in (fresh.distinct(name), *([same] if retryable else [])):
+        works(fresh.invoke(name, args), "the next call to work")
+
+
+def struck(
+    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
+) -> Reply | StreamReply:
     """The answer of a new instance whose provider fails."""
     subject.provider_op(name)
     fresh = subject.fresh()
     plan = fresh.plan(kind, name, **options)
-    reply = fresh.invoke(name, fresh.distinct(name))
+    reply = fresh.invoke(name, fresh.distinct(name), ctx)
     fresh.fired(plan)
     fresh.client.provider.clear()
     return reply
@@ -147,7 +182,7 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: floa
     """A stream whose provider fails at its start or before a chunk; None where it comes to a good end all the same."""
     name = subject.principal_stream
     if at_chunk is None:
-        return struck(subject, name, kind, **options)
+        return struck(subject, name, kind, None, **options)
     subject.provider_op(name)
     fresh = subject.fresh()
     fresh.plan(kind, name, at_chunk=at_chunk, **options)

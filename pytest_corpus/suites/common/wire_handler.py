@@ -284,12 +284,12 @@ class StreamDoor:
             stream: StreamReply = subject.send_stream(request)
             expect.refusal(stream, "BadRequest", "NotSupported")
 
-    @pytest.mark.requirement("COM-WIRE-8")
-    def test_an_unknown_operation_on_handle_stream_is_not_supported(self, subject: Subject) -> None:
-        """An operation that does not exist is NOT_SUPPORTED at the streaming door too."""
+    @pytest.mark.requirement("COM-WIRE-11")
+    def test_an_unknown_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
+        """An operation that does not exist is refused at the streaming door too."""
         subject.require(subject.principal_stream)
         stream = subject.send_stream({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
-        expect.refusal(stream, "NotSupported")
+        expect.refusal(stream, "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", KEYS)

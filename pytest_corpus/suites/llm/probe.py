@@ -36,6 +36,12 @@ OPTIONAL = {
 }
 """Every optional argument of a completion without tools, with a valid value."""
 
+SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
+"""A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
+
+MOST_WINDOW = 40_000
+"""A larger window is not filled only to see that it holds."""
+
 SMALL = 128
 """A window of fewer tokens may not hold an ordinary prompt where a byte is a token."""
 
@@ -231,7 +237,14 @@ class LLM(Subject):
         requests: list[tuple[str, dict[str, Any], dict[str, Any]]]
         if not refused:
             requests = [(door, self.args(**plain), {}) for door in ("complete", "stream")]
-            requests += [("complete", self.args(system_message=text), {})] if self.takes("system_message") else []
+            doors = ("complete", "stream")
+            if self.takes("system_message"):
+                requests += [(door, self.args(system_message=text), {}) for door in doors]
+            if self.capabilities.flag("supports_roles") is not False:
+                past = [user(text), {"role": "assistant", "content": text}, user("hi")]
+                requests += [(door, self.args(messages=past), {}) for door in doors]
+            if self.takes("stop_sequences"):
+                requests += [(door, self.args(stop_sequences=[text]), {}) for door in doors]
             requests += [("count_tokens", counted, {})]
         else:
             expired = {"deadline_ms": self.in_ms(-60_000)}
@@ -296,6 +309,34 @@ class LLM(Subject):
         """
         self.models()
         return f"no-such-model-{self.canary()}"
+
+    def unknown_models(self) -> tuple[str, ...]:
+        """Names that are surely not listed: a strange one, and one that begins like a listed one.
+
+        Raises:
+            NotApplicable: capabilities list no models.
+        """
+        return self.unknown_model(), f"{self.models()[0]}-{self.canary()}"
+
+    def half_full(self) -> str:
+        """A text that takes between a quarter and a half of the context window, by the adapter's own count.
+
+        Raises:
+            NotApplicable: no window is stated, or it is too small, or so large that a call would be dear.
+            NotAssessed: tokens cannot be counted.
+        """
+        window = self.window()
+        if self.small or window > MOST_WINDOW:
+            raise NotApplicable(f"a window of {window} tokens is not filled here")
+        self.require("count_tokens")
+        words = [f"w{number % 97}" for number in range(window // 2)]
+        while words:
+            text = " ".join(words)
+            reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text})
+            if reply.is_success and self.tokens_of(reply.result) <= window // 2:
+                return text
+            words = words[: len(words) * 3 // 4]
+        raise NotAssessed("no text was found that takes half of the window by the adapter's own count")
 
     def refuses(self, *names: str, **changed: Any) -> None:
         """Each of the operations refuses the changed request with BAD_REQUEST.

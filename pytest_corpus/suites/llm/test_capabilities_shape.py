@@ -26,6 +26,21 @@ def test_models_and_context_length_are_stated(llm: LLM) -> None:
     expect.that(llm.capabilities.context_window(llm.model), "a context length", "none", "result")
 
 
+@pytest.mark.requirement("COM-CAP-4")
+def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
+    """An object in `models` has a `name`; its context window is a number, its flags are booleans."""
+    for number, entry in enumerate(llm.capabilities.model_entries):
+        name = entry.get("name")
+        expect.that(isinstance(name, str) and name, "a name", type(name).__name__, f"result.models.{number}.name")
+        for key, value in entry.items():
+            if value is None or not (key == "context_window" or key.startswith("supports_")):
+                continue
+            number_kept = isinstance(value, (int, float)) and not isinstance(value, bool)
+            fits = number_kept if key == "context_window" else isinstance(value, bool)
+            wanted = "a number" if key == "context_window" else "a boolean"
+            expect.that(fits, wanted, type(value).__name__, f"result.models.{number}.{key}")
+
+
 @pytest.mark.requirement("LLM-CAP-2")
 def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
     """A stated range does not reach beyond the protocol's."""

@@ -10,8 +10,12 @@ import pytest
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, llm, user
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, WEATHER, llm, user
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+
+ALIKE = ("last_message", "shorter", "order", "joined", "role", "letter_case", "spaces", "far_end")
+"""How two conversations may resemble each other."""
 
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
@@ -30,7 +34,9 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
 def test_a_prompt_in_any_script_is_completed(llm: LLM) -> None:
     """Letters, marks and signs of any script are completed."""
     llm.require("complete")
-    expect.success(llm.complete(messages=[user(SCRIPTS)]), "a completion of a prompt in several scripts")
+    reply = llm.complete(messages=[user(SCRIPTS)])
+    llm.fits(reply)
+    expect.success(reply, "a completion of a prompt in several scripts")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-1")
@@ -72,8 +78,26 @@ def test_the_token_totals_add_up(llm: LLM, changed: dict[str, Any]) -> None:
 @pytest.mark.parametrize("limit", [1, 2, 5])
 def test_max_tokens_is_honoured(llm: LLM, limit: int) -> None:
     """A completion has no more tokens than were asked for."""
+    limited(llm, limit)
+
+
+@pytest.mark.requirement("LLM-COMPLETE-4")
+@pytest.mark.parametrize("beside", ["model", "all", "temperature_0"])
+def test_max_tokens_is_honoured_beside_other_arguments(llm: LLM, beside: str) -> None:
+    """A completion is limited for every listed model, and whatever else is asked for."""
     llm.require("complete")
-    reply = llm.call("complete", {**llm.long("complete"), "max_tokens": limit})
+    if beside == "model":
+        for model in completing(llm, "supports_completion"):
+            limited(llm, 2, model=model)
+    else:
+        limited(llm, 2, **(accepted(llm, "all") if beside == "all" else {"temperature": cold(llm).get("temperature")}))
+
+
+def limited(llm: LLM, limit: int, **others: Any) -> None:
+    """A long completion has no more tokens than `limit`."""
+    llm.require("complete")
+    given = {name: value for name, value in others.items() if value is not None}
+    reply = llm.call("complete", {**llm.long("complete"), **given, "max_tokens": limit})
     llm.fits(reply)
     result = expect.success(reply, "a completion")
     within(llm, limit, result.get("usage"), result.get("text")) if isinstance(result, Mapping) else None
@@ -102,12 +126,13 @@ def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
 
 
 @pytest.mark.requirement("LLM-COMPLETE-7")
-def test_the_model_may_be_left_out(llm: LLM) -> None:
-    """A request without `model` is completed by a default one."""
-    llm.require("complete")
-    args = llm.args()
+@pytest.mark.parametrize("name", ["complete", "stream", "count_tokens"])
+def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
+    """A request without `model` is carried out by a default one."""
+    llm.require(name)
+    args = llm.minimal(name)
     args.pop("model", None)
-    expect.success(llm.call("complete", args), "a completion without a model named")
+    works(llm.invoke(name, args), f"{name} to work without a model named")
 
 
 @pytest.mark.core
@@ -124,16 +149,27 @@ def test_every_listed_model_completes(llm: LLM) -> None:
 def test_an_unknown_model_is_refused(llm: LLM) -> None:
     """A model that is not listed is refused for good."""
     llm.require("complete")
-    expect.refusal(llm.complete(model=llm.unknown_model()), *UNKNOWN_MODEL)
+    for model in llm.unknown_models():
+        expect.refusal(llm.complete(model=model), *UNKNOWN_MODEL)
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
-def test_a_prompt_beyond_the_window_is_refused(llm: LLM) -> None:
-    """A prompt longer than the stated context length is the caller's mistake."""
+@pytest.mark.parametrize("where", ["message", "first_message", "system_message", "other_models"])
+def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
+    """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
-    reply = llm.complete(messages=[user(llm.too_long())])
-    overran(llm, reply.result if reply.is_success else None)
-    expect.refusal(reply, "BadRequest")
+    for request in beyond(llm, where):
+        reply = llm.complete(**request)
+        overran(llm, reply.result if reply.is_success else None)
+        expect.refusal(reply, "BadRequest")
+
+
+@pytest.mark.requirement("LLM-CONTEXT-4")
+def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
+    """A prompt of less than half the stated context length is completed."""
+    llm.require("complete")
+    reply = llm.complete(messages=[user(llm.half_full())], max_tokens=llm.allowed(1))
+    expect.success(reply, "a completion of a prompt that fits the window")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-3")
@@ -158,34 +194,66 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
-def test_messages_that_only_begin_alike_are_other_messages(llm: LLM) -> None:
-    """A request whose last message, or whose roles, differ from a cached one is another request."""
+@pytest.mark.parametrize("kind", ALIKE)
+@pytest.mark.parametrize("door", ["complete", "stream"])
+def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, door: str, kind: str) -> None:
+    """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
     text = llm.unique()
-    one = [user(text), user("a")]
-    for other in ([user(text), user("b")], [user(text)], [user("a"), user(text)]):
-        not_shared(llm, {**cold(llm), "messages": one}, {**cold(llm), "messages": other})
+    one, other = alike(text, kind)
+    not_shared(llm, {**cold(llm), "messages": one}, {**cold(llm), "messages": other}, door=door)
+
+
+@pytest.mark.requirement("LLM-CACHE-1")
+def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
+    """A request that may be answered from the cache gets a completion of the schema too."""
+    llm.require("complete")
+    if not llm.capabilities.caches:
+        raise NotApplicable("caching is not claimed")
+    args = {**cold(llm), "messages": [user(llm.unique())]}
+    for _ in range(2):
+        reply = llm.call("complete", args)
+        llm.fits(reply)
+        expect.success(reply, "a completion")
+        holds("LLM-COMPLETE-1", reply, llm)
+
+
+@pytest.mark.requirement("COM-DEADLINE-1")
+def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
+    """What the cache holds is not given to a call whose deadline has passed."""
+    llm.require("complete")
+    args = {**cold(llm), "messages": [user(llm.unique())]}
+    llm.call("complete", args)
+    reply = llm.call("complete", args, {"deadline_ms": llm.in_ms(-60_000)})
+    expect.refusal(reply, "DeadlineExceeded")
 
 
 @pytest.mark.requirement("LLM-CACHE-2")
-@pytest.mark.parametrize("name", ["model", *(name for name in OPTIONAL if name != "temperature")])
+@pytest.mark.parametrize("name", ["model", "tools", *OPTIONAL])
 def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
+    llm.require("complete")
     args = {**cold(llm), "messages": [user(llm.unique())]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]
         if not others:
             raise NotApplicable("fewer than two models are listed")
         changed = {**args, "model": others[0]}
+    elif name == "tools":
+        if llm.tools is not True or llm.model not in (None, *llm.able("supports_tools")):
+            raise NotApplicable("tools are not claimed for this model")
+        changed = {**args, "tools": [WEATHER]}
     else:
         changed = {**args, **accepted(llm, name)}
     not_shared(llm, args, changed)
 
 
 @pytest.mark.requirement("COM-CACHE-1")
-def test_a_cached_answer_stays_with_its_tenant(llm: LLM) -> None:
+@pytest.mark.parametrize("door", ["complete", "stream"])
+def test_a_cached_answer_stays_with_its_tenant(llm: LLM, door: str) -> None:
     """The same request of another tenant is not answered from the cache."""
     args = {**cold(llm), "messages": [user(llm.unique())]}
-    not_shared(llm, args, args, {"tenant": f"tenant-{llm.canary()}"}, {"tenant": f"tenant-{llm.canary()}"})
+    one, other = {"tenant": f"tenant-{llm.canary()}"}, {"tenant": f"tenant-{llm.canary()}"}
+    not_shared(llm, args, args, one, other, door=door)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -207,6 +275,23 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     expect.that(sizes[0] != sizes[1], "each request's own answer", "the other's")
 
 
+@pytest.mark.requirement("COM-IDEM-1")
+@pytest.mark.parametrize("door", ["complete", "stream"])
+def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, door: str) -> None:
+    """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
+    if "provider" not in llm.client.hooks:
+        raise NotApplicable("without a provider it is judged by the answers alone")
+    ctx = {"idempotency_key": f"key-{llm.canary()}", "tenant": f"tenant-{llm.canary()}"}
+    args = llm.args(messages=[user(llm.unique())], max_tokens=llm.allowed(8))
+    not_shared(llm, args, {**args, "max_tokens": llm.allowed(8) + 1}, ctx, ctx, door=door)
+    not_shared(llm, args, {**args, "messages": [user(llm.unique())]}, ctx, ctx, door=door)
+    if door == "complete" and llm.offers("count_tokens"):
+        counted = {**llm.minimal("count_tokens"), "text": llm.unique()}
+        count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
+        again = llm.tokens_of(expect.success(llm.call("count_tokens", counted, ctx), "a token count"))
+        expect.that(count == again, "the count of the text", "another answer")
+
+
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant asks the provider again."""
@@ -214,6 +299,22 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     args = llm.args(messages=[user(llm.unique())])
     one, other = ({"idempotency_key": key, "tenant": f"tenant-{llm.canary()}"} for _ in range(2))
     not_shared(llm, args, args, one, other)
+
+
+def alike(text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Two conversations that only resemble each other."""
+    start = [user(text)]
+    pairs = {
+        "last_message": ([*start, user("a")], [*start, user("b")]),
+        "shorter": ([*start, user("a")], start),
+        "order": ([*start, user("a")], [user("a"), *start]),
+        "joined": ([user(f"{text} a"), user("b")], [user(f"{text} "), user("ab")]),
+        "role": ([*start, user("a")], [{"role": "assistant", "content": text}, user("a")]),
+        "letter_case": (start, [user(text.swapcase())]),
+        "spaces": (start, [user(f"{text[0]} {text[1:]}")]),
+        "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),
+    }
+    return pairs[kind]
 
 
 def completing(llm: LLM, flag: str) -> list[str]:
@@ -238,6 +339,22 @@ def accepted(llm: LLM, name: str) -> dict[str, Any]:
     if not llm.takes(name):
         raise NotApplicable(f"{name} is denied by capabilities, or answered with NOT_SUPPORTED")
     return {name: values[name]}
+
+
+def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
+    """Requests whose prompt is longer than the window: in a message, or counting all messages, or for other models."""
+    text = llm.too_long()
+    if where == "system_message":
+        if not llm.takes("system_message"):
+            raise NotApplicable("system_message is not offered")
+        return [{"system_message": text}]
+    if where == "first_message":
+        return [{"messages": [user(text), user("hi")]}]
+    if where == "other_models":
+        window = llm.window()
+        same = [model for model in llm.models() if llm.capabilities.context_window(model) == window]
+        return [{"messages": [user(text)], "model": model} for model in same[:MOST_MODELS] if model != llm.model]
+    return [{"messages": [user(text)]}]
 
 
 def cold(llm: LLM) -> dict[str, Any]:
@@ -273,12 +390,14 @@ def not_shared(
     second: dict[str, Any],
     first_ctx: dict[str, Any] | None = None,
     second_ctx: dict[str, Any] | None = None,
+    *,
+    door: str = "complete",
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before."""
-    llm.provider_op("complete")
-    expect.success(llm.call("complete", first, first_ctx), "a completion")
-    reply = llm.call("complete", second, second_ctx)
+    llm.provider_op(door)
+    works(llm.invoke(door, first, first_ctx), "an answer")
+    reply = llm.invoke(door, second, second_ctx)
     llm.fits(reply)
-    expect.success(reply, "a completion")
+    works(reply, "an answer")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -29,6 +31,13 @@ UNICODE = {
 }
 
 
+SENTENCE = (
+    "Hello, tokenizer!  Don't  stop-counting 1234567 e\u0301\U0001f600 words...   \n\n\n \t\tand (((on))) ====> "
+    "----- aaaaaa \U0001f468\u200d\U0001f469 \u6771\u4eac."
+)
+"""A text with what tokenizers join: runs of signs, spaces, digits and letters, marks and joined characters."""
+
+
 @pytest.mark.core
 @pytest.mark.requirement("LLM-TOKENS-1")
 @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
@@ -51,7 +60,7 @@ def test_a_longer_text_never_has_fewer_tokens(llm: LLM, alphabet: str) -> None:
     started = time.monotonic()
     llm.count("hi")
     cost = time.monotonic() - started
-    letters = strategies.sampled_from("ab cd.,'\n-\t1e")
+    letters = strategies.sampled_from([*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "])
     points = strategies.integers(0x20, 0xD7FF) | strategies.integers(0xE000, 0x10FFFF)
     anything = points.map(chr) | strategies.sampled_from("".join(UNICODE.values()))
     parts = strategies.lists(letters if alphabet == "letters" else anything, min_size=1, max_size=40)
@@ -71,8 +80,29 @@ def test_a_longer_text_never_has_fewer_tokens(llm: LLM, alphabet: str) -> None:
 def test_every_prefix_of_a_sentence_counts_less(llm: LLM) -> None:
     """Along every beginning of one sentence the count never falls."""
     llm.require("count_tokens")
-    text = "Hello, tokenizer!  Don't  stop-counting 12345 e\u0301\U0001f600 words."
-    counts = [llm.count(text[:end]) for end in range(1, len(text) + 1)]
+    never_falls(llm, SENTENCE, range(1, len(SENTENCE) + 1))
+
+
+@pytest.mark.requirement("LLM-TOKENS-2")
+def test_the_count_of_every_listed_model_never_falls(llm: LLM) -> None:
+    """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
+    llm.require("count_tokens")
+    for model in completing(llm, "supports_count_tokens"):
+        never_falls(llm, SENTENCE, range(1, len(SENTENCE) + 1, 3), model=model)
+
+
+@pytest.mark.requirement("LLM-TOKENS-2")
+def test_the_count_of_a_long_text_never_falls(llm: LLM) -> None:
+    """Along the beginnings of a text of thousands of words the count never falls."""
+    llm.require("count_tokens")
+    text = " ".join(f"word{number}" for number in range(2_000))
+    ends = [end for end in range(7, len(text), len(text) // 16) if llm.holds(text[:end])]
+    never_falls(llm, text, ends)
+
+
+def never_falls(llm: LLM, text: str, ends: Sequence[int], **changed: Any) -> None:
+    """The longer the beginning of a text, the more tokens, or as many."""
+    counts = [llm.count(text[:end], **changed) for end in ends]
     expect.that(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
 
 
@@ -89,8 +119,8 @@ def test_unicode_is_counted_safely(llm: LLM, kind: str) -> None:
 def test_an_unknown_model_does_not_count(llm: LLM) -> None:
     """A model that is not listed is refused for good."""
     llm.require("count_tokens")
-    reply = llm.call("count_tokens", {"text": "hi", "model": llm.unknown_model()})
-    expect.refusal(reply, *UNKNOWN_MODEL)
+    for model in llm.unknown_models():
+        expect.refusal(llm.call("count_tokens", {"text": "hi", "model": model}), *UNKNOWN_MODEL)
 
 
 @pytest.mark.requirement("LLM-TOKENS-5")
@@ -104,8 +134,8 @@ def test_every_listed_model_counts(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-TOKENS-6")
 @pytest.mark.parametrize(
     "changed",
-    [{"text": 7}, {"text": ["hi"]}, {"text": {"a": 1}}, {}],
-    ids=["number", "list", "object", "missing"],
+    [{"text": 7}, {"text": False}, {"text": None}, {"text": ["hi"]}, {"text": {"a": 1}}, {}],
+    ids=["number", "boolean", "null", "list", "object", "missing"],
 )
 def test_a_text_that_is_no_string_is_refused(llm: LLM, changed: dict[str, Any]) -> None:
     """`text` is required and a string."""
@@ -121,6 +151,17 @@ def test_a_count_is_repeatable(llm: LLM) -> None:
     text = "The same text, three times: \u00fc\U0001f600."
     counts = {llm.count(text) for _ in range(3)}
     expect.that(len(counts) == 1, "one count", f"{len(counts)} different ones")
+
+
+@pytest.mark.requirement("LLM-TOKENS-8")
+def test_every_listed_model_counts_the_text(llm: LLM) -> None:
+    """Of every listed model, and far into a text, more words that begin alike have more tokens."""
+    llm.require("count_tokens")
+    for model in completing(llm, "supports_count_tokens"):
+        texts = [" ".join(f"stone{number}" for number in range(words)) for words in (10, 30, 300, 1_500)]
+        counts = [llm.count(text, model=model) for text in texts if llm.holds(text)]
+        grown = all(one < other for one, other in itertools.pairwise(counts))
+        expect.that(grown, "more tokens for more words", "as many or fewer")
 
 
 @pytest.mark.core

@@ -48,9 +48,6 @@ NO_MESSAGES = {
 FIELDS = (("name", 7), ("name", ["a"]), ("tool_call_id", 7), ("tool_calls", "call"), ("tool_calls", {"id": "1"}))
 """An optional field of a message and a value of the wrong type."""
 
-REQUIRED = {"messages": [user("The weather in Oslo?")], "tools": [WEATHER], "tool_choice": "required"}
-"""The arguments of a request whose answer is a tool call."""
-
 DOORS = ("complete", "stream")
 
 
@@ -79,7 +76,7 @@ WRONG: dict[str, Any] = {
 def test_an_unknown_role_is_refused(llm: LLM, role: Any) -> None:
     """Any role but the four, in any case but theirs, is BAD_REQUEST."""
     llm.require("complete")
-    llm.refuses("complete", messages=[{"role": role, "content": "hi"}])
+    refuses_messages(llm, [{"role": role, "content": "hi"}])
 
 
 @pytest.mark.requirement("LLM-MSG-1")
@@ -87,7 +84,7 @@ def test_an_unknown_role_is_refused(llm: LLM, role: Any) -> None:
 def test_an_unknown_role_is_refused_anywhere(llm: LLM, where: str) -> None:
     """A wrong role is found in the last message as in the first."""
     llm.require("complete")
-    llm.refuses("complete", messages=WRONG[where])
+    refuses_messages(llm, WRONG[where])
 
 
 @pytest.mark.core
@@ -96,7 +93,7 @@ def test_an_unknown_role_is_refused_anywhere(llm: LLM, where: str) -> None:
 def test_an_incomplete_message_is_refused(llm: LLM, kind: str) -> None:
     """`role` and `content` are required, of an assistant that calls a tool too."""
     llm.require("complete")
-    llm.refuses("complete", messages=[INCOMPLETE[kind]])
+    refuses_messages(llm, [INCOMPLETE[kind]])
 
 
 @pytest.mark.requirement("LLM-MSG-3")
@@ -106,7 +103,7 @@ def test_content_that_is_no_string_is_refused(llm: LLM, kind: str) -> None:
     llm.require("complete")
     wrong = {"role": "user", "content": CONTENTS[kind]}
     for messages in ([wrong], [wrong, user("hi")]):
-        llm.refuses("complete", messages=messages)
+        refuses_messages(llm, messages)
 
 
 @pytest.mark.requirement("LLM-MSG-4")
@@ -114,7 +111,7 @@ def test_content_that_is_no_string_is_refused(llm: LLM, kind: str) -> None:
 def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, kind: str) -> None:
     """`messages` is a list, and each item an object."""
     llm.require("complete")
-    llm.refuses("complete", messages=NO_MESSAGES[kind])
+    refuses_messages(llm, NO_MESSAGES[kind])
 
 
 @pytest.mark.requirement("LLM-MSG-5")
@@ -132,7 +129,7 @@ def test_missing_messages_are_refused(llm: LLM, door: str) -> None:
 def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: str, value: Any) -> None:
     """`name` and `tool_call_id` are strings, `tool_calls` is a list."""
     llm.require("complete")
-    llm.refuses("complete", messages=with_field(key, value))
+    refuses_messages(llm, with_field(key, value))
 
 
 @pytest.mark.core
@@ -142,17 +139,18 @@ def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: s
     [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")],
     ids=str,
 )
-def test_the_roles_of_a_conversation_are_accepted(llm: LLM, roles: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_the_roles_of_a_conversation_are_accepted(llm: LLM, door: str, roles: tuple[str, ...]) -> None:
     """System, user and assistant may speak in turn."""
-    llm.require("complete")
+    llm.require(door)
     if "system" in roles and llm.capabilities.flag("supports_system_message") is False:
         raise NotApplicable("capabilities deny supports_system_message")
     flags = ["supports_roles", *(["supports_system_message"] if "system" in roles else [])]
-    reply = llm.complete(messages=[{"role": role, "content": "hi"} for role in roles])
+    reply = llm.ask(door, messages=[{"role": role, "content": "hi"} for role in roles])
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
         raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
-    expect.success(reply, f"{' '.join(roles)} to be accepted")
+    works(reply, f"{' '.join(roles)} to be accepted")
 
 
 @pytest.mark.requirement("LLM-MSG-8")
@@ -161,9 +159,9 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     """What `complete` finds wrong with messages, `stream` does too."""
     llm.require("stream")
     llm.require("complete")
-    if not llm.complete(messages=WRONG[kind]).is_error:
-        raise NotApplicable("complete accepts it, which is a finding of its own")
-    llm.refuses("stream", messages=WRONG[kind])
+    if not llm.complete(messages=WRONG[kind]).is_a("BadRequest"):
+        raise NotApplicable("complete does not refuse it either, which is a finding of its own")
+    refuses_messages(llm, WRONG[kind], door="stream")
 
 
 @pytest.mark.requirement("LLM-MSG-9")
@@ -190,10 +188,18 @@ def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, door: str) -> None:
     ],
     ids=str,
 )
-def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, key: str, value: Any) -> None:
+def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, door: str, key: str, value: Any) -> None:
     """`model` and `system_message` are strings, `stop_sequences` is a list of strings."""
-    llm.require("complete")
-    llm.refuses("complete", **{key: value})
+    llm.require(door)
+    llm.refuses(door, **{key: value})
+
+
+@pytest.mark.requirement("LLM-MSG-10")
+@pytest.mark.parametrize("value", [7, ["m"]], ids=str)
+def test_a_model_of_the_wrong_type_does_not_count(llm: LLM, value: Any) -> None:
+    """`model` of `count_tokens` is a string."""
+    llm.require("count_tokens")
+    expect.refusal(llm.call("count_tokens", {"text": "hi", "model": value}), "BadRequest")
 
 
 @pytest.mark.requirement("LLM-TOOLS-1")
@@ -228,18 +234,22 @@ def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
     ],
     ids=["string", "object", "list_of_strings", "no_function", "no_name"],
 )
-def test_a_malformed_tool_is_refused(llm: LLM, tools: Any) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_a_malformed_tool_is_refused(llm: LLM, door: str, tools: Any) -> None:
     """A tool is an object with a function that has a name."""
     used(llm, llm.tools)
-    llm.refuses("complete", **with_tools(llm, tools=tools))
+    has_tools(llm, door)
+    llm.refuses(door, **with_tools(llm, tools=tools))
 
 
 @pytest.mark.requirement("LLM-TOOLS-4")
-@pytest.mark.parametrize("choice", [7, "sometimes", ["auto"]], ids=str)
-def test_a_malformed_tool_choice_is_refused(llm: LLM, choice: Any) -> None:
+@pytest.mark.parametrize("choice", [7, "sometimes", "AUTO", ["auto"]], ids=str)
+@pytest.mark.parametrize("door", DOORS)
+def test_a_malformed_tool_choice_is_refused(llm: LLM, door: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
     used(llm, llm.tools and llm.capabilities.flag("supports_tool_choice"))
-    llm.refuses("complete", **with_tools(llm, tool_choice=choice))
+    has_tools(llm, door)
+    llm.refuses(door, **with_tools(llm, tool_choice=choice))
 
 
 @pytest.mark.requirement("LLM-TOOLS-5")
@@ -256,17 +266,17 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 def test_the_result_of_a_tool_is_accepted(llm: LLM, door: str) -> None:
     """A conversation may go on with an assistant's tool call and the tool's answer."""
     offered(llm)
-    llm.require(door)
+    has_tools(llm, door)
     messages = [
-        user("The weather in Oslo?"),
-        {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]},
+        user("hi" if llm.small else "The weather in Oslo?"),
+        {"role": "assistant", "content": "yes", "tool_calls": [CALL]},
         {"role": "tool", "content": "rain", "tool_call_id": "call_1", "name": "get_weather"},
     ]
-    reply = llm.complete(**with_tools(llm, messages=messages))
+    reply = llm.ask(door, **with_tools(llm, messages=messages))
     if reply.is_a("NotSupported") and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
-    expect.success(reply, "the result of a tool to be accepted")
+    works(reply, "the result of a tool to be accepted")
 
 
 @pytest.mark.requirement("LLM-TOOLS-7")
@@ -286,10 +296,23 @@ def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
     expect.that(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
 
 
-def refuses_role(llm: LLM, messages: list[dict[str, Any]], *, tools: bool = False) -> None:
-    """`complete` refuses these messages; with NOT_SUPPORTED too where their roles, or tools, are not offered."""
+@pytest.mark.requirement("LLM-TOOLS-9")
+def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
+    """A chunk of a stream has the tool call that a completion has."""
+    if not called(llm):
+        raise Blocked("LLM-TOOLS-1", "no tool was called")
+    llm.require("stream")
+    stream = expect.finished(llm.streamed(**with_tools(llm, tool_choice="required")), "a stream with a tool call")
+    expect.that(any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "none", "chunk.tool_calls")
+
+
+def refuses_messages(llm: LLM, messages: Any, door: str = "complete") -> None:
+    """These messages are refused; with NOT_SUPPORTED too where their roles, or tools, are not offered."""
+    listed = messages if isinstance(messages, list) else []
+    keys = {key for message in listed if isinstance(message, dict) for key in message}
+    tools = bool(keys & {"tool_calls", "tool_call_id"})
     denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.tools is not True)
-    expect.refusal(llm.complete(messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
+    expect.refusal(llm.ask(door, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
 
 
 def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
@@ -304,16 +327,6 @@ def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.requirement("LLM-TOOLS-9")
-def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
-    """A chunk of a stream has the tool call that a completion has."""
-    if not called(llm):
-        raise Blocked("LLM-TOOLS-1", "no tool was called")
-    llm.require("stream")
-    stream = expect.finished(llm.streamed(**REQUIRED), "a stream with a tool call")
-    expect.that(any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "none", "chunk.tool_calls")
-
-
 def offered(llm: LLM) -> None:
     """Go on only where a plain request with tools is taken, or tools are claimed."""
     llm.require("complete")
@@ -321,6 +334,13 @@ def offered(llm: LLM) -> None:
         raise NotApplicable("no listed model has tools")
     if llm.tools is None and llm.complete(**with_tools(llm)).is_a("NotSupported"):
         raise NotApplicable("tools are not claimed, and answered with NOT_SUPPORTED")
+
+
+def has_tools(llm: LLM, door: str) -> None:
+    """Go on only where tools are taken at this door: no document gives them to streams (SPECIFICATION 8.3)."""
+    llm.require(door)
+    if door == "stream" and llm.ask(door, **with_tools(llm)).is_a("NotSupported"):
+        raise NotApplicable("a stream with tools is answered with NOT_SUPPORTED")
 
 
 def used(llm: LLM, claimed: bool | None) -> None:

@@ -68,16 +68,19 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.core
 @pytest.mark.requirement("LLM-SAMPLING-6")
 @pytest.mark.parametrize("name", list(RANGES))
-@pytest.mark.parametrize("where", ["low", "middle", "high"])
-def test_a_value_within_its_range_is_accepted(llm: LLM, name: str, where: str) -> None:
-    """Both ends of the range that protocol and adapter share, and its middle, are accepted."""
-    llm.require("complete")
+@pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
+@pytest.mark.parametrize("door", ["complete", "stream"])
+def test_a_value_within_its_range_is_accepted(llm: LLM, door: str, name: str, where: str) -> None:
+    """Both ends of the range that protocol and adapter share, its middle, and an integer are accepted."""
+    llm.require(door)
     if not llm.takes(name):
         raise NotApplicable(f"{name} is answered with NOT_SUPPORTED")
     low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
-    value = {"low": low, "middle": (low + high) / 2, "high": high}[where]
-    expect.success(llm.complete(**{name: value}), f"{name} {value:g} to be accepted")
+    value = {"low": low, "middle": (low + high) / 2, "high": high, "whole": int(high)}[where]
+    if value < low:
+        raise NotApplicable(f"no integer lies in the range of {name}")
+    works(llm.ask(door, **{name: value}), f"{name} {value:g} to be accepted")
 
 
 @pytest.mark.requirement("LLM-SAMPLING-7")
@@ -103,8 +106,8 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
     """What `complete` finds out of range, or of the wrong type, `stream` does too."""
     llm.require("stream")
     llm.require("complete")
-    if not llm.complete(**{name: value}).is_error:
-        raise NotApplicable(f"complete accepts this {name}, which is a finding of its own")
+    if not llm.complete(**{name: value}).is_a("BadRequest"):
+        raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
     llm.refuses("stream", **{name: value})
 
 

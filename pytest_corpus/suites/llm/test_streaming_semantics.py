@@ -9,7 +9,7 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, llm, user
+from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, llm, user
 from pytest_corpus.suites.llm.test_complete_basic import accepted, completing, overran, within
 from pytest_corpus.suites.outcomes import Blocked
 from pytest_corpus.suites.parameters import rules
@@ -32,7 +32,9 @@ def test_chunks_are_of_the_schema(llm: LLM) -> None:
 def test_a_prompt_in_any_script_streams(llm: LLM) -> None:
     """Letters, marks and signs of any script are streamed."""
     llm.require("stream")
-    expect.finished(llm.streamed(messages=[user(SCRIPTS)]), "a stream for a prompt in several scripts")
+    stream = llm.streamed(messages=[user(SCRIPTS)])
+    llm.fits(stream)
+    expect.finished(stream, "a stream for a prompt in several scripts")
 
 
 @rules(schema="LLM-STREAM-1", terminal="COM-STREAM-6")
@@ -100,7 +102,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
 def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
     """Where a chunk names its model, it is the one that was asked for."""
     llm.require("stream")
-    for model in completing(llm):
+    for model in completing(llm, "supports_streaming"):
         stream = expect.finished(llm.streamed(model=model), "a stream by every listed model")
         for chunk in stream.chunks:
             expect.that(chunk.get("model") in (None, model), "the model asked for", "another name", "chunk.model")
@@ -110,7 +112,8 @@ def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
 def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
     """A model that is not listed is refused for good."""
     llm.require("stream")
-    expect.refusal(llm.streamed(model=llm.unknown_model()), *UNKNOWN_MODEL)
+    for model in llm.unknown_models():
+        expect.refusal(llm.streamed(model=model), *UNKNOWN_MODEL)
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")
