@@ -35,7 +35,7 @@ except ImportError:  # Windows
 
 LIMIT_MS = 5.0
 
-BATCH = 40
+BATCH = 20
 """Pairs of runs between two looks at the result."""
 
 PROJECT = {

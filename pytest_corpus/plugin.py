@@ -98,7 +98,7 @@ class _Controller:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.hook.pytest_corpus_adapter.get_hookimpls():
-        _conformance(session.config).start()
+        _conformance(session.config).pytest_sessionstart()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

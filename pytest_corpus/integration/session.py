@@ -76,7 +76,14 @@ class Conformance:
         if self._distributes():
             self.adapters.close()
 
-    pytest_sessionstart = start
+    def pytest_sessionstart(self) -> None:
+        if self._distributes():
+            self.start()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        # Not at the start of the session: coverage of a process is measured from there on.
+        self.start()
 
     def _conftests(self) -> list[Path]:
         impls = self.config.hook.pytest_corpus_adapter.get_hookimpls()

@@ -172,7 +172,7 @@ class OneModel(ReferenceLLM):
 class ManyModels(ReferenceLLM):
     """A long catalogue."""
 
-    models = tuple(f"model-{number}" for number in range(300))
+    models = tuple(f"model-{number}" for number in range(100))
 
 
 def counting(shape: Callable[[int], Any]) -> type[ReferenceLLM]:
@@ -282,8 +282,36 @@ def _upper(name: str) -> str:
     return "".join(f"_{char}" if char.isupper() else char.upper() for char in name).lstrip("_")
 
 
-LEGAL = {
-    name: found
-    for name, found in list(globals().items())
-    if isinstance(found, type) and issubclass(found, ReferenceLLM) and found is not ReferenceLLM
-}
+class OpenSet(NoModelList, OneFrame, BareCount, BareHealth, WholeMilliseconds):
+    """Lists no models, streams one frame, counts as a bare integer."""
+
+
+class Unary(NoStreaming, NullCapabilities, NullsInErrors):
+    """No streams, and nulls wherever they may stand."""
+
+
+class Chatty(NoCounting, SmallWindow, KeepAlive, StrictArguments):
+    """No token counts, a small window, keep-alive frames, closed arguments."""
+
+
+class Wordy(NoTools, EmptyLastChunk, OneModel, CountAsCount, TerseErrors):
+    """No tools, an empty last chunk, one oddly named model, errors without details."""
+
+
+class Silent(Minimal, HealthIsAnError, BareChunks, CountAsTotal):
+    """Says next to nothing of itself, and can do everything."""
+
+
+class Cramped(TinyWindow, OneFrame):
+    """Reads 16 tokens and answers in one frame."""
+
+
+class Nested(NestedCapabilities, PlainIterator, CountAsFloat, OtherLabels, HugeWindow):
+    """Capabilities nested, streams without `aclose`, labels in the other documented spelling."""
+
+
+class Coarse(ManyModels, ParentClasses, NullOptionals):
+    """A long catalogue of models, and no subtypes on the wire."""
+
+
+LEGAL = (OpenSet, Unary, Chatty, Wordy, NothingOptional, Silent, MinimalWithoutOptions, Cramped, Nested, Coarse)

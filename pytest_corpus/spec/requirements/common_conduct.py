@@ -172,7 +172,7 @@ _OBSERVABILITY = (
     Requirement(
         "COM-OBS-4",
         "MUST",
-        "The `component` of an observation is the component.",
+        "The `component` of an observation is the component, and that of any report is one of the four.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
     ),
@@ -186,7 +186,7 @@ _OBSERVABILITY = (
     Requirement(
         "COM-OBS-6",
         "MUST",
-        "The `code` of an observation is OK, or names the class of the failure.",
+        "The `code` of an observation, or of a stream's outcome, is OK or names the class of the failure.",
         ("ERRORS 5", "SPECIFICATION 6.4", "R20"),
         needs=("metrics",),
     ),
@@ -207,7 +207,7 @@ _OBSERVABILITY = (
     Requirement(
         "COM-OBS-9",
         "MUST",
-        "`tenant_hash` is stable for one tenant and differs between tenants.",
+        "`tenant_hash` is stable for one tenant, in all operations, and differs between tenants.",
         ("SPECIFICATION 4", "R20"),
         needs=("metrics",),
     ),
@@ -288,7 +288,7 @@ _LEAKS = (
     Requirement(
         "COM-LEAK-6",
         "MUST",
-        "No raw text of the provider stands in an error, in metrics or in a log record.",
+        "No raw text of the provider stands in an answer, in metrics or in a log record.",
         ("ERRORS 8", "R6"),
         needs=("provider",),
         hint="write a message of your own for each class",

@@ -48,7 +48,7 @@ SMALL = 128
 FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
-WEATHER = {
+WEATHER: dict[str, Any] = {
     "type": "function",
     "function": {
         "name": "get_weather",
@@ -236,15 +236,16 @@ class LLM(Subject):
         counted = {**self.minimal("count_tokens"), "text": text}
         requests: list[tuple[str, dict[str, Any], dict[str, Any]]]
         if not refused:
-            requests = [(door, self.args(**plain), {}) for door in ("complete", "stream")]
-            doors = ("complete", "stream")
+            good: list[dict[str, Any]] = [plain]
             if self.takes("system_message"):
-                requests += [(door, self.args(system_message=text), {}) for door in doors]
+                good.append({"system_message": text})
             if self.capabilities.flag("supports_roles") is not False:
-                past = [user(text), {"role": "assistant", "content": text}, user("hi")]
-                requests += [(door, self.args(messages=past), {}) for door in doors]
+                good.append({"messages": [user(text), {"role": "assistant", "content": text}, user("hi")]})
             if self.takes("stop_sequences"):
-                requests += [(door, self.args(stop_sequences=[text]), {}) for door in doors]
+                good.append({"stop_sequences": [text]})
+            if self.tools and self.model in (None, *self.able("supports_tools")):
+                good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
+            requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in good]
             requests += [("count_tokens", counted, {})]
         else:
             expired = {"deadline_ms": self.in_ms(-60_000)}
@@ -257,6 +258,8 @@ class LLM(Subject):
                 {**plain, "system_message": [text]},
             ]
             wrong += [{**plain, "model": self.unknown_model()}] if self.capabilities.models else []
+            window = self.capabilities.context_window(self.model) or 0
+            wrong += [{"messages": [user(f"{text} {'w ' * 2 * window}")]}] if 0 < window < MOST_WINDOW else []
             requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in wrong]
             requests += [("complete", self.args(**plain), expired), ("stream", self.args(**plain), expired)]
             requests += [

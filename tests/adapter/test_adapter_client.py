@@ -1,0 +1,337 @@
+"""Calls are recorded, limited in time and survive whatever an adapter does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter import client as clients
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+
+Open = Callable[..., AdapterClient]
+REQUEST = {"op": "llm.complete", "ctx": {}, "args": {"text": "hi"}}
+
+
+def handler(answer: Callable[[Any], Any]) -> Callable[[], Any]:
+    """The factory of a handler whose answers `answer` gives."""
+
+    class Handler:
+        async def handle(self, envelope: Any) -> Any:
+            found = answer(envelope)
+            return await found if asyncio.iscoroutine(found) else found
+
+        def handle_stream(self, envelope: Any) -> Any:
+            return answer(envelope)
+
+    return Handler
+
+
+def raising(error: BaseException) -> Callable[[Any], Any]:
+    """An answer that raises."""
+
+    def answer(envelope: Any) -> Any:
+        raise error
+
+    return answer
+
+
+def test_an_answer(opened: Open) -> None:
+    """An answer is recorded as JSON, with its size in bytes and its time."""
+    client = opened(handler(lambda envelope: {"text": "ä", "numbers": (1, 2)}))
+    exchange = client.send(REQUEST, "llm")
+    (frame,) = exchange.frames
+    assert frame.body == {"text": "ä", "numbers": [1, 2]}
+    assert frame.size == len('{"text":"ä","numbers":[1,2]}'.encode())
+    assert 0 <= frame.at_s <= exchange.elapsed_s
+    assert exchange.fault is None
+    assert client.exchanges == [exchange]
+
+
+def test_the_request_is_a_copy(opened: Open) -> None:
+    """What an adapter does to a request is not seen in the record."""
+
+    def clearing(envelope: dict[str, Any]) -> dict[str, Any]:
+        envelope["args"].clear()
+        return {}
+
+    request = {"op": "llm.complete", "ctx": {}, "args": {"a": 1}}
+    exchange = opened(handler(clearing)).send(request, "llm")
+    assert exchange.request == {"op": "llm.complete", "ctx": {}, "args": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError(),
+        KeyboardInterrupt(),
+        SystemExit(),
+        asyncio.CancelledError(),
+        GeneratorExit(),
+        RecursionError(),
+        MemoryError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("streaming", [False, True])
+def test_raised(opened: Open, error: BaseException, streaming: bool) -> None:
+    """Whatever an adapter raises is a fault with the type's name, and the next call works."""
+    errors = [error]
+    client = opened(handler(lambda envelope: raising(errors.pop())(envelope) if errors else {"ok": True}))
+    fault = client.send(REQUEST, "llm", streaming=streaming).fault
+    assert fault is not None
+    assert (fault.kind, fault.text) == ("raised", type(error).__name__)
+    assert client.send(REQUEST, "llm").frames[0].body == {"ok": True}
+
+
+@pytest.mark.parametrize("value", [object(), {1}, {"a": {2}}, b"x", lambda: 1], ids=str)
+def test_not_json(opened: Open, value: Any) -> None:
+    """What no JSON text can hold is a fault."""
+    fault = opened(handler(lambda envelope: {"value": value})).send(REQUEST, "llm").fault
+    assert fault is not None
+    assert fault.kind == "not_json"
+
+
+def test_hanging(opened: Open) -> None:
+    """A call that hangs is given up after the limit, cancelled, and others go on."""
+    ended = threading.Event()
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            ended.set()
+
+    client = opened(handler(lambda envelope: hang() if envelope["args"] else {"ok": True}), 0.1)
+    exchange = client.send(REQUEST, "llm")
+    assert exchange.fault is not None
+    assert exchange.fault.kind == "timeout"
+    assert exchange.elapsed_s < 3
+    assert ended.wait(2)
+    assert client.send({**REQUEST, "args": {}}, "llm").frames[0].body == {"ok": True}
+
+
+def test_unresponsive(opened: Open) -> None:
+    """An operation that ran into the limit a few times is not called again; others are."""
+    client = opened(handler(lambda envelope: asyncio.sleep(1000) if envelope["args"] else {"ok": True}), 0.05)
+    for _ in range(clients.PATIENCE):
+        client.send(REQUEST, "llm")
+    with pytest.raises(Unresponsive, match=r"llm\.complete"):
+        client.send(REQUEST, "llm")
+    assert client.send({"op": "llm.health", "ctx": {}, "args": {}}, "llm").fault is None
+
+
+def test_a_shorter_limit_is_no_mark_against_it(opened: Open) -> None:
+    """A call that a test limits by itself does not use up patience."""
+    client = opened(handler(lambda envelope: asyncio.sleep(1000)), 30.0)
+    for _ in range(clients.PATIENCE + 1):
+        exchange = client.send(REQUEST, "llm", limit_s=0.02)
+        assert exchange.limited
+        assert exchange.fault is not None
+
+
+def test_blocking_the_loop(opened: Open) -> None:
+    """A call that blocks the loop is left behind, and another instance goes on in another loop."""
+    made = []
+
+    def factory() -> Any:
+        made.append(1)
+        return handler(lambda envelope: time.sleep(2.5) if envelope["args"] else {"ok": True})()
+
+    client = opened(factory, 0.1)
+    fault = client.send(REQUEST, "llm").fault
+    assert fault is not None
+    assert "blocked" in fault.text
+    assert client.send({**REQUEST, "args": {}}, "llm").frames[0].body == {"ok": True}
+    assert len(made) == 2
+
+
+async def _frames(*bodies: Any) -> AsyncIterator[Any]:
+    for body in bodies:
+        yield body
+
+
+def test_a_stream(opened: Open) -> None:
+    """All frames are recorded in order."""
+    client = opened(handler(lambda envelope: _frames({"a": 1}, {"a": 2})))
+    exchange = client.send(REQUEST, "llm", streaming=True)
+    assert [frame.body for frame in exchange.frames] == [{"a": 1}, {"a": 2}]
+    assert exchange.fault is None
+
+
+@pytest.mark.parametrize("answer", [[{"a": 1}], None, 7], ids=str)
+def test_no_stream(opened: Open, answer: Any) -> None:
+    """What cannot be iterated asynchronously is a fault that names the type."""
+    fault = opened(handler(lambda envelope: answer)).send(REQUEST, "llm", streaming=True).fault
+    assert fault is not None
+    assert (fault.kind, type(answer).__name__ in fault.text) == ("no_stream", True)
+
+
+def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream is read up to a number of frames, and closed."""
+    closed = threading.Event()
+
+    async def endless() -> AsyncIterator[Any]:
+        try:
+            while True:
+                yield {}
+        finally:
+            closed.set()
+
+    monkeypatch.setattr(clients, "MAX_FRAMES", 50)
+    exchange = opened(handler(lambda envelope: endless())).send(REQUEST, "llm", streaming=True)
+    assert exchange.fault is not None
+    assert exchange.fault.kind == "endless"
+    assert len(exchange.frames) == 50
+    assert closed.is_set()
+
+
+def test_a_large_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream is read up to a number of bytes."""
+    monkeypatch.setattr(clients, "MAX_STREAM_BYTES", 1000)
+    client = opened(handler(lambda envelope: _frames(*["x" * 600] * 10)))
+    exchange = client.send(REQUEST, "llm", streaming=True)
+    assert exchange.fault is not None
+    assert (exchange.fault.kind, len(exchange.frames)) == ("endless", 2)
+
+
+def test_a_stream_that_breaks(opened: Open) -> None:
+    """The frames before a break are kept beside the fault."""
+
+    async def breaking() -> AsyncIterator[Any]:
+        yield {"a": 1}
+        raise ValueError("midway")
+
+    exchange = opened(handler(lambda envelope: breaking())).send(REQUEST, "llm", streaming=True)
+    assert [frame.body for frame in exchange.frames] == [{"a": 1}]
+    assert exchange.fault is not None
+    assert exchange.fault.text == "ValueError"
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_no_handler(opened: Open, streaming: bool) -> None:
+    """A component that is not served, or a missing door, is a fault and no crash."""
+
+    class Door:
+        async def handle(self, envelope: Any) -> Any:
+            return {}
+
+    client = opened(lambda: {"llm": Door()})
+    assert not client.streams("llm")
+    assert not client.serves("vector")
+    if streaming:
+        fault = client.send(REQUEST, "llm", streaming=True).fault
+    else:
+        fault = client.send(REQUEST, "vector").fault
+    assert fault is not None
+
+
+def test_telemetry_of_each_call(opened: Open) -> None:
+    """Observations, counts, logs and provider calls belong to the call that made them."""
+
+    def factory(metrics: Any, provider: Any) -> Any:
+        async def answer(envelope: Any) -> dict[str, Any]:
+            number = envelope["args"]["number"]
+            metrics.observe(component="llm", op=f"op{number}", ms=1, ok=True)
+            metrics.counter(component="llm", name=f"name{number}")
+            logging.getLogger("tests.client").warning("log %s", number)
+            await provider.reached("llm.complete")
+            return {}
+
+        return handler(answer)()
+
+    client = opened(factory)
+    for number in (1, 2):
+        exchange = client.send({"op": "llm.complete", "args": {"number": number}}, "llm")
+        assert [seen.op for seen in exchange.observations] == [f"op{number}"]
+        assert [seen.name for seen in exchange.counts] == [f"name{number}"]
+        assert exchange.logs == (f"log {number}",)
+        assert exchange.reached_provider == 1
+    client.forget()
+    assert client.exchanges == []
+
+
+def test_hooks(opened: Open) -> None:
+    """The hooks are those that the factory asks for by name."""
+    plain = handler(lambda envelope: {})
+    assert opened(lambda: plain()).hooks == frozenset()
+    assert opened(lambda metrics: plain()).hooks == {"metrics"}
+    assert opened(lambda provider, metrics: plain()).hooks == {"metrics", "provider"}
+
+
+def test_send_all(opened: Open) -> None:
+    """Requests that are sent at once run at the same time and get their own answers."""
+    together = []
+
+    async def answer(envelope: Any) -> dict[str, Any]:
+        together.append(1)
+        await asyncio.sleep(0.05)
+        return {"number": envelope["args"]["number"], "together": len(together)}
+
+    client = opened(handler(answer))
+    requests = [{"op": "llm.complete", "args": {"number": number}} for number in range(5)]
+    bodies = [exchange.frames[0].body for exchange in client.send_all(requests, "llm")]
+    assert [body["number"] for body in bodies] == [0, 1, 2, 3, 4]
+    assert {body["together"] for body in bodies} == {5}
+
+
+def test_a_factory_that_hangs(opened: Open) -> None:
+    """Opening has the same limit as a call."""
+
+    async def factory() -> None:
+        await asyncio.sleep(1000)
+
+    with pytest.raises(DeclarationError, match=r"takes longer than 0\.1 s"):
+        opened(factory, 0.1)
+
+
+def test_closing_that_hangs(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing has a limit, too, and tells that it was not enough."""
+    monkeypatch.setattr(clients, "CLOSE_LIMIT_S", 0.1)
+
+    class Handler:
+        async def handle(self, envelope: Any) -> Any:
+            return {}
+
+        async def aclose(self) -> None:
+            await asyncio.sleep(1000)
+
+    assert opened(Handler).close() == ["closing takes longer than 0.1 s"]
+
+
+def test_closing_twice(opened: Open) -> None:
+    """A second close does nothing."""
+    client = opened(handler(lambda envelope: {}))
+    assert client.close() == []
+    assert client.close() == []
+
+
+def test_component_keyword(opened: Open) -> None:
+    """A factory that asks for `component` is called for each; those that it refuses are not served."""
+    asked = []
+
+    def factory(component: str) -> Any:
+        asked.append(component)
+        if component != "graph":
+            raise ValueError("only graphs")
+        return handler(lambda envelope: {})()
+
+    client = opened(factory, 5.0, "llm", "graph")
+    assert asked == ["llm", "graph"]
+    assert (client.serves("llm"), client.serves("graph")) == (False, True)
+
+
+def test_component_keyword_refused_throughout(opened: Open) -> None:
+    """Where it refuses every component the first reason is given."""
+
+    def factory(component: str) -> Any:
+        raise ValueError(f"not {component}")
+
+    with pytest.raises(DeclarationError, match="not llm"):
+        opened(factory, 5.0, "llm", "graph")

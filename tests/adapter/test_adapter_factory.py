@@ -1,0 +1,208 @@
+"""From a declaration to wire handlers (DESIGN 2)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.errors import DeclarationError
+
+
+class Handler:
+    """The least that is a wire handler."""
+
+    async def handle(self, envelope: Any) -> dict[str, Any]:
+        return {"seen": envelope}
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("mypkg:factory", ("", "mypkg:factory")),
+        ("label=mypkg:factory", ("label", "mypkg:factory")),
+        (" label = mypkg:factory ", ("label", "mypkg:factory")),
+        ("a b=mypkg:factory", ("a b", "mypkg:factory")),
+        ("=mypkg:factory", ("", "mypkg:factory")),
+    ],
+)
+def test_split_label(declared: str, expected: tuple[str, str]) -> None:
+    """Everything before the first equals sign is the label."""
+    assert factories.split_label(declared) == expected
+
+
+def test_resolve() -> None:
+    """Dotted attributes are followed."""
+    assert factories.resolve("pathlib:Path.cwd") == Path.cwd
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ("pathlib", "is no 'module:attribute'"),
+        ("pathlib:", "is no 'module:attribute'"),
+        (":Path", "is no 'module:attribute'"),
+        ("", "is no 'module:attribute'"),
+        ("no_such_module_here:x", "there is no module 'no_such_module_here'"),
+        ("pathlib.nothing:x", "there is no module 'pathlib.nothing'"),
+        ("pathlib:Pathh", "did you mean 'Path'?"),
+        ("pathlib:Path.cwdd", "did you mean 'cwd'?"),
+        ("sys:maxsize", "'maxsize' is a int, which cannot be called"),
+        ("..relative:x", "relative"),
+        ("a b:x", "there is no module 'a b'"),
+    ],
+)
+def test_resolve_says_what_is_wrong(spec: str, fault: str) -> None:
+    """Whatever is wrong with a spec is a declaration error that names the spec and the fault."""
+    with pytest.raises(DeclarationError) as caught:
+        factories.resolve(spec)
+    assert repr(spec) in str(caught.value)
+    assert fault in str(caught.value)
+
+
+def test_resolve_makes_the_invocation_folder_importable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module in the current folder is found."""
+    (tmp_path / "only_here_once.py").write_text("def factory(): pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    assert callable(factories.resolve("only_here_once:factory"))
+
+
+def test_a_missing_import_of_the_module_is_not_the_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module that is there but imports what is not is not said to be missing."""
+    (tmp_path / "half_installed.py").write_text("import not_installed_at_all\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(DeclarationError, match="importing 'half_installed' raises ModuleNotFoundError"):
+        factories.resolve("half_installed:factory")
+
+
+def _all(metrics: Any, *, provider: Any, component: Any = None) -> None: ...
+def _none() -> None: ...
+def _variadic(*args: Any, **kwargs: Any) -> None: ...
+def _defaults(metrics: Any = None, url: str = "x") -> None: ...
+def _positional_only(metrics: Any, /) -> None: ...
+def _required(url: str) -> None: ...
+def _required_keyword(*, url: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("factory", "expected"),
+    [
+        (_all, ("metrics", "provider", "component")),
+        (_none, ()),
+        (_variadic, ()),
+        (_defaults, ("metrics",)),
+        (Handler, ()),
+        (dict, ()),
+    ],
+)
+def test_asked_for(factory: Callable[..., Any], expected: tuple[str, ...]) -> None:
+    """A factory is given exactly what it names."""
+    assert factories.asked_for(factory, "x:y") == expected
+
+
+@pytest.mark.parametrize("factory", [_required, _required_keyword, _positional_only])
+def test_asks_for_what_there_is_not(factory: Callable[..., Any]) -> None:
+    """A required argument of another name, or without one, is refused with the names there are."""
+    with pytest.raises(DeclarationError, match="metrics, provider, component"):
+        factories.asked_for(factory, "x:y")
+
+
+def opened(factory: Callable[..., Any], **keywords: Any) -> factories.Opened:
+    """What a factory comes to."""
+    found = factories.Opened()
+    asyncio.run(factories.open_factory(factory, keywords, None, "x:y", found))
+    return found
+
+
+async def _coroutine() -> Handler:
+    return Handler()
+
+
+@pytest.mark.parametrize("factory", [Handler, _coroutine, lambda: Handler()])
+def test_one_handler_serves_every_component(factory: Callable[..., Any]) -> None:
+    """A single handler is asked for whatever component."""
+    found = opened(factory)
+    assert isinstance(found.handler("llm"), Handler)
+    assert found.handler("llm") is found.handler("graph")
+
+
+def test_a_mapping_serves_its_components() -> None:
+    """A mapping serves the components it names and no other."""
+    found = opened(lambda: {"llm": Handler()})
+    assert isinstance(found.handler("llm"), Handler)
+    assert found.handler("vector") is None
+
+
+def test_the_keyword_component_decides() -> None:
+    """What a factory returns for a component serves that one alone."""
+    found = opened(lambda component: Handler(), component="vector")
+    assert isinstance(found.handler("vector"), Handler)
+    assert found.handler("llm") is None
+
+
+@pytest.mark.parametrize(
+    ("made", "fault"),
+    [
+        (None, "returns None"),
+        (7, "an object of type int"),
+        (Handler, "the class Handler"),
+        ({}, "empty mapping"),
+        ({"speech": Handler()}, "the key 'speech'"),
+        ({"llm": None}, "returns None"),
+        ({1: Handler()}, "the key 1"),
+        ([Handler()], "an object of type list"),
+    ],
+)
+def test_what_is_no_adapter(made: Any, fault: str) -> None:
+    """What is no adapter is refused with its type."""
+    with pytest.raises(DeclarationError, match=fault):
+        opened(lambda: made)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), KeyboardInterrupt("no"), SystemExit("no"), GeneratorExit("no")]
+)
+def test_a_factory_that_raises(error: BaseException) -> None:
+    """Whatever a factory raises is a declaration error with its first line."""
+
+    async def raising() -> None:
+        raise error
+
+    with pytest.raises(DeclarationError, match=f"the factory raises {type(error).__name__}: no"):
+        opened(raising)
+
+
+def test_closing_order_and_faults() -> None:
+    """The last opened is closed first, and what one raises keeps no other from being closed."""
+    closed: list[int] = []
+    found = factories.Opened()
+
+    def closer(number: int) -> Callable[[], Any]:
+        async def close() -> None:
+            closed.append(number)
+            if number == 2:
+                raise ValueError("stuck\nhere")
+
+        return close
+
+    found.closers += [closer(number) for number in (1, 2, 3)]
+    assert asyncio.run(found.close()) == ["ValueError: stuck"]
+    assert closed == [3, 2, 1]
+    assert asyncio.run(found.close()) == []
+
+
+def test_a_declaration_error_is_one_sentence() -> None:
+    """It names declaration, fault and remedy."""
+    error = DeclarationError("a:b", "it is gone", "look again")
+    assert str(error) == "corpus adapter 'a:b': it is gone; look again"
+    assert str(DeclarationError("a:b", "it is gone")) == "corpus adapter 'a:b': it is gone"

@@ -1,0 +1,162 @@
+"""The JSON report: canonical, whole or not at all, and without secrets (DESIGN 5)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ledgers import MUSTS, RUN, ledger, ledgers, record, violation
+
+from pytest_corpus.reports import json_report
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.reports.verdict import decide
+
+CANARY = "canary-8f3kq7"
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def built(found: Ledger) -> dict[str, Any]:
+    """The report on a ledger."""
+    return json_report.build(found, decide(found), RUN)
+
+
+def test_has_what_the_design_names() -> None:
+    """Every key that the design promises is there."""
+    report = built(ledger(violation(MUSTS[3])))
+    promised = {
+        "verdict",
+        "complete",
+        "adapter",
+        "spec",
+        "components",
+        "requirements",
+        "environment",
+        "capabilities",
+        "seed",
+        "started_at",
+        "duration_s",
+    }
+    assert promised <= set(report)
+    assert set(report["components"]["llm"]) >= {"verdict", "totals"}
+    assert all(set(entry) >= {"id", "component", "level", "status", "tests"} for entry in report["requirements"])
+    assert (report["verdict"], report["complete"], report["seed"]) == ("nonconformant", True, 7)
+    assert report["duration_s"] == 1.235
+
+
+def test_findings_are_in_it() -> None:
+    """A violated requirement has its findings, an open one its reason."""
+    found = ledger(violation(MUSTS[3]), record(MUSTS[4], "not_assessed", reason="why", keyword="metrics"))
+    entries = {entry["id"]: entry for entry in built(found)["requirements"]}
+    assert entries[MUSTS[3].id]["findings"] == [{"expected": "this", "got": "that", "path": "result.x"}]
+    assert (entries[MUSTS[4].id]["reason"], entries[MUSTS[4].id]["keyword"]) == ("why", "metrics")
+
+
+@given(ledgers(), st.dictionaries(st.text(max_size=5), JSON, max_size=4))
+def test_always_a_json_text(found: Ledger, document: dict[str, Any]) -> None:
+    """Whatever an adapter states, the report is JSON, and the same ledger gives the same text."""
+    known = {"server": document, "version": None, "max_context_length": float("nan"), "supported_models": [document]}
+    found.capabilities = {"llm": {**document, **known}}
+    texts = [json.dumps(built(found), sort_keys=True, allow_nan=False) for _ in range(2)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"description": CANARY},
+        {"extensions": {"vendor:key": CANARY}},
+        {"models": [{"name": "m", "api_key": CANARY}]},
+        {"features": {"secret": CANARY}},
+        {"limits": {"note": CANARY}},
+        {CANARY: True},
+        {"server": "x" * 100 + CANARY},
+        {"supports_streaming": {"because": CANARY}},
+        {"supported_models": [{"name": CANARY}]},
+        CANARY,
+        [CANARY],
+    ],
+    ids=str,
+)
+def test_no_secret_of_capabilities(document: Any) -> None:
+    """Of capabilities only the documented facts are repeated, and no long text."""
+    found = ledger()
+    found.capabilities = {"llm": document}
+    assert CANARY not in json.dumps(built(found))
+
+
+def test_facts_are_repeated() -> None:
+    """The documented facts stand in the report as they were stated, flat and nested."""
+    found = ledger()
+    found.capabilities = {
+        "llm": {"server": "s", "supports_tools": False, "limits": {"max_context_length": 64}, "cache": None}
+    }
+    facts = built(found)["capabilities"]["llm"]
+    assert facts == {"server": "s", "supports_tools": False, "limits": {"max_context_length": 64}}
+
+
+def test_written_canonically(tmp_path: Path) -> None:
+    """Sorted keys, two spaces, a newline at the end, UTF-8."""
+    path = tmp_path / "r.json"
+    json_report.write({"b": "ä", "a": [1, {"d": 1, "c": 2}]}, path)
+    expected = '{\n  "a": [\n    1,\n    {\n      "c": 2,\n      "d": 1\n    }\n  ],\n  "b": "ä"\n}\n'
+    assert path.read_bytes() == expected.encode("utf-8")
+
+
+@pytest.mark.parametrize("fault", [{"a": {1}}, {"a": float("nan")}], ids=["no json", "nan"])
+def test_written_whole_or_not_at_all(tmp_path: Path, fault: dict[str, Any]) -> None:
+    """A report that cannot be written as JSON leaves the older one alone and nothing beside it."""
+    path = tmp_path / "r.json"
+    path.write_text("older")
+    with pytest.raises((TypeError, ValueError)):
+        json_report.write(fault, path)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("r.json", "older")]
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the last step fails the older report stays, and no temporary file does."""
+    path = tmp_path / "r.json"
+    path.write_text("older")
+
+    def refuse(source: str, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        json_report.write({"a": 1}, path)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("r.json", "older")]
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    """A folder that is not there is an OSError."""
+    with pytest.raises(OSError, match="No such file"):
+        json_report.write({}, tmp_path / "nowhere" / "r.json")
+
+
+def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
+    """A text that UTF-8 cannot carry does not keep a report from being written."""
+    path = tmp_path / "r.json"
+    json_report.write({"server": "a\ud800b"}, path)
+    assert json.loads(path.read_text("utf-8"))["server"] == "a\ud800b"
+
+
+def test_editions_met() -> None:
+    """The report says which editions every judged answer met."""
+    found = ledger(
+        record(MUSTS[0], editions=("1.0.0", "1.1.0")),
+        record(MUSTS[1], editions=("1.1.0",)),
+    )
+    for key, entry in found.records.items():
+        if not entry.editions:
+            found.records[key] = record(
+                entry.requirement, test=entry.test, editions=("1.0.0", "1.1.0")
+            )
+    assert built(found)["spec"]["editions_met"] == ["1.1.0"]

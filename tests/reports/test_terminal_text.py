@@ -1,0 +1,119 @@
+"""The texts for a person: the summary, the catalogue."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
+
+from pytest_corpus.reports.catalogue_text import explained, listed, unknown
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.reports.terminal import summary
+from pytest_corpus.reports.verdict import decide
+from pytest_corpus.spec.requirements import catalogue
+
+
+def text(found: Ledger) -> str:
+    """The summary as one text."""
+    return "\n".join(summary(found, decide(found)))
+
+
+@given(ledgers())
+def test_the_verdict_comes_last(found: Ledger) -> None:
+    """The last line is the verdict, or says that there is none; nothing else in it claims one."""
+    verdict = decide(found)
+    lines = summary(found, verdict)
+    if verdict.complete:
+        assert lines[-1] == f"  verdict: {verdict.verdict}"
+    else:
+        assert lines[-1] == "  no verdict: only a part of the suite ran"
+        assert "conformant" not in "\n".join(lines)
+
+
+@given(ledgers())
+def test_every_violation_is_named(found: Ledger) -> None:
+    """Each violated requirement is a line with id, level and source; no other line says so."""
+    verdict = decide(found)
+    (part,) = verdict.components
+    lines = summary(found, verdict)
+    for status in part.statuses:
+        word = "violated" if status.requirement.level == "MUST" else "not kept"
+        named = [line for line in lines if line.startswith(f"    {word}  {status.requirement.id} (")]
+        assert len(named) == (status.status == "violated")
+
+
+def test_numbers() -> None:
+    """Satisfied of applicable, with violated, not assessed and not applicable beside it."""
+    lines = text(
+        ledger(
+            violation(MUSTS[0]),
+            record(MUSTS[1], "not_assessed", keyword="metrics"),
+            record(MUSTS[2], "not_applicable"),
+        )
+    )
+    count = len(MUSTS)
+    expected = f"MUST   {count - 3}/{count - 1} satisfied, 1 violated, 1 not assessed, 1 not applicable"
+    assert expected in lines
+    assert f"SHOULD {len(SHOULDS)}/{len(SHOULDS)} satisfied, 0 violated" in lines
+
+
+def test_keywords_are_named() -> None:
+    """What a factory keyword would make assessable is one line for each keyword."""
+    lines = text(
+        ledger(
+            record(MUSTS[0], "not_assessed", keyword="metrics"),
+            record(MUSTS[1], "not_assessed", keyword="metrics"),
+            record(MUSTS[2], "not_assessed", keyword="provider"),
+        )
+    )
+    wanted = "not assessed for want of the factory keyword"
+    assert f"{wanted} 'metrics': {MUSTS[0].id}, {MUSTS[1].id}" in lines
+    assert f"{wanted} 'provider': {MUSTS[2].id}" in lines
+
+
+def test_blockers_and_reasons() -> None:
+    """What blocks others is counted, any other reason is told."""
+    lines = text(
+        ledger(
+            record(MUSTS[0], "not_assessed", blocked_by="COM-WIRE-1", reason="x"),
+            record(MUSTS[1], "not_assessed", blocked_by="COM-WIRE-1", reason="x"),
+            record(MUSTS[2], "not_assessed", reason="the fault never fired"),
+        )
+    )
+    assert "COM-WIRE-1 blocks 2 others" in lines
+    assert f"not assessed  {MUSTS[2].id}: the fault never fired" in lines
+
+
+def test_gaps_are_told() -> None:
+    """Each gap is a line."""
+    found = ledger(missing=(MUSTS[0].id,))
+    found.cut_short("a worker was lost")
+    lines = text(found)
+    assert "not complete: a worker was lost" in lines
+    assert "tests did not run" in lines
+
+
+def test_the_list() -> None:
+    """One line a requirement, in the order of the catalogue, and the number of all."""
+    lines = listed().splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == list(catalogue())
+    assert lines[-1] == f"{len(catalogue())} requirements"
+
+
+def test_every_card() -> None:
+    """Every requirement is explained with its sentence and source, none wider than a terminal."""
+    for entry in catalogue().values():
+        card = explained(entry.id.lower())
+        assert card is not None
+        flat = " ".join(card.split())
+        assert " ".join(entry.text.split()) in flat
+        assert ", ".join(entry.source) in flat
+        assert all(need in card for need in entry.needs)
+        if entry.hint:
+            assert " ".join(entry.hint.split()) in flat
+
+
+def test_unknown_ids() -> None:
+    """A wrong id is answered with near ones, or with the way to all of them."""
+    assert explained("LLM-STREEM-1") is None
+    assert "LLM-STREAM-1" in unknown("LLM-STREEM-1")
+    assert unknown("zzz").endswith("list shows them all")
