@@ -1,5 +1,14 @@
-"""Fixtures for all of the project's own tests."""
+"""What all of the project's own tests share."""
 
 from __future__ import annotations
 
+import hypothesis
+import pytest
+
 pytest_plugins = ["pytester"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Generated cases have no deadline: how long one takes says more about the machine than about us."""
+    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.load_profile("patient")

@@ -177,7 +177,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
     """A stream is read up to a number of frames, and closed."""
     closed = threading.Event()
 
-    async def endless() -> AsyncIterator[Any]:
+    async def endless(envelope: Any) -> AsyncIterator[Any]:
         try:
             while True:
                 yield {}
@@ -185,7 +185,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
             closed.set()
 
     monkeypatch.setattr(clients, "MAX_FRAMES", 50)
-    exchange = opened(handler(lambda envelope: endless())).send(REQUEST, "llm", streaming=True)
+    exchange = opened(handler(endless)).send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None
     assert exchange.fault.kind == "endless"
     assert len(exchange.frames) == 50
@@ -225,10 +225,8 @@ def test_no_handler(opened: Open, streaming: bool) -> None:
     client = opened(lambda: {"llm": Door()})
     assert not client.streams("llm")
     assert not client.serves("vector")
-    if streaming:
-        fault = client.send(REQUEST, "llm", streaming=True).fault
-    else:
-        fault = client.send(REQUEST, "vector").fault
+    component = "llm" if streaming else "vector"
+    fault = client.send(REQUEST, component, streaming=streaming).fault
     assert fault is not None
 
 

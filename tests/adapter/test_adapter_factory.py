@@ -65,9 +65,7 @@ def test_resolve_says_what_is_wrong(spec: str, fault: str) -> None:
     assert fault in str(caught.value)
 
 
-def test_resolve_makes_the_invocation_folder_importable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resolve_makes_the_invocation_folder_importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module in the current folder is found."""
     (tmp_path / "only_here_once.py").write_text("def factory(): pass\n")
     monkeypatch.chdir(tmp_path)
@@ -75,9 +73,7 @@ def test_resolve_makes_the_invocation_folder_importable(
     assert callable(factories.resolve("only_here_once:factory"))
 
 
-def test_a_missing_import_of_the_module_is_not_the_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_import_of_the_module_is_not_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that is there but imports what is not is not said to be missing."""
     (tmp_path / "half_installed.py").write_text("import not_installed_at_all\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -128,7 +124,11 @@ async def _coroutine() -> Handler:
     return Handler()
 
 
-@pytest.mark.parametrize("factory", [Handler, _coroutine, lambda: Handler()])
+def _function() -> Handler:
+    return Handler()
+
+
+@pytest.mark.parametrize("factory", [Handler, _coroutine, _function])
 def test_one_handler_serves_every_component(factory: Callable[..., Any]) -> None:
     """A single handler is asked for whatever component."""
     found = opened(factory)
@@ -169,9 +169,7 @@ def test_what_is_no_adapter(made: Any, fault: str) -> None:
         opened(lambda: made)
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("no"), KeyboardInterrupt("no"), SystemExit("no"), GeneratorExit("no")]
-)
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt("no"), SystemExit("no"), GeneratorExit("no")])
 def test_a_factory_that_raises(error: BaseException) -> None:
     """Whatever a factory raises is a declaration error with its first line."""
 

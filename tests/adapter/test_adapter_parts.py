@@ -151,7 +151,12 @@ def test_unknown_fact() -> None:
 
 @pytest.mark.parametrize(
     ("document", "expected"),
-    [({"supports_caching": True}, True), ({"cache": {"ttl": 5}}, True), ({"supports_caching": False}, False), ({}, False)],
+    [
+        ({"supports_caching": True}, True),
+        ({"cache": {"ttl": 5}}, True),
+        ({"supports_caching": False}, False),
+        ({}, False),
+    ],
 )
 def test_caches(document: Mapping[str, Any], expected: bool) -> None:
     """A cache is claimed by the flag or by a capability of its own."""
@@ -349,8 +354,10 @@ def test_extra_fields_and_exceptions_are_read() -> None:
 
 def test_a_record_that_cannot_be_formatted() -> None:
     """A wrong format string is kept with its arguments, and raises nothing."""
+    alone = logging.getLogger("tests.wrong")
+    alone.propagate = False
     with LogTap() as tap:
-        logging.getLogger("tests.wrong").warning("%d %d", "secret")
+        alone.warning("%d %d", "secret")
     assert "secret" in tap.texts[0]
 
 
@@ -363,8 +370,10 @@ def test_an_argument_that_cannot_be_shown() -> None:
 
         __repr__ = __str__
 
+    alone = logging.getLogger("tests.odd")
+    alone.propagate = False
     with LogTap() as tap:
-        logging.getLogger("tests.odd").warning("got %s", Odd())
+        alone.warning("got %s", Odd())
     assert len(tap.texts) == 1
 
 
@@ -420,8 +429,9 @@ def test_a_time_out_of_the_adapters_own(loop: LoopThread) -> None:
         loop.run(timing_out(), 5)
 
 
-def test_loop_that_was_ended(loop: LoopThread) -> None:
-    """A loop that a coroutine ended counts as blocked: no crash, no endless wait."""
+def test_loop_that_was_ended() -> None:
+    """A loop that a coroutine ended counts as blocked: no crash, no endless wait, and stopping it does nothing."""
+    loop = LoopThread("ended")
 
     async def ending() -> None:
         asyncio.get_running_loop().stop()
@@ -431,6 +441,7 @@ def test_loop_that_was_ended(loop: LoopThread) -> None:
         loop.run(ending(), 0.3)
     with pytest.raises(TimeLimit):
         loop.run(_value(1), 0.3)
+    loop.stop()
 
 
 def test_stop_cancels_what_still_runs() -> None:

@@ -20,13 +20,16 @@ PACKAGE = "mutants"
 MODULES = (
     "common_wire",
     "common_errors",
+    "common_numbers",
     "common_context",
+    "common_deadlines",
     "common_telemetry",
     "common_privacy",
     "common_provider",
     "common_streams",
     "llm_completion",
     "llm_requests",
+    "llm_tools",
     "llm_tokens",
 )
 

@@ -42,15 +42,6 @@ class ErrorWithoutMessage(ReferenceLLM):
 
 
 @catches("COM-ERR-2")
-class NumericCode(ReferenceLLM):
-    """It gives the code of a bad request as its HTTP status."""
-
-    def failure(self, call: Call, fault: Exception) -> Envelope:
-        error = super().failure(call, fault)
-        return {**error, "code": 400} if TAXONOMY[error["error"]].family == "BadRequest" else error
-
-
-@catches("COM-ERR-2")
 class StreamErrorWithoutOk(ReferenceLLM):
     """It leaves `ok` out of the error that ends a stream."""
 
@@ -68,15 +59,6 @@ class CodeInLowerCase(ReferenceLLM):
     def failure(self, call: Call, fault: Exception) -> Envelope:
         error = super().failure(call, fault)
         return {**error, "code": error["code"].lower()}
-
-
-@catches("COM-ERR-3")
-class CodeWithHyphens(ReferenceLLM):
-    """It writes the code of an expired call with a hyphen."""
-
-    def failure(self, call: Call, fault: Exception) -> Envelope:
-        error = super().failure(call, fault)
-        return {**error, "code": "deadline_exceeded"} if error["error"] == "DeadlineExceeded" else error
 
 
 @catches("COM-ERR-4")
@@ -108,28 +90,12 @@ class StreamCodeOfAnotherClass(ReferenceLLM):
 
 
 @catches("COM-ERR-5")
-class EmptyMessage(ReferenceLLM):
-    """It explains nothing."""
-
-    def failure(self, call: Call, fault: Exception) -> Envelope:
-        return {**super().failure(call, fault), "message": ""}
-
-
-@catches("COM-ERR-5")
 class BlankStreamMessage(ReferenceLLM):
     """It ends a failing stream with a message of blanks."""
 
     def failure(self, call: Call, fault: Exception) -> Envelope:
         error = super().failure(call, fault)
         return {**error, "message": "  "} if call.streaming else error
-
-
-@catches("COM-ERR-6")
-class RetrySoon(ReferenceLLM):
-    """It says in words when to retry."""
-
-    def failure(self, call: Call, fault: Exception) -> Envelope:
-        return {**super().failure(call, fault), "retry_after_ms": "never"}
 
 
 @catches("COM-ERR-6")
@@ -159,15 +125,6 @@ class StreamDetailsAreAText(ReferenceLLM):
 
 
 @catches("COM-ERR-8")
-class EverythingRetryable(ReferenceLLM):
-    """It calls every error retryable."""
-
-    def failure(self, call: Call, fault: Exception) -> Envelope:
-        error = super().failure(call, fault)
-        return {**error, "details": {**error["details"], "retryable": True}}
-
-
-@catches("COM-ERR-8")
 class UnavailableNotRetryable(ReferenceLLM):
     """It calls an unavailable provider not retryable."""
 
@@ -175,16 +132,6 @@ class UnavailableNotRetryable(ReferenceLLM):
         error = super().failure(call, fault)
         final = {"retryable": False} if error["error"] == "Unavailable" else {}
         return {**error, "details": {**error["details"], **final}}
-
-
-@catches("COM-ERR-9")
-class ErrorWithoutMs(ReferenceLLM):
-    """It leaves `ms` out of its errors."""
-
-    def failure(self, call: Call, fault: Exception) -> Envelope:
-        error = super().failure(call, fault)
-        del error["ms"]
-        return error
 
 
 @catches("COM-ERR-9")

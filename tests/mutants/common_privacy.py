@@ -212,15 +212,6 @@ class StreamKeyLogged(ReferenceLLM):
 
 
 @catches("COM-LEAK-6")
-class ProviderQuoted(ReferenceLLM):
-    """It passes the message of the provider on."""
-
-    def map_fault(self, fault: Exception) -> AdapterError:
-        error = super().map_fault(fault)
-        return AdapterError(error.kind.name, str(fault), retry_after_ms=error.retry_after_ms)
-
-
-@catches("COM-LEAK-6")
 class UnexpectedLogged(ReferenceLLM):
     """It logs an unexpected exception with its traceback."""
 

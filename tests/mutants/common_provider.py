@@ -65,13 +65,6 @@ class BadGatewayIsUnavailable(ReferenceLLM):
 
 
 @catches("COM-FAULT-4")
-class UnauthorizedIsBadRequest(ReferenceLLM):
-    """It maps 401 to BAD_REQUEST, like every other 4xx."""
-
-    fault_statuses: Mapping[int, str] = {**STATUSES, 401: "BadRequest"}
-
-
-@catches("COM-FAULT-4")
 class ForbiddenIsNotSupported(ReferenceLLM):
     """It maps 403 to NOT_SUPPORTED."""
 
@@ -112,14 +105,6 @@ class UnexpectedCountIsTransient(ReferenceLLM):
             if error.kind.name == "Unavailable" and str(error) == self.fault_messages["Unavailable"]:
                 raise AdapterError("TransientNetwork", "The counter did not answer") from None
             raise
-
-
-@catches("COM-FAULT-8")
-class HintDropped(ReferenceLLM):
-    """It does not pass the provider's hint on."""
-
-    def retry_after(self, fault: Exception, name: str) -> float | None:
-        return None
 
 
 @catches("COM-FAULT-8")
@@ -174,6 +159,24 @@ class FilterIsAnyBadRequest(ReferenceLLM):
     fault_kinds: Mapping[str, str] = {**KINDS, "content_filtered": "BadRequest"}
 
 
+@catches("COM-FAULT-13")
+class NoThrottleScope(ReferenceLLM):
+    """It does not say whom a rate limit throttles."""
+
+    def details(self, error: AdapterError, tenant_hash: str | None) -> dict[str, Any]:
+        details = super().details(error, tenant_hash)
+        details.pop("throttle_scope", None)
+        return details
+
+
+@catches("COM-FAULT-14")
+class HintOfRateLimitsOnly(ReferenceLLM):
+    """It passes the provider's hint on for rate limits alone."""
+
+    def retry_after(self, fault: Exception, name: str) -> float | None:
+        return super().retry_after(fault, name) if getattr(fault, "kind", None) == "rate_limited" else None
+
+
 @catches("COM-FAULT-12")
 class CircuitStaysOpen(ReferenceLLM):
     """It opens its circuit breaker at the first failure and never closes it."""
@@ -204,15 +207,6 @@ class ClientNotReplaced(ReferenceLLM):
         if self.closed:
             raise AdapterError("Unavailable", "The client is closed")
         await super().reach(call, **facts)
-
-
-@catches("COM-IDEM-1")
-class KeyAlone(ReferenceLLM):
-    """It replays by tenant and key, whatever the arguments."""
-
-    def replay_key(self, call: Call) -> str | None:
-        key = super().replay_key(call)
-        return key and digest([call.tenant_hash, call.op, call.idempotency_key])
 
 
 @catches("COM-IDEM-1")

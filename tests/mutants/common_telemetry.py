@@ -31,15 +31,6 @@ class Reporting(ReferenceLLM):
 
 
 @catches("COM-OBS-1")
-class SuccessObservedTwice(ReferenceLLM):
-    """It observes a unary success in the operation and again in the wrapper around it."""
-
-    def success(self, call: Call, result: Any) -> dict[str, Any]:
-        self.observe(call, "OK")
-        return super().success(call, result)
-
-
-@catches("COM-OBS-1")
 class HealthNotObserved(ReferenceLLM):
     """It does not observe `health`, because monitoring calls it so often."""
 
@@ -58,31 +49,12 @@ class FailureNotObserved(ReferenceLLM):
 
 
 @catches("COM-OBS-2")
-class LateCallNotObserved(ReferenceLLM):
-    """It does not observe a unary call whose deadline had passed."""
-
-    def observe(self, call: Call, outcome: str) -> None:
-        if call.streaming or call.labels.get("deadline_bucket") != "expired":
-            super().observe(call, outcome)
-
-
-@catches("COM-OBS-2")
 class RefusalNotObserved(ReferenceLLM):
     """It begins to observe a unary call when its arguments are read."""
 
     def observe(self, call: Call, outcome: str) -> None:
         if call.streaming or call.args.values or call.op in ("health", "capabilities"):
             super().observe(call, outcome)
-
-
-@catches("COM-OBS-3")
-class EveryChunkObserved(ReferenceLLM):
-    """It observes each chunk of a stream."""
-
-    def frame(self, call: Call, chunk: dict[str, Any]) -> dict[str, Any]:
-        if not chunk["is_final"]:
-            self.observe(call, "OK")
-        return super().frame(call, chunk)
 
 
 @catches("COM-OBS-3")
@@ -106,14 +78,6 @@ class BrokenStreamNotObserved(ReferenceLLM):
 
 
 @catches("COM-OBS-4")
-class ComponentIsTheProtocol(Reporting):
-    """It gives its protocol as the component."""
-
-    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
-        return {**super().observation(call, outcome), "component": "llm/v1.0"}
-
-
-@catches("COM-OBS-4")
 class StreamsAreAComponent(Reporting):
     """It observes streams under a component of their own."""
 
@@ -122,35 +86,11 @@ class StreamsAreAComponent(Reporting):
 
 
 @catches("COM-OBS-5")
-class AlwaysOk(Reporting):
-    """It calls every call a success, with the code of the failure beside it."""
-
-    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
-        return {**super().observation(call, outcome), "ok": True}
-
-
-@catches("COM-OBS-5")
 class FailingStreamOk(Reporting):
     """It calls a failing stream a success, because its iterator ended."""
 
     def observation(self, call: Call, outcome: str) -> dict[str, Any]:
         return {**super().observation(call, outcome), "ok": outcome == "OK" or call.streaming}
-
-
-@catches("COM-OBS-5")
-class OkIsANumber(Reporting):
-    """It writes `ok` as a number."""
-
-    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
-        return {**super().observation(call, outcome), "ok": int(outcome == "OK")}
-
-
-@catches("COM-OBS-6")
-class CodeIsAStatus(Reporting):
-    """It gives a success the HTTP status as its code."""
-
-    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
-        return {**super().observation(call, outcome), "code": "200" if outcome == "OK" else outcome}
 
 
 @catches("COM-OBS-6")
@@ -171,29 +111,11 @@ class LateStreamIsOk(Reporting):
 
 
 @catches("COM-OBS-7")
-class NegativeMs(Reporting):
-    """It subtracts the times the wrong way round."""
-
-    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
-        return {**super().observation(call, outcome), "ms": -call.ms}
-
-
-@catches("COM-OBS-7")
 class FailureWithoutMs(Reporting):
     """It does not tell how long a failure took."""
 
     def observation(self, call: Call, outcome: str) -> dict[str, Any]:
         return {**super().observation(call, outcome), "ms": call.ms if outcome == "OK" else None}
-
-
-@catches("COM-OBS-8")
-class TenantNotLabelled(ReferenceLLM):
-    """It does not label by tenant at all."""
-
-    def context_labels(self, call: Call) -> Labels:
-        labels = super().context_labels(call)
-        labels.pop("tenant_hash", None)
-        return labels
 
 
 @catches("COM-OBS-8")
@@ -235,14 +157,6 @@ class ANewHashEachTime(ReferenceLLM):
 
 
 @catches("COM-OBS-10")
-class DeadlineNotLabelled(ReferenceLLM):
-    """It does not label by deadline at all."""
-
-    def deadline_bucket(self, call: Call) -> str | None:
-        return None
-
-
-@catches("COM-OBS-10")
 class NoDeadlineLabelled(ReferenceLLM):
     """It labels a call without a deadline as one of a bucket."""
 
@@ -257,14 +171,6 @@ class LateDeadlineNotLabelled(ReferenceLLM):
     def deadline_bucket(self, call: Call) -> str | None:
         bucket = super().deadline_bucket(call)
         return None if bucket == "expired" else bucket
-
-
-@catches("COM-OBS-11")
-class OutcomeNotCounted(ReferenceLLM):
-    """It does not count the outcomes of streams."""
-
-    def count_stream(self, call: Call, outcome: str) -> None:
-        return
 
 
 @catches("COM-OBS-11")

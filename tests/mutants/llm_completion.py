@@ -17,16 +17,6 @@ Result = dict[str, Any]
 
 
 @catches("LLM-COMPLETE-1")
-class CompletionWithoutModel(ReferenceLLM):
-    """It does not say which model answered."""
-
-    def completion(self, prompt: Prompt, reply: Reply) -> Result:
-        result = super().completion(prompt, reply)
-        del result["model"]
-        return result
-
-
-@catches("LLM-COMPLETE-1")
 class CompletionIsAText(ReferenceLLM):
     """It gives the text of a completion as the result."""
 
@@ -43,28 +33,12 @@ class ProvidersCompletion(ReferenceLLM):
 
 
 @catches("LLM-COMPLETE-1")
-class UsageIsNull(ReferenceLLM):
-    """It does not know the usage of a completion and says null."""
-
-    def completion(self, prompt: Prompt, reply: Reply) -> Result:
-        return {**super().completion(prompt, reply), "usage": None}
-
-
-@catches("LLM-COMPLETE-1")
 class CutCompletionHasNoReason(ReferenceLLM):
     """It gives no reason where `max_tokens` cut a completion short."""
 
     def completion(self, prompt: Prompt, reply: Reply) -> Result:
         result = super().completion(prompt, reply)
         return {**result, "finish_reason": None} if reply.finish_reason == "length" else result
-
-
-@catches("LLM-COMPLETE-2")
-class ProvidersReason(ReferenceLLM):
-    """It passes the provider's own reason on."""
-
-    def completion(self, prompt: Prompt, reply: Reply) -> Result:
-        return {**super().completion(prompt, reply), "finish_reason": "end_turn"}
 
 
 @catches("LLM-COMPLETE-2")
@@ -77,16 +51,6 @@ class ProvidersReasonWhereCut(ReferenceLLM):
 
 
 @catches("LLM-COMPLETE-3")
-class TotalIsTheCompletion(ReferenceLLM):
-    """It counts the tokens of the completion alone as the total."""
-
-    def completion(self, prompt: Prompt, reply: Reply) -> Result:
-        result = super().completion(prompt, reply)
-        usage = {**result["usage"], "total_tokens": result["usage"]["completion_tokens"]}
-        return {**result, "usage": usage}
-
-
-@catches("LLM-COMPLETE-3")
 class TotalOfTheUncutText(ReferenceLLM):
     """It counts the tokens that `max_tokens` cut away in the total."""
 
@@ -94,14 +58,6 @@ class TotalOfTheUncutText(ReferenceLLM):
         result = super().completion(prompt, reply)
         cut = int(reply.finish_reason == "length")
         return {**result, "usage": {**result["usage"], "total_tokens": result["usage"]["total_tokens"] + cut}}
-
-
-@catches("LLM-COMPLETE-4")
-class MaxTokensIgnored(ReferenceLLM):
-    """It does not pass `max_tokens` of a completion on."""
-
-    async def answer(self, call: Call, prompt: Prompt) -> Result:
-        return await super().answer(call, replace(prompt, limit=self.context_window))
 
 
 @catches("LLM-COMPLETE-4")
@@ -123,14 +79,6 @@ class LimitOnlyInTheUsage(ReferenceLLM):
 
 
 @catches("LLM-COMPLETE-5")
-class ModelWithItsDate(ReferenceLLM):
-    """It names the dated version of the model that it was asked for."""
-
-    def completion(self, prompt: Prompt, reply: Reply) -> Result:
-        return {**super().completion(prompt, reply), "model": f"{prompt.model}-2024-05-13"}
-
-
-@catches("LLM-COMPLETE-5")
 class AlwaysTheFirstModel(ReferenceLLM):
     """It names its default model, whichever it was asked for."""
 
@@ -139,14 +87,14 @@ class AlwaysTheFirstModel(ReferenceLLM):
 
 
 @catches("LLM-COMPLETE-6")
-class StopSequencesRefused(ReferenceLLM):
-    """It does not offer stop sequences for completions."""
+class SystemMessageRefused(ReferenceLLM):
+    """It claims system messages and does not take one with a completion."""
 
-    def read_stop_sequences(self, call: Call) -> list[str]:
-        stops = super().read_stop_sequences(call)
-        if stops and not call.streaming:
-            raise AdapterError("NotSupported", "Stop sequences are not offered")
-        return stops
+    def read_system_message(self, call: Call) -> str:
+        text = super().read_system_message(call)
+        if text and not call.streaming:
+            raise AdapterError("NotSupported", "System messages are not offered")
+        return text
 
 
 @catches("LLM-COMPLETE-6")
@@ -168,17 +116,6 @@ class ModelRequired(ReferenceLLM):
         if call.op == "complete":
             call.args.required_text("model")
         return super().read_model(call)
-
-
-@catches("LLM-MODEL-1")
-class SecondModelMissing(ReferenceLLM):
-    """It lists a model that it does not have."""
-
-    def read_model(self, call: Call) -> str:
-        model = super().read_model(call)
-        if model == self.models[1]:
-            raise self.unknown_model(model)
-        return model
 
 
 @catches("LLM-MODEL-1")
@@ -250,17 +187,6 @@ class UnknownModelCounts(OpenModels):
         return call.op == "count_tokens"
 
 
-@catches("LLM-TOKENS-4")
-class UnknownTokenizerUnavailable(OpenModels):
-    """It fails to load the tokenizer of an unknown model, which makes it UNAVAILABLE."""
-
-    def concerns(self, call: Call) -> bool:
-        return call.op == "count_tokens"
-
-    def unlisted(self) -> str:
-        raise KeyError("tokenizer")
-
-
 @catches("LLM-CONTEXT-1")
 class LongPromptUnavailable(ReferenceLLM):
     """It lets the provider fail on a prompt that is too long and calls it UNAVAILABLE."""
@@ -278,13 +204,12 @@ class LongPromptCut(ReferenceLLM):
         return
 
 
-@catches("LLM-CONTEXT-1")
-class LongPromptExhausts(ReferenceLLM):
-    """It takes the context window for a resource that may recover."""
+@catches("LLM-CONTEXT-4")
+class HalfTheWindow(ReferenceLLM):
+    """It refuses prompts of a fifth of the window that it states."""
 
     def check_context(self, model: str, tokens: int) -> None:
-        if tokens > self.context_window:
-            raise AdapterError("ResourceExhausted", "There are too many tokens", retry_after_ms=60_000)
+        super().check_context(model, 5 * tokens)
 
 
 @catches("LLM-CONTEXT-2")
@@ -322,15 +247,6 @@ class LongPromptIsAnyBadRequest(ReferenceLLM):
             raise AdapterError("BadRequest", "The messages are too long")
 
 
-@catches("LLM-CONTEXT-3")
-class LongPromptWithoutLimit(ReferenceLLM):
-    """It does not say how long a prompt may be."""
-
-    def check_context(self, model: str, tokens: int) -> None:
-        if tokens > self.context_window:
-            raise AdapterError("PromptTooLong", "The messages are too long", provided_tokens=tokens)
-
-
 class Cached(ReferenceLLM):
     """The reference with the parts of its cache key listed, so that a mutant leaves one out."""
 
@@ -345,27 +261,11 @@ class Cached(ReferenceLLM):
 
 
 @catches("LLM-CACHE-1")
-class CacheWithoutMessages(Cached):
-    """It leaves the messages out of the key of its cache."""
-
-    def cached_by(self, args: Mapping[str, Any]) -> Any:
-        return {key: value for key, value in args.items() if key != "messages"}
-
-
-@catches("LLM-CACHE-1")
 class CacheByTheLastMessage(Cached):
     """It takes the last message alone into the key of its cache."""
 
     def cached_by(self, args: Mapping[str, Any]) -> Any:
         return {**args, "messages": args["messages"][-1]}
-
-
-@catches("LLM-CACHE-1")
-class CacheByTheFirstMessage(Cached):
-    """It takes the first message alone into the key of its cache."""
-
-    def cached_by(self, args: Mapping[str, Any]) -> Any:
-        return {**args, "messages": args["messages"][0]}
 
 
 @catches("LLM-CACHE-1")
@@ -385,27 +285,11 @@ class CacheByTexts(Cached):
 
 
 @catches("LLM-CACHE-2")
-class CacheByMessagesAlone(Cached):
-    """It takes the messages alone into the key of its cache."""
-
-    def cached_by(self, args: Mapping[str, Any]) -> Any:
-        return args["messages"]
-
-
-@catches("LLM-CACHE-2")
 class CacheOfAnyModel(Cached):
     """It leaves the model out of the key of its cache."""
 
     def cached_by(self, args: Mapping[str, Any]) -> Any:
         return {key: value for key, value in args.items() if key != "model"}
-
-
-@catches("LLM-CACHE-2")
-class CacheOfAnySystemMessage(Cached):
-    """It leaves the system message out of the key of its cache."""
-
-    def cached_by(self, args: Mapping[str, Any]) -> Any:
-        return {key: value for key, value in args.items() if key != "system_message"}
 
 
 @catches("LLM-CACHE-2")

@@ -1,4 +1,4 @@
-"""Mistakes with sampling parameters, messages and tools (LLM-SAMPLING, LLM-MSG, LLM-TOOLS)."""
+"""Mistakes with sampling parameters and messages (LLM-SAMPLING, LLM-MSG)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.llm_adapter import Prompt, ReferenceLLM, Reply
+from pytest_corpus.reference.llm_adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
 
 from . import catches
 
 SAMPLING = ("temperature", "top_p", "frequency_penalty", "presence_penalty")
-
-
-@catches("LLM-SAMPLING-1")
-class HotterThanTwo(ReferenceLLM):
-    """It accepts any temperature from 0 on."""
-
-    def in_range(self, name: str, value: float) -> bool:
-        return value >= 0 if name == "temperature" else super().in_range(name, value)
 
 
 @catches("LLM-SAMPLING-1")
@@ -45,22 +37,6 @@ class TopPOfZero(ReferenceLLM):
 
     def in_range(self, name: str, value: float) -> bool:
         return (name == "top_p" and value == 0) or super().in_range(name, value)
-
-
-@catches("LLM-SAMPLING-2")
-class TopPAboveOne(ReferenceLLM):
-    """It takes a `top_p` of up to 100 for a percentage."""
-
-    def in_range(self, name: str, value: float) -> bool:
-        return super().in_range(name, value / 100 if name == "top_p" and value > 1 else value)
-
-
-@catches("LLM-SAMPLING-3")
-class AnyFrequencyPenalty(ReferenceLLM):
-    """It does not check the frequency penalty."""
-
-    def in_range(self, name: str, value: float) -> bool:
-        return name == "frequency_penalty" or super().in_range(name, value)
 
 
 @catches("LLM-SAMPLING-3")
@@ -121,16 +97,6 @@ class ZeroTemperatureRefused(ReferenceLLM):
 
     def in_range(self, name: str, value: float) -> bool:
         return super().in_range(name, value) and value >= 0
-
-
-@catches("LLM-SAMPLING-7")
-class WordsIgnored(ReferenceLLM):
-    """It ignores a sampling parameter that is a string."""
-
-    def read_sampling(self, call: Call) -> None:
-        words = {key: None for key in SAMPLING if isinstance(call.args.values.get(key), str)}
-        args = replace(call.args, values={**call.args.values, **words})
-        super().read_sampling(replace(call, args=args))
 
 
 @catches("LLM-SAMPLING-7")
@@ -235,24 +201,6 @@ class EmptyByDefault(ReferenceLLM):
         return super().read_message(replace(message, values={"content": "", **message.values}))
 
 
-@catches("LLM-MSG-2")
-class MissingContentIsAKeyError(ReferenceLLM):
-    """It reads the content unchecked, which makes a missing one UNAVAILABLE."""
-
-    def read_message(self, message: Fields) -> list[str]:
-        return [*super().read_message(message), message.values["content"]][:-1] if message.values["content"] else [""]
-
-
-@catches("LLM-MSG-3")
-class ContentIsWritten(ReferenceLLM):
-    """It turns content of any type into a string."""
-
-    def read_message(self, message: Fields) -> list[str]:
-        content = message.values.get("content")
-        written = str(content) if isinstance(content, (int, float)) else content
-        return super().read_message(replace(message, values={**message.values, "content": written}))
-
-
 @catches("LLM-MSG-3")
 class ContentParts(ReferenceLLM):
     """It accepts content as a list of parts."""
@@ -261,16 +209,6 @@ class ContentParts(ReferenceLLM):
         content = message.values.get("content")
         joined = " ".join(map(str, content)) if isinstance(content, list) else content
         return super().read_message(replace(message, values={**message.values, "content": joined}))
-
-
-@catches("LLM-MSG-3")
-class NullContent(ReferenceLLM):
-    """It takes null content for an empty one."""
-
-    def read_message(self, message: Fields) -> list[str]:
-        null = "content" in message.values and message.values["content"] is None
-        given = {**message.values, "content": ""} if null else message.values
-        return super().read_message(replace(message, values=given))
 
 
 class Messages(ReferenceLLM):
@@ -296,28 +234,11 @@ class OneTextIsAMessage(Messages):
 
 
 @catches("LLM-MSG-4")
-class OneMessageIsAList(Messages):
-    """It takes a single message for a list of one."""
-
-    def shaped(self, messages: Any) -> Any:
-        return [messages] if isinstance(messages, Mapping) else messages
-
-
-@catches("LLM-MSG-4")
 class OthersSkipped(Messages):
     """It skips what is no message in a list."""
 
     def shaped(self, messages: Any) -> Any:
         return [each for each in messages if isinstance(each, Mapping)] if isinstance(messages, list) else messages
-
-
-@catches("LLM-MSG-4")
-class MessagesAreIterated(Messages):
-    """It iterates over the messages unchecked, which makes a number UNAVAILABLE."""
-
-    def shaped(self, messages: Any) -> Any:
-        iter(messages)
-        return messages
 
 
 @catches("LLM-MSG-5")
@@ -328,29 +249,12 @@ class NoMessagesIsNone(ReferenceLLM):
         return super().read_messages(call) if "messages" in call.args.values else []
 
 
-@catches("LLM-MSG-5")
-class NoMessagesIsAKeyError(ReferenceLLM):
-    """It reads the messages unchecked, which makes missing ones UNAVAILABLE."""
-
-    def read_messages(self, call: Call) -> list[str]:
-        call.args.values["messages"]
-        return super().read_messages(call)
-
-
 @catches("LLM-MSG-6")
 class NameUnchecked(ReferenceLLM):
     """It does not look at the name in a message."""
 
     def read_message(self, message: Fields) -> list[str]:
         return super().read_message(replace(message, values={**message.values, "name": None}))
-
-
-@catches("LLM-MSG-6")
-class ToolCallIdUnchecked(ReferenceLLM):
-    """It does not look at the id of the tool call that a message answers."""
-
-    def read_message(self, message: Fields) -> list[str]:
-        return super().read_message(replace(message, values={**message.values, "tool_call_id": None}))
 
 
 @catches("LLM-MSG-6")
@@ -422,170 +326,8 @@ class StopsUnchecked(ReferenceLLM):
 
 
 @catches("LLM-MSG-10")
-class StopsAreIterated(ReferenceLLM):
-    """It iterates over the stop sequences unchecked, which makes a number UNAVAILABLE."""
-
-    def read_stop_sequences(self, call: Call) -> list[str]:
-        iter(call.args.values.get("stop_sequences") or [])
-        return super().read_stop_sequences(call)
-
-
-@catches("LLM-MSG-10")
 class SystemMessageUnchecked(ReferenceLLM):
     """It writes a system message of another type as a string."""
 
     def read_system_message(self, call: Call) -> str:
         return str(call.args.values.get("system_message") or "")
-
-
-@catches("LLM-MSG-10")
-class ModelUnchecked(ReferenceLLM):
-    """It takes a model that is no string for its default one."""
-
-    def read_model(self, call: Call) -> str:
-        model = call.args.values.get("model")
-        return super().read_model(call) if model is None or isinstance(model, str) else self.models[0]
-
-
-@catches("LLM-TOOLS-1")
-class RequiredToolNotCalled(ReferenceLLM):
-    """It leaves it to the model whether a required tool is called."""
-
-    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        name = super().read_tool_choice(call, tools)
-        return None if call.args.values.get("tool_choice") == "required" else name
-
-
-@catches("LLM-TOOLS-2")
-class ArgumentsAreAnObject(ReferenceLLM):
-    """It gives the arguments of a tool call as a text that is no JSON."""
-
-    def tool_use(self, prompt: Prompt, name: str) -> Reply:
-        reply = super().tool_use(prompt, name)
-        reply.tool_calls[0]["function"]["arguments"] = "place=Oslo"
-        return reply
-
-
-@catches("LLM-TOOLS-2")
-class ToolIsQualified(ReferenceLLM):
-    """It calls a tool by a name that it was not given."""
-
-    def tool_use(self, prompt: Prompt, name: str) -> Reply:
-        return super().tool_use(prompt, f"functions.{name}")
-
-
-@catches("LLM-TOOLS-2")
-class ArgumentsAreAList(ReferenceLLM):
-    """It gives the arguments of a tool call as the text of a list."""
-
-    def tool_use(self, prompt: Prompt, name: str) -> Reply:
-        reply = super().tool_use(prompt, name)
-        reply.tool_calls[0]["function"]["arguments"] = "[]"
-        return reply
-
-
-@catches("LLM-TOOLS-3")
-class ToolsUnchecked(ReferenceLLM):
-    """It drops tools that it cannot read."""
-
-    def read_tools(self, call: Call) -> list[str]:
-        try:
-            return super().read_tools(call)
-        except AdapterError as error:
-            if error.kind.family == "BadRequest":
-                return []
-            raise
-
-
-@catches("LLM-TOOLS-3")
-class NamelessTool(ReferenceLLM):
-    """It does not miss the name of a function."""
-
-    def read_tool(self, tool: Fields) -> str:
-        function = tool.values.get("function")
-        nameless = isinstance(function, Mapping) and "name" not in function
-        return "" if nameless else super().read_tool(tool)
-
-
-@catches("LLM-TOOLS-3")
-class ToolIsAKeyError(ReferenceLLM):
-    """It reads the function of a tool unchecked, which makes a missing one UNAVAILABLE."""
-
-    def read_tool(self, tool: Fields) -> str:
-        tool.values["function"]
-        return super().read_tool(tool)
-
-
-@catches("LLM-TOOLS-4")
-class UnknownChoiceIsAuto(ReferenceLLM):
-    """It takes a word that it does not know for auto."""
-
-    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        choice = call.args.values.get("tool_choice")
-        unknown = isinstance(choice, str) and choice != "required"
-        return None if unknown else super().read_tool_choice(call, tools)
-
-
-@catches("LLM-TOOLS-4")
-class ChoiceIsSubscripted(ReferenceLLM):
-    """It reads the function of a choice unchecked, which makes a number UNAVAILABLE."""
-
-    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        choice = call.args.values.get("tool_choice")
-        if choice is not None and not isinstance(choice, str):
-            choice["function"]
-        return super().read_tool_choice(call, tools)
-
-
-class WithoutTools(ReferenceLLM):
-    """A legal adapter that denies tools."""
-
-    features: Mapping[str, bool] = {
-        **ReferenceLLM.features,
-        "supports_tools": False,
-        "supports_tool_choice": False,
-    }
-
-
-@catches("LLM-TOOLS-5", control=WithoutTools)
-class DeniedToolsUnavailable(WithoutTools):
-    """It fails with UNAVAILABLE on the tools that it denies."""
-
-    def require(self, feature: str) -> None:
-        if feature == "supports_tools":
-            raise AdapterError("Unavailable", "The provider failed")
-        super().require(feature)
-
-
-@catches("LLM-TOOLS-6")
-class NoToolRole(ReferenceLLM):
-    """It claims tools and does not take their results."""
-
-    roles = ("system", "user", "assistant")
-
-
-@catches("LLM-TOOLS-6")
-class ToolResultIsAKeyError(ReferenceLLM):
-    """It expects an earlier tool call to be flat, which makes a nested one UNAVAILABLE."""
-
-    def read_tool_call(self, tool_call: Fields) -> str:
-        tool_call.values["arguments"]
-        return super().read_tool_call(tool_call)
-
-
-@catches("LLM-TOOLS-7")
-class NoneCallsATool(ReferenceLLM):
-    """It calls a tool whenever there is one."""
-
-    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        name = super().read_tool_choice(call, tools)
-        return tools[0] if tools and call.args.values.get("tool_choice") == "none" else name
-
-
-@catches("LLM-TOOLS-8")
-class TwoToolsAtOnce(ReferenceLLM):
-    """It calls two tools at once although it states one."""
-
-    def tool_use(self, prompt: Prompt, name: str) -> Reply:
-        reply = super().tool_use(prompt, name)
-        return replace(reply, tool_calls=reply.tool_calls * 2)

@@ -31,27 +31,11 @@ class Counting(ReferenceLLM):
 
 
 @catches("LLM-TOKENS-1")
-class CountIsAText(Counting):
-    """It writes the count as a string."""
-
-    def said(self, text: str, tokens: int) -> Any:
-        return str(tokens)
-
-
-@catches("LLM-TOKENS-1")
 class CountIsAnEstimate(Counting):
     """It estimates a third of a token for each character and does not round."""
 
     def said(self, text: str, tokens: int) -> Any:
         return len(text) / 3 + 0.1
-
-
-@catches("LLM-TOKENS-1")
-class CountByAnotherName(Counting):
-    """It gives the count under a key that no document knows."""
-
-    async def count_tokens(self, call: Call) -> Any:
-        return {"n": (await super().count_tokens(call))["tokens"]}
 
 
 @catches("LLM-TOKENS-1")
@@ -84,15 +68,6 @@ class FlagsAreOneToken(Counting):
 
     def said(self, text: str, tokens: int) -> Any:
         return sum(4 if "\U0001f1e6" <= char <= "\U0001f1ff" else 1 for char in FLAG.sub("x", text)) // 2 + 1
-
-
-@catches("LLM-TOKENS-3")
-class AsciiOnly(Counting):
-    """It encodes texts as ASCII, which makes every other one UNAVAILABLE."""
-
-    def said(self, text: str, tokens: int) -> Any:
-        text.encode("ascii")
-        return tokens
 
 
 @catches("LLM-TOKENS-3")
@@ -131,15 +106,6 @@ class MissingTextIsEmpty(ReferenceLLM):
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
         return await super().count_tokens(call) if "text" in call.args.values else {"tokens": 0}
-
-
-@catches("LLM-TOKENS-6")
-class TextIsWritten(ReferenceLLM):
-    """It counts the tokens of a number as it is written."""
-
-    async def count_tokens(self, call: Call) -> dict[str, int]:
-        text = call.args.values.get("text")
-        return {"tokens": self.tokens(str(text))} if isinstance(text, int) else await super().count_tokens(call)
 
 
 @catches("LLM-TOKENS-6")
@@ -192,14 +158,6 @@ class Chunking(ReferenceLLM):
 
 
 @catches("LLM-STREAM-1")
-class DeltaChunks(Chunking):
-    """It calls the text of a chunk its delta."""
-
-    def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
-        return {**{key: value for key, value in chunk.items() if key != "text"}, "delta": chunk["text"]}
-
-
-@catches("LLM-STREAM-1")
 class LastChunkHasAReason(Chunking):
     """It adds a finish reason to the last chunk."""
 
@@ -227,15 +185,6 @@ class FinalOnlyWhereFinal(ReferenceLLM):
 
 
 @catches("LLM-STREAM-2")
-class StreamTotalIsTheCompletion(Chunking):
-    """It counts the tokens of the completion alone as the total."""
-
-    def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
-        usage = chunk["usage_so_far"]
-        return {**chunk, "usage_so_far": {**usage, "total_tokens": usage["completion_tokens"]}}
-
-
-@catches("LLM-STREAM-2")
 class LastTotalIsWrong(Chunking):
     """It counts the end of the text in the total of the last chunk."""
 
@@ -243,15 +192,6 @@ class LastTotalIsWrong(Chunking):
         usage = chunk["usage_so_far"]
         more = int(chunk["is_final"])
         return {**chunk, "usage_so_far": {**usage, "total_tokens": usage["total_tokens"] + more}}
-
-
-@catches("LLM-STREAM-3")
-class StreamLimitIgnored(ReferenceLLM):
-    """It does not pass `max_tokens` of a stream on."""
-
-    def read_max_tokens(self, call: Call) -> int | None:
-        limit = super().read_max_tokens(call)
-        return None if call.streaming else limit
 
 
 @catches("LLM-STREAM-3")
@@ -285,7 +225,7 @@ class SecondModelDoesNotStream(ReferenceLLM):
 
 @catches("LLM-STREAM-6")
 class StreamStopsRefused(ReferenceLLM):
-    """It does not offer stop sequences for streams."""
+    """It takes the stop sequences of a completion and refuses those of a stream."""
 
     def read_stop_sequences(self, call: Call) -> list[str]:
         stops = super().read_stop_sequences(call)
@@ -303,3 +243,19 @@ class StreamSystemMessageFails(ReferenceLLM):
         if text and call.streaming:
             raise AdapterError("Unavailable", "The provider failed")
         return text
+
+
+@catches("LLM-STREAM-7")
+class ChunksOfADatedModel(Chunking):
+    """It names the dated version of the model in its chunks."""
+
+    def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
+        return {**chunk, "model": f"{prompt.model}-2024-05-13"}
+
+
+@catches("LLM-TOOLS-9")
+class StreamedToolLost(Chunking):
+    """It streams the words of an answer and loses its tool calls."""
+
+    def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
+        return {key: value for key, value in chunk.items() if key != "tool_calls"}

@@ -76,9 +76,7 @@ class Project:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*self.arguments(given, plugins))
 
-    def run_apart(
-        self, *given: str, plugins: tuple[str, ...] = (), timeout: float = 100
-    ) -> pytest.RunResult:
+    def run_apart(self, *given: str, plugins: tuple[str, ...] = (), timeout: float = 100) -> pytest.RunResult:
         """Run pytest in a process of its own."""
         return self.pytester.runpytest_subprocess(*self.arguments(given, plugins), timeout=timeout)
 
@@ -86,9 +84,7 @@ class Project:
         """Run pytest as its console script does: without the folder on `sys.path`."""
         main = "import sys; sys.path[:] = filter(None, sys.path); import pytest; sys.exit(pytest.main())"
         command = [sys.executable, "-c", main, *self.arguments(given, plugins)]
-        return subprocess.run(
-            command, cwd=self.path, capture_output=True, text=True, timeout=100, check=False
-        )
+        return subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=100, check=False)
 
     def report(self, name: str = "r.json") -> dict[str, Any]:
         """A report that a run wrote."""
@@ -109,9 +105,7 @@ def without_times(report: dict[str, Any]) -> dict[str, Any]:
 def violated(report: dict[str, Any], level: str = "MUST") -> set[str]:
     """The ids of a report's violated requirements of a level."""
     return {
-        entry["id"]
-        for entry in report["requirements"]
-        if entry["status"] == "violated" and entry["level"] == level
+        entry["id"] for entry in report["requirements"] if entry["status"] == "violated" and entry["level"] == level
     }
 
 
@@ -123,7 +117,6 @@ def error_lines(result: pytest.RunResult) -> list[str]:
 def said(result: pytest.RunResult) -> str:
     """Everything that a run printed."""
     return "\n".join((*result.outlines, *result.errlines))
-
 
 
 def ids(result: pytest.RunResult) -> list[str]:

@@ -11,6 +11,18 @@ from pytest_corpus.reference.request import Call
 
 Envelope = Mapping[str, Any]
 
+OPTIONAL = (
+    "model",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "stop_sequences",
+    "system_message",
+    "tool_choice",
+)
+
 
 class NoModelList(ReferenceLLM):
     """Lists no models: any name will do."""
@@ -29,19 +41,19 @@ class NoModelList(ReferenceLLM):
 class NoStreaming(ReferenceLLM):
     """Offers no streams and says so, at the door that it has all the same."""
 
-    features = {**ReferenceLLM.features, "supports_streaming": False}
+    features: Mapping[str, bool] = {**ReferenceLLM.features, "supports_streaming": False}
 
 
 class NoCounting(ReferenceLLM):
     """Counts no tokens and says so."""
 
-    features = {**ReferenceLLM.features, "supports_count_tokens": False}
+    features: Mapping[str, bool] = {**ReferenceLLM.features, "supports_count_tokens": False}
 
 
 class NoTools(ReferenceLLM):
     """Calls no tools and says so."""
 
-    features = {
+    features: Mapping[str, bool] = {
         **ReferenceLLM.features,
         "supports_tools": False,
         "supports_tool_choice": False,
@@ -52,7 +64,7 @@ class NoTools(ReferenceLLM):
 class NothingOptional(ReferenceLLM):
     """Denies everything that can be denied."""
 
-    features = dict.fromkeys(ReferenceLLM.features, False)
+    features: Mapping[str, bool] = dict.fromkeys(ReferenceLLM.features, False)
 
 
 class Minimal(ReferenceLLM):
@@ -66,7 +78,7 @@ class Minimal(ReferenceLLM):
 class MinimalWithoutOptions(Minimal):
     """Says three words and does nothing optional: unclaimed and NOT_SUPPORTED."""
 
-    features = {
+    features: Mapping[str, bool] = {
         **ReferenceLLM.features,
         "supports_streaming": False,
         "supports_count_tokens": False,
@@ -226,10 +238,7 @@ class WholeMilliseconds(ReferenceLLM):
 class StrictArguments(ReferenceLLM):
     """Refuses unknown keys in `args` and at the top, as closed schemas may."""
 
-    known = frozenset(
-        "messages model text max_tokens temperature top_p frequency_penalty presence_penalty stop_sequences "
-        "system_message tools tool_choice".split()
-    )
+    known = frozenset({"messages", "text", "tools", *OPTIONAL})
 
     def admit(self, call: Call, envelope: Envelope) -> None:
         super().admit(call, envelope)

@@ -148,7 +148,7 @@ def test_closed_after_failures(shapes: Project, name: str) -> None:
     assert life(shapes) == ["open", "close"]
 
 
-@pytest.mark.parametrize("name", ["generator", "async_context_manager", "with_aclose"])
+@pytest.mark.parametrize("name", ["generator", "with_aclose"])
 def test_closed_after_ctrl_c(shapes: Project, name: str) -> None:
     """It is closed when a test of the user's is interrupted."""
     shapes.pytester.makepyfile(test_own="def test_own(): raise KeyboardInterrupt")

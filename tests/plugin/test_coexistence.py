@@ -13,12 +13,9 @@ FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
 @pytest.mark.parametrize("mode", ["strict", "auto"])
 def test_asyncio_mode(project: Project, mode: str) -> None:
     """The whole suite is conformant whichever mode of pytest-asyncio the project has set."""
-    project.pytester.makeini(
-        f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n"
-    )
+    project.pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n")
     project.pytester.makepyfile(
-        test_own="import asyncio, pytest\n"
-        "@pytest.mark.asyncio\nasync def test_own(): await asyncio.sleep(0)\n"
+        test_own="import asyncio, pytest\n@pytest.mark.asyncio\nasync def test_own(): await asyncio.sleep(0)\n"
     )
     result = project.run_apart(REFERENCE, "--corpus-report=r.json", plugins=("asyncio",))
     assert result.ret == 0, said(result)
@@ -27,9 +24,7 @@ def test_asyncio_mode(project: Project, mode: str) -> None:
 
 def test_asyncio_fixture_in_the_conftest(project: Project) -> None:
     """An async autouse fixture of a conftest in auto mode does not disturb the suite."""
-    project.pytester.makeini(
-        "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
-    )
+    project.pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
     project.pytester.makeconftest(
         "import asyncio, pytest\n"
         "@pytest.fixture(autouse=True)\nasync def ready(): await asyncio.sleep(0)\n"
@@ -51,9 +46,7 @@ def test_asyncio_debug(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_randomly(project: Project, seed: str) -> None:
     """In a random order the reference adapter is conformant, too."""
-    result = project.run_apart(
-        REFERENCE, "--corpus-report=r.json", f"--randomly-seed={seed}", plugins=("randomly",)
-    )
+    result = project.run_apart(REFERENCE, "--corpus-report=r.json", f"--randomly-seed={seed}", plugins=("randomly",))
     assert result.ret == 0, said(result)
     assert project.report()["verdict"] == "conformant"
 
@@ -135,9 +128,7 @@ def test_collecting_opens_no_adapter(project: Project) -> None:
 
 def test_opened_once(project: Project) -> None:
     """One process opens the adapter once and keeps it, but for tests that break things."""
-    project.adapter(
-        "def factory():\n    with open('opened.txt', 'a') as file: file.write('x')\n    return llm()\n"
-    )
+    project.adapter("def factory():\n    with open('opened.txt', 'a') as file: file.write('x')\n    return llm()\n")
     project.run("--corpus-adapter=mine:factory", "--corpus-requirement=COM-CAP-*,LLM-COMPLETE-*")
     assert (project.path / "opened.txt").read_text() == "x"
 
@@ -152,9 +143,7 @@ def test_silent_without_an_adapter(project: Project) -> None:
     )
     result = project.run_apart("-p", "no:hypothesispytest")
     assert result.ret == 0, said(result)
-    assert "corpus" not in said(result).replace("corpus-0.1.0", "").replace("no:corpus", "").partition(
-        "collected"
-    )[2]
+    assert "corpus" not in said(result).replace("corpus-0.1.0", "").replace("no:corpus", "").partition("collected")[2]
 
 
 def test_can_be_switched_off(project: Project) -> None:

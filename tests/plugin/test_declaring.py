@@ -119,8 +119,7 @@ def test_suite_of_a_name(project: Project) -> None:
 def test_both_suites_in_one_module(project: Project) -> None:
     """A module may hold several suites beside its own tests."""
     project.pytester.makepyfile(
-        test_suites=SUITE + "test_other = pytest_corpus.suite('pytest_corpus.reference:llm')\n"
-        "def test_own(): pass\n"
+        test_suites=SUITE + "test_other = pytest_corpus.suite('pytest_corpus.reference:llm')\ndef test_own(): pass\n"
     )
     result = project.run(FEW, "--corpus-report=r.json")
     result.assert_outcomes(passed=5)

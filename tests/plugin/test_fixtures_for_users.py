@@ -56,9 +56,7 @@ def test_fixture(project: Project, name: str, way: str) -> None:
     """The fixture does in a user's own test what its docstring says."""
     project.pytester.makepyfile(test_own=TESTS[name])
     if way == "conftest":
-        project.pytester.makeconftest(
-            "def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'"
-        )
+        project.pytester.makeconftest("def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'")
     result = project.run(NOTHING, *([REFERENCE] if way == "option" else []))
     assert result.parseoutcomes()["passed"] == 2, said(result)
     assert result.ret == 0

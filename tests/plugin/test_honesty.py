@@ -40,9 +40,7 @@ def test_without_hooks(project: Project) -> None:
     assert {entry.get("keyword") for entry in open_ones} == {"metrics", "provider"}
     for keyword in ("metrics", "provider"):
         (line,) = [
-            line
-            for line in result.outlines
-            if f"not assessed for want of the factory keyword '{keyword}':" in line
+            line for line in result.outlines if f"not assessed for want of the factory keyword '{keyword}':" in line
         ]
         for entry in open_ones:
             assert (entry["id"] in line) == (entry["keyword"] == keyword)
@@ -106,9 +104,7 @@ def test_totals_count_every_requirement_once(project: Project) -> None:
         assert sum(totals[level].values()) == len(expected)
 
 
-def test_a_fault_of_the_kit_is_not_the_adapters(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_the_kit_is_not_the_adapters(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test of ours that crashes is red, blames us, and is not assessed."""
     from pytest_corpus.suites.subject import Subject
 
@@ -121,3 +117,42 @@ def test_a_fault_of_the_kit_is_not_the_adapters(
     assert "This is a fault of pytest-corpus, not of the adapter." in said(result)
     assert statuses(project.report())["llm", "COM-STREAM-1"] == "not_assessed"
     assert violated(project.report()) == set()
+
+
+def test_no_secret_of_an_exception_in_the_report(project: Project) -> None:
+    """What a factory says when a second instance cannot be made does not reach the report."""
+    project.adapter(
+        "made = []\n"
+        "def factory(provider):\n"
+        "    made.append(1)\n"
+        "    if len(made) > 1: raise RuntimeError('no second client for key sk-4f8z2')\n"
+        "    return llm(provider=provider)\n"
+    )
+    run(project, "mine:factory", "--corpus-requirement=COM-FAULT-*,COM-CAP-2")
+    assert statuses(project.report())["llm", "COM-FAULT-1"] in ("not_assessed", "satisfied")
+    assert "sk-4f8z2" not in (project.path / "r.json").read_text("utf-8")
+
+
+def test_reruns_hide_nothing(project: Project) -> None:
+    """A violation that turned up once stays, where a plugin of the user's runs the test again."""
+    project.adapter(
+        "count = []\n"
+        "class Once(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        if op_of(envelope) == 'llm.complete' and answer['ok']:\n"
+        "            count.append(1)\n"
+        "            if len(count) == 1: answer['ms'] = -1\n"
+        "        return answer\n"
+    )
+    project.pytester.makeconftest(
+        "from _pytest.runner import runtestprotocol\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    for _ in range(2):\n"
+        "        for report in runtestprotocol(item, nextitem=nextitem, log=False):\n"
+        "            item.ihook.pytest_runtest_logreport(report=report)\n"
+        "    return True\n"
+    )
+    result = run(project, "mine:Once", "--corpus-requirement=LLM-COMPLETE-1")
+    assert result.ret == 1
+    assert violated(project.report()) == {"COM-ENV-3"}

@@ -37,9 +37,7 @@ def test_gives_up(project: Project, given: str) -> None:
 def test_longer_is_patient(project: Project) -> None:
     """A slow adapter is not failed where the limit allows it to be slow."""
     project.adapter(SLOW)
-    result = project.run(
-        "--corpus-adapter=mine:Slow", "--corpus-requirement=LLM-COMPLETE-1", "--corpus-call-timeout=5"
-    )
+    result = project.run("--corpus-adapter=mine:Slow", "--corpus-requirement=LLM-COMPLETE-1", "--corpus-call-timeout=5")
     assert result.ret == 0
 
 

@@ -38,9 +38,7 @@ def test_named_twice(project: Project) -> None:
 def test_named_component_that_does_not_answer(project: Project) -> None:
     """A component that was asked for by name and does not answer is a failure, not a skip."""
     project.adapter(SILENT)
-    result = project.run(
-        "--corpus-adapter=mine:Silent", "--corpus-components=llm", FEW, "--corpus-report=r.json"
-    )
+    result = project.run("--corpus-adapter=mine:Silent", "--corpus-components=llm", FEW, "--corpus-report=r.json")
     assert result.ret == 1, said(result)
     assert "COM-CAP-1" in violated(project.report())
 

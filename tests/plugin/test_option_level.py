@@ -26,9 +26,7 @@ def lax(project: Project) -> Project:
 
 def test_a_should_is_no_failure(lax: Project) -> None:
     """A violated SHOULD is yellow, is reported as such, and leaves the exit code 0."""
-    result = lax.run(
-        "--corpus-adapter=mine:OtherModel", FEW, "--corpus-report=r.json", "--color=yes", "-v", "-rA"
-    )
+    result = lax.run("--corpus-adapter=mine:OtherModel", FEW, "--corpus-report=r.json", "--color=yes", "-v", "-rA")
     assert result.ret == 0
     assert violated(lax.report(), "SHOULD") == {"LLM-COMPLETE-5"}
     assert "\x1b[33mSHOULD\x1b" in said(result)

@@ -78,9 +78,7 @@ def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
 def test_path_that_becomes_unwritable(project: Project) -> None:
     """A report that cannot be written in the end is said clearly, and the exit code is not 0."""
     (project.path / "out").mkdir()
-    project.adapter(
-        "import shutil\nclass Removing(Wrapped):\n    def close(self): shutil.rmtree('out', True)\n"
-    )
+    project.adapter("import shutil\nclass Removing(Wrapped):\n    def close(self): shutil.rmtree('out', True)\n")
     result = project.run("--corpus-adapter=mine:Removing", FEW, "--corpus-report=out/r.json")
     assert result.ret == 1
     assert "could not be written: No such file or directory" in said(result)
@@ -89,9 +87,7 @@ def test_path_that_becomes_unwritable(project: Project) -> None:
 
 def test_one_for_each_adapter(project: Project) -> None:
     """Several adapters have a report each, under names that a file system bears."""
-    result = project.run(
-        REFERENCE, "--corpus-adapter=a/b c=pytest_corpus.reference:llm", FEW, "--corpus-report=r.json"
-    )
+    result = project.run(REFERENCE, "--corpus-adapter=a/b c=pytest_corpus.reference:llm", FEW, "--corpus-report=r.json")
     assert result.ret == 0
     assert sorted(path.name for path in project.path.glob("*.json")) == [
         "r.a_b_c.json",

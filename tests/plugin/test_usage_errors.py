@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from inner_runs import Project, error_lines, said
 
-BROKEN = '''
+BROKEN = """
 import asyncio
 
 class Empty: pass
@@ -33,7 +33,7 @@ def refuses():
         async def handle(self, envelope):
             return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "no", "ms": 0}
     return Refusing()
-'''
+"""
 
 DECLARATIONS = [
     ("mine:Empty", "an object of type Empty, which is no adapter"),
@@ -108,9 +108,7 @@ def test_declared_by_conftest(broken: Project, declared: str) -> None:
 @pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
 def test_declared_by_suite(broken: Project, declared: str) -> None:
     """A broken factory of a suite is the same usage error, and names the suite or the spec."""
-    broken.pytester.makepyfile(
-        test_suites=f"import pytest_corpus\ntest_ours = pytest_corpus.suite({declared!r})\n"
-    )
+    broken.pytester.makepyfile(test_suites=f"import pytest_corpus\ntest_ours = pytest_corpus.suite({declared!r})\n")
     named = declared if declared.startswith("nosuch") else "test_suites.py::test_ours"
     assert_usage_error(broken.run(), named)
 
@@ -122,9 +120,7 @@ def test_in_a_distributed_run(broken: Project, way: str) -> None:
     if way == "conftest":
         broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'mine:Empty'")
     if way == "suite":
-        broken.pytester.makepyfile(
-            test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n"
-        )
+        broken.pytester.makepyfile(test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n")
     options = ["--corpus-adapter=mine:Empty"] if way == "option" else []
     result = broken.run_apart("-n", "2", *options, plugins=("xdist",))
     text = said(result)
@@ -162,9 +158,7 @@ def test_adapter_declared_twice(broken: Project) -> None:
 def test_what_was_opened_is_closed(broken: Project) -> None:
     """The first adapter is closed when the second declaration turns out to be broken."""
     broken.adapter(
-        "class Closing(Wrapped):\n"
-        "    def close(self): open('closed.txt', 'w').close()\n"
-        "def none(): return None\n",
+        "class Closing(Wrapped):\n    def close(self): open('closed.txt', 'w').close()\ndef none(): return None\n",
         name="closing",
     )
     result = broken.run("--corpus-adapter=closing:Closing", "--corpus-adapter=closing:none")

@@ -8,8 +8,7 @@ XDIST = ("xdist",)
 
 SOURCES = {
     "conftest.py": "def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'\n",
-    "test_suites.py": "import pytest_corpus\n"
-    "test_ours = pytest_corpus.suite('pytest_corpus.reference:llm')\n",
+    "test_suites.py": "import pytest_corpus\ntest_ours = pytest_corpus.suite('pytest_corpus.reference:llm')\n",
 }
 
 DYING = """
@@ -85,9 +84,7 @@ def test_lost_worker(project: Project) -> None:
 def test_lost_worker_of_a_whole_run(project: Project) -> None:
     """A whole run with a lost worker is no verdict, either."""
     project.adapter(DYING)
-    result = project.run_apart(
-        "--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST
-    )
+    result = project.run_apart("--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST)
     assert project.report()["verdict"] == "partial"
     assert "verdict: conformant" not in said(result)
     assert result.ret != 0

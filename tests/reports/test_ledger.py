@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ledgers import record
+from ledgers import record, violation
 
 from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
 
@@ -46,6 +46,17 @@ def test_a_rerun_makes_a_skip_no_pass() -> None:
         for outcome in outcomes:
             ledger.add(record("COM-CAP-1", outcome))
         assert [each.outcome for each in ledger.records.values()] == ["not_assessed"]
+
+
+def test_a_rerun_loses_no_finding() -> None:
+    """A finding of another requirement stays when the test is run again without it."""
+    for number in (0, 1):
+        ledger = Ledger("a", ("llm",))
+        runs = [violation("COM-CAP-1", of="COM-CAP-2"), record("COM-CAP-1")]
+        ledger.add(runs[number])
+        ledger.add(runs[1 - number])
+        (kept,) = ledger.records.values()
+        assert [finding.requirement for finding in kept.findings] == ["COM-CAP-2"]
 
 
 def test_one_test_of_two_components() -> None:

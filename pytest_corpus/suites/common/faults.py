@@ -76,6 +76,22 @@ class Faults:
         """One failure of the provider does not stay."""
         works_again(subject, subject.principal, kind)
 
+    @pytest.mark.requirement("COM-FAULT-12")
+    def test_the_call_after_a_deadline_works_again(self, subject: Subject) -> None:
+        """A call that was cut off by its deadline leaves nothing behind."""
+        if subject.capabilities.flag("supports_deadline") is False:
+            raise NotApplicable("deadlines are denied")
+        name = subject.principal
+        subject.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.plan("hang", name, times=1)
+        cut = fresh.invoke(name, fresh.distinct(name), {"deadline_ms": fresh.in_ms(150)}, limit_s=2.0)
+        fresh.fired(plan)
+        fresh.client.provider.clear()
+        if not cut.is_a("DeadlineExceeded"):
+            raise Blocked("COM-DEADLINE-4", "a call whose provider hangs does not end in a deadline")
+        works(fresh.invoke(name, fresh.distinct(name)), "the next call to work")
+
     @pytest.mark.requirement("COM-FAULT-14")
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
     def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:

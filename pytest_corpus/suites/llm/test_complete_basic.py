@@ -14,7 +14,7 @@ from pytest_corpus.suites.common.context import works
 from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, WEATHER, llm, user
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 
-ALIKE = ("last_message", "shorter", "order", "joined", "role", "letter_case", "spaces", "far_end")
+ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
 """How two conversations may resemble each other."""
 
 MOST_MODELS = 5
@@ -228,7 +228,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -
 
 
 @pytest.mark.requirement("LLM-CACHE-2")
-@pytest.mark.parametrize("name", ["model", "tools", *OPTIONAL])
+@pytest.mark.parametrize("name", ["model", "tools", "tool_choice", *OPTIONAL])
 def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
     llm.require("complete")
@@ -238,10 +238,13 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         if not others:
             raise NotApplicable("fewer than two models are listed")
         changed = {**args, "model": others[0]}
-    elif name == "tools":
-        if llm.tools is not True or llm.model not in (None, *llm.able("supports_tools")):
-            raise NotApplicable("tools are not claimed for this model")
-        changed = {**args, "tools": [WEATHER]}
+    elif name in ("tools", "tool_choice"):
+        chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
+        if llm.tools is not True or not chosen or llm.model not in (None, *llm.able("supports_tools")):
+            raise NotApplicable(f"{name} is not claimed for this model")
+        if name == "tool_choice":
+            args = {**args, "tools": [WEATHER], "tool_choice": "none"}
+        changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
         changed = {**args, **accepted(llm, name)}
     not_shared(llm, args, changed)
@@ -310,6 +313,7 @@ def alike(text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, An
         "order": ([*start, user("a")], [user("a"), *start]),
         "joined": ([user(f"{text} a"), user("b")], [user(f"{text} "), user("ab")]),
         "role": ([*start, user("a")], [{"role": "assistant", "content": text}, user("a")]),
+        "name": (start, [{**user(text), "name": "bob"}]),
         "letter_case": (start, [user(text.swapcase())]),
         "spaces": (start, [user(f"{text[0]} {text[1:]}")]),
         "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),

@@ -1,0 +1,134 @@
+"""What is built and installed is what lies in the repository."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from collections.abc import Iterator
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ("schemas", "golden")
+
+
+def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command that must succeed."""
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def python_of(folder: Path) -> Path:
+    """A new virtual environment's interpreter."""
+    venv.create(folder, with_pip=True)
+    return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the wheel and the sdist of this checkout."""
+    folder = tmp_path_factory.mktemp("built")
+    python = python_of(folder / "venv")
+    run(python, "-m", "pip", "install", "-q", "hatchling", cwd=folder)
+    run(python, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
+    return folder / "dist"
+
+
+@pytest.fixture(scope="session")
+def wheel(built: Path) -> Iterator[zipfile.ZipFile]:
+    """The wheel, open."""
+    (path,) = built.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        yield archive
+
+
+def of_the_repository(folder: str) -> dict[str, bytes]:
+    """The data files of the checkout, by their path in the package."""
+    files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+    return {f"pytest_corpus/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("folder", DATA)
+def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
+    """The wheel carries every schema and golden, byte for byte, and no other."""
+    expected = of_the_repository(folder)
+    found = {
+        name: wheel.read(name)
+        for name in wheel.namelist()
+        if name.startswith(f"pytest_corpus/{folder}/") and not name.endswith("/")
+    }
+    assert len(expected) > 20
+    assert found == expected
+
+
+def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
+    """The wheel carries every module of the package and `py.typed`, and nothing of tests or caches."""
+    package = ROOT / "pytest_corpus"
+    expected = {path.relative_to(ROOT).as_posix() for path in package.rglob("*.py")} | {"pytest_corpus/py.typed"}
+    data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)
+    found = {name for name in wheel.namelist() if ".dist-info/" not in name and not name.startswith(data)}
+    assert found == expected
+
+
+def test_entry_points_of_the_wheel(wheel: zipfile.ZipFile) -> None:
+    """pytest finds the plugin, and the shell the command."""
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt")]
+    points = ConfigParser()
+    points.read_string(wheel.read(name).decode())
+    assert points["pytest11"]["corpus"] == "pytest_corpus.plugin"
+    assert points["console_scripts"]["pytest-corpus"] == "pytest_corpus.cli:main"
+
+
+def test_metadata_of_the_wheel(wheel: zipfile.ZipFile) -> None:
+    """Name, licence, the oldest Python and the runtime dependencies are declared."""
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    lines = wheel.read(name).decode().splitlines()
+    for line in ("Name: pytest-corpus", "Requires-Python: >=3.10", "Classifier: Framework :: Pytest"):
+        assert line in lines
+    required = [line for line in lines if line.startswith("Requires-Dist: ") and "extra ==" not in line]
+    wanted = ("pytest", "hypothesis", "jsonschema", "jsonschema-rs", "referencing")
+    assert all(any(line.split()[1].startswith(name) for line in required) for name in wanted)
+    assert any(name.endswith("LICENSE") for name in wheel.namelist())
+
+
+def test_the_sdist_builds_the_same_wheel(built: Path, wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """The sdist has what it takes: a wheel built from it holds the same files."""
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as sdist:
+        sdist.extractall(tmp_path)
+    (source,) = tmp_path.iterdir()
+    assert (source / "tests").is_dir()
+    python = next((built.parent / "venv").glob("*/python"))
+    run(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", cwd=source)
+    (again,) = (tmp_path / "again").glob("*.whl")
+    with zipfile.ZipFile(again) as second:
+        names = sorted(name for name in second.namelist() if not name.endswith("RECORD"))
+        assert names == sorted(name for name in wheel.namelist() if not name.endswith("RECORD"))
+        assert all(second.read(name) == wheel.read(name) for name in names)
+
+
+def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
+    """From the wheel alone, in an empty folder, the first command of the README ends green and conformant."""
+    (path,) = built.glob("*.whl")
+    python = python_of(tmp_path / "venv")
+    run(python, "-m", "pip", "install", "-q", path, cwd=tmp_path)
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    options = ("-p", "no:cacheprovider", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-report=r.json")
+    done = run(python.with_name("pytest"), *options, cwd=folder)
+    report = json.loads((folder / "r.json").read_text("utf-8"))
+    assert (report["verdict"], report["complete"]) == ("conformant", True)
+    open_ones = [entry["id"] for entry in report["requirements"] if entry["status"] == "not_assessed"]
+    assert open_ones == []
+    assert sum(len(entry["tests"]) for entry in report["requirements"]) >= 120
+    assert "failed" not in done.stdout
+    assert {path.name for path in folder.iterdir()} <= {"r.json", ".hypothesis"}
