@@ -286,6 +286,9 @@ class Privacy:
             *every_outcome(subject, context, secrets=unique, debug_logs=True),
         ):
             holds("COM-LEAK-7", reply, subject)
+        if "provider" in subject.client.hooks:
+            for reply in provider_failures(subject, "unexpected", debug_logs=True):
+                holds("COM-LEAK-7", reply, subject)
 
 
 def works(reply: Reply | StreamReply, claim: str) -> None:
@@ -352,7 +355,7 @@ def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list
     return replies
 
 
-def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
+def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply | StreamReply]:
     """The answers of the principal operation, and of its stream, to a failing provider."""
     replies = []
     for name in (subject.principal, subject.principal_stream):
@@ -364,7 +367,7 @@ def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
             tenant, key = subject.canary(24), subject.canary(24)
             ctx = {**ctx, "tenant": tenant, "idempotency_key": key}
             hidden = {**hidden, "tenant": tenant, "idempotency key": key}
-            replies.append(fresh.invoke(name, args, ctx, secrets=hidden))
+            replies.append(fresh.invoke(name, args, ctx, secrets=hidden, **options))
             fresh.fired(plan)
             fresh.client.provider.clear()
     return replies

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from pytest_corpus.suites import expect
@@ -14,6 +17,9 @@ from pytest_corpus.suites.subject import HOUR_MS, STUBBORN, Subject
 BUDGET_MS = 150
 PROMPTLY_S = 1.0
 """How much later than its budget a call may end (R17)."""
+
+ATTEMPTS = 3
+"""How often a call may be late before it counts."""
 
 LIMIT_S = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
 """When the suite stops waiting for a call of that budget."""
@@ -98,12 +104,7 @@ class Deadlines:
         """When the provider hangs, `health` ends within its budget plus a second, with a report or an error."""
         subject.require(subject.principal, "health")
         heeded(subject, "health", expired(subject, "health"))
-        fresh = subject.fresh()
-        plan = fresh.client.provider.plan("hang", times=STUBBORN)
-        reply = fresh.call("health", ctx={"deadline_ms": fresh.in_ms(BUDGET_MS)}, limit_s=LIMIT_S)
-        if plan.fired:
-            in_time(reply)
-            expect.either(reply, "DeadlineExceeded", *RETRYABLE)
+        repeatedly(partial(hung_health, subject))
 
 
 class StreamDeadlines:
@@ -134,12 +135,7 @@ class StreamDeadlines:
         """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
         for name in subject.backed(streaming=True):
             heeded(subject, name, expired(subject, name))
-            fresh = subject.fresh()
-            for chunk in range(SLOW_CHUNKS):
-                fresh.plan("slow", name, at_chunk=chunk, delay_ms=SLOW_MS)
-            reply = fresh.invoke(name, fresh.long(name), {"deadline_ms": fresh.in_ms(STREAM_BUDGET_MS)})
-            late = reply.exchange.elapsed_s - STREAM_BUDGET_MS / 1000
-            expect.that(late <= PROMPTLY_S, "an end within the budget plus 1 s", f"{late:.1f} s later")
+            repeatedly(partial(trickled, subject, name))
 
 
 def expired(subject: Subject, name: str) -> Reply | StreamReply:
@@ -155,9 +151,51 @@ def heeded(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
         raise Blocked("COM-DEADLINE-3" if streaming else "COM-DEADLINE-1", f"{name} does not heed an expired deadline")
 
 
+class _Late(Violation):
+    """A call came to its end too late."""
+
+
+def repeatedly(attempt: Callable[[], None]) -> None:
+    """What a busy machine delays once is no finding: too late is what is late every time."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            attempt()
+        except _Late:
+            if not left:
+                raise
+        else:
+            return
+
+
+def hung_health(subject: Subject) -> None:
+    """`health` ends in time although its provider never answers."""
+    fresh = subject.fresh()
+    fresh.client.provider.clear()
+    plan = fresh.client.provider.plan("hang", times=STUBBORN)
+    reply = fresh.call("health", ctx={"deadline_ms": fresh.in_ms(BUDGET_MS)}, limit_s=LIMIT_S)
+    if plan.fired:
+        in_time(reply)
+        expect.either(reply, "DeadlineExceeded", *RETRYABLE)
+
+
+def trickled(subject: Subject, name: str) -> None:
+    """A stream ends in time although its provider takes a while for each of many chunks."""
+    fresh, op = subject.fresh(), subject.provider_op(name)
+    fresh.client.provider.clear()
+    for chunk in range(SLOW_CHUNKS):
+        fresh.client.provider.plan("slow", op, at_chunk=chunk, delay_ms=SLOW_MS)
+    reply = fresh.invoke(name, fresh.long(name), {"deadline_ms": fresh.in_ms(STREAM_BUDGET_MS)})
+    fresh.client.provider.clear()
+    in_time(reply, STREAM_BUDGET_MS)
+
+
 def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     """The operation ends in time although its provider never answers."""
     heeded(subject, name, expired(subject, name))
+    repeatedly(lambda: _cut_off(subject, name, at_chunk))
+
+
+def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
     fresh = subject.fresh()
     plan = fresh.plan("hang", name, at_chunk=at_chunk)
     budget = {"deadline_ms": fresh.in_ms(BUDGET_MS)}
@@ -172,13 +210,14 @@ def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     expect.refusal(reply, "DeadlineExceeded")
 
 
-def in_time(reply: Reply | StreamReply) -> None:
-    """A call with the usual budget came to an end within it plus a second."""
+def in_time(reply: Reply | StreamReply, budget_ms: float = BUDGET_MS) -> None:
+    """A call came to an end within its budget plus a second."""
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout":
-        raise Violation("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
-    late = reply.exchange.elapsed_s - BUDGET_MS / 1000
-    expect.that(late <= PROMPTLY_S, "an end within the budget plus 1 s", f"{late:.1f} s later")
+        raise _Late("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
+    late = reply.exchange.elapsed_s - budget_ms / 1000
+    if late > PROMPTLY_S:
+        raise _Late("an end within the budget plus 1 s", f"{late:.1f} s later")
 
 
 def ended(reply: Reply | StreamReply) -> None:

@@ -58,6 +58,13 @@ WEATHER: dict[str, Any] = {
 }
 """A tool that any model can call."""
 
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'},
+}
+"""A call of it by an assistant."""
+
 CLOCK = {
     "type": "function",
     "function": {
@@ -244,7 +251,10 @@ class LLM(Subject):
             if self.takes("stop_sequences"):
                 good.append({"stop_sequences": [text]})
             if self.tools and self.model in (None, *self.able("supports_tools")):
+                told = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
+                asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
                 good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
+                good.append({"tools": [WEATHER], "messages": [user("hi"), asked, told]})
             requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in good]
             requests += [("count_tokens", counted, {})]
         else:

@@ -10,14 +10,8 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.llm.probe import CLOCK, LLM, WEATHER, llm, user
+from pytest_corpus.suites.llm.probe import CALL, CLOCK, LLM, WEATHER, llm, user
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-
-CALL = {
-    "id": "call_1",
-    "type": "function",
-    "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'},
-}
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
 """What is no role: strings but the four, and what is no string."""
