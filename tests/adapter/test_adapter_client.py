@@ -90,7 +90,7 @@ def test_raised(opened: Open, error: BaseException, streaming: bool) -> None:
     assert client.send(REQUEST, "llm").frames[0].body == {"ok": True}
 
 
-@pytest.mark.parametrize("value", [object(), {1}, {"a": {2}}, b"x", lambda: 1], ids=str)
+@pytest.mark.parametrize("value", [object(), {1}, {"a": {2}}, b"x", lambda: 1], ids=lambda value: type(value).__name__)
 def test_not_json(opened: Open, value: Any) -> None:
     """What no JSON text can hold is a fault."""
     fault = opened(handler(lambda envelope: {"value": value})).send(REQUEST, "llm").fault
@@ -258,7 +258,7 @@ def test_telemetry_of_each_call(opened: Open) -> None:
 def test_hooks(opened: Open) -> None:
     """The hooks are those that the factory asks for by name."""
     plain = handler(lambda envelope: {})
-    assert opened(lambda: plain()).hooks == frozenset()
+    assert opened(plain).hooks == frozenset()
     assert opened(lambda metrics: plain()).hooks == {"metrics"}
     assert opened(lambda provider, metrics: plain()).hooks == {"metrics", "provider"}
 

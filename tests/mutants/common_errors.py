@@ -109,10 +109,11 @@ class NegativeRetry(ReferenceLLM):
 
 @catches("COM-ERR-7")
 class DetailsAreAList(ReferenceLLM):
-    """It gives the details of an error as a list."""
+    """It gives the details of a bad request as the list of its fields."""
 
     def failure(self, call: Call, fault: Exception) -> Envelope:
-        return {**super().failure(call, fault), "details": []}
+        error = super().failure(call, fault)
+        return {**error, "details": error["details"].get("validation_errors", error["details"])}
 
 
 @catches("COM-ERR-7")

@@ -126,9 +126,22 @@ def ids(result: pytest.RunResult) -> list[str]:
 
 def whole_suite(project: Project) -> list[str]:
     """The ids of the whole suite, as the option way collects them."""
-    if not _WHOLE:
-        _WHOLE.extend(ids(project.run(REFERENCE, "--collect-only", "-q", "-c", "/dev/null")))
-    return _WHOLE
+    return selected(project, "--corpus-requirement=*")
 
 
-_WHOLE: list[str] = []
+def assert_passed(result: pytest.RunResult, project: Project, few: str, *, suites: int = 1, own: int = 0) -> None:
+    """All tests of a selection passed, once for each of `suites`, and `own` tests of the user's, and no other."""
+    expected = suites * len(selected(project, few)) + own
+    outcomes = {key: count for key, count in result.parseoutcomes().items() if key != "deselected"}
+    assert outcomes == {"passed": expected}, said(result)
+
+
+def selected(project: Project, few: str) -> list[str]:
+    """The ids that a `--corpus-requirement` leaves, as the option way collects them."""
+    if few not in _SELECTED:
+        _SELECTED[few] = ids(project.run(REFERENCE, few, "--collect-only", "-q", "-c", "/dev/null", "--noconftest"))
+        assert _SELECTED[few]
+    return _SELECTED[few]
+
+
+_SELECTED: dict[str, list[str]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from inner_runs import REFERENCE, Project, ids, said, statuses, whole_suite
+from inner_runs import REFERENCE, Project, assert_passed, ids, said, selected, statuses, whole_suite
 
 FEW = "--corpus-requirement=COM-CAP-2,LLM-STREAM-1"
 
@@ -27,8 +27,7 @@ def test_conftest_hook(project: Project) -> None:
     """A `conftest.py` that implements the hook has the suite beside the user's own tests."""
     project.pytester.makeconftest(HOOK)
     project.pytester.makepyfile(test_own="def test_own(): pass")
-    result = project.run(FEW)
-    result.assert_outcomes(passed=3)
+    assert_passed(project.run(FEW), project, FEW, own=1)
 
 
 def test_conftest_in_a_subfolder(project: Project) -> None:
@@ -37,16 +36,16 @@ def test_conftest_in_a_subfolder(project: Project) -> None:
     (project.path / "tests" / "conftest.py").write_text(HOOK)
     (project.path / "tests" / "test_own.py").write_text("def test_own(): pass")
     result = project.run("--collect-only", "-q", FEW)
-    expected = "tests/conftest.py::llm/test_capabilities_shape.py::"
-    assert [expected in name for name in ids(result)].count(True) == 1
-    assert len(ids(result)) == 3
+    suite = [name for name in ids(result) if name.startswith("tests/conftest.py::llm/test_")]
+    assert len(set(suite)) == len(suite) == len(ids(result)) - 1
+    assert len(suite) == len(selected(project, FEW))
 
 
 def test_conftest_in_a_named_subfolder(project: Project) -> None:
     """The suite runs where the folder of its `conftest.py` is named on the command line."""
     (project.path / "tests").mkdir()
     (project.path / "tests" / "conftest.py").write_text(HOOK)
-    project.run("tests", FEW).assert_outcomes(passed=2)
+    assert_passed(project.run("tests", FEW), project, FEW)
 
 
 def test_conftest_above_the_testpaths(project: Project) -> None:
@@ -55,7 +54,7 @@ def test_conftest_above_the_testpaths(project: Project) -> None:
     project.pytester.makeconftest(HOOK)
     (project.path / "tests").mkdir()
     (project.path / "tests" / "test_own.py").write_text("def test_own(): pass")
-    project.run(FEW).assert_outcomes(passed=3)
+    assert_passed(project.run(FEW), project, FEW, own=1)
 
 
 def test_own_tests_alone_do_not_run_the_suite(project: Project) -> None:
@@ -82,7 +81,7 @@ def test_conftest_hook_is_given_the_config(project: Project) -> None:
         "def pytest_corpus_adapter(config):\n"
         "    return config.getoption('--which')\n"
     )
-    project.run("--which=pytest_corpus.reference:llm", FEW).assert_outcomes(passed=2)
+    assert_passed(project.run("--which=pytest_corpus.reference:llm", FEW), project, FEW)
 
 
 def test_two_conftests(project: Project) -> None:
@@ -95,14 +94,14 @@ def test_two_conftests(project: Project) -> None:
             f"def pytest_corpus_adapter(config): return {name}\n"
         )
     result = project.run("one", "two", FEW, "--collect-only", "-q")
-    assert sorted(name.partition("/")[0] for name in ids(result)) == ["one", "one", "two", "two"]
+    each = len(selected(project, FEW))
+    assert sorted(name.partition("/")[0] for name in ids(result)) == ["one"] * each + ["two"] * each
 
 
 def test_suite_of_a_factory(project: Project) -> None:
     """`pytest_corpus.suite(factory)` in a test module collects the suite below its name."""
     project.pytester.makepyfile(test_suites=SUITE)
-    result = project.run(FEW, "--corpus-report=r.json")
-    result.assert_outcomes(passed=2)
+    assert_passed(project.run(FEW, "--corpus-report=r.json"), project, FEW)
     assert project.report()["adapter"]["name"] == "test_ours"
 
 
@@ -112,7 +111,7 @@ def test_suite_of_a_name(project: Project) -> None:
         test_suites="import pytest_corpus\n"
         "test_ours = pytest_corpus.suite('pytest_corpus.reference:llm', label='named')\n"
     )
-    project.run(FEW, "--corpus-report=r.json").assert_outcomes(passed=2)
+    assert_passed(project.run(FEW, "--corpus-report=r.json"), project, FEW)
     assert project.report()["adapter"]["name"] == "named"
 
 
@@ -122,7 +121,7 @@ def test_both_suites_in_one_module(project: Project) -> None:
         test_suites=SUITE + "test_other = pytest_corpus.suite('pytest_corpus.reference:llm')\ndef test_own(): pass\n"
     )
     result = project.run(FEW, "--corpus-report=r.json")
-    result.assert_outcomes(passed=5)
+    assert_passed(result, project, FEW, suites=2, own=1)
     assert (project.path / "r.test_ours.json").exists()
     assert (project.path / "r.test_other.json").exists()
 
@@ -169,8 +168,8 @@ def test_users_autouse_fixtures_apply(project: Project) -> None:
         HOOK + "\nimport pytest\nfrom pathlib import Path\n@pytest.fixture(autouse=True)\n"
         "def mark():\n    with open('seen.txt', 'a') as file: file.write('x')\n"
     )
-    project.run(FEW).assert_outcomes(passed=2)
-    assert (project.path / "seen.txt").read_text() == "xx"
+    assert_passed(project.run(FEW), project, FEW)
+    assert (project.path / "seen.txt").read_text() == "x" * len(selected(project, FEW))
 
 
 @pytest.mark.parametrize(
@@ -197,8 +196,7 @@ def test_users_naming_rules_do_not_hide_a_suite(project: Project) -> None:
     """A suite is found under any name in a module that the user's rules collect."""
     project.pytester.makeini("[pytest]\npython_files = check_*.py\npython_functions = check_*\n")
     project.pytester.makepyfile(check_suites=SUITE.replace("test_ours", "pinecone"))
-    result = project.run(FEW)
-    result.assert_outcomes(passed=2)
+    assert_passed(project.run(FEW), project, FEW)
 
 
 def test_two_runs_collect_in_the_same_order(project: Project) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said
+from inner_runs import REFERENCE, Project, assert_passed, error_lines, said
 
 
 def ran(project: Project) -> set[str]:
@@ -54,8 +54,8 @@ def test_selecting_everything_is_complete(project: Project) -> None:
 def test_users_own_tests_stay(project: Project) -> None:
     """The filter speaks of conformance tests alone."""
     project.pytester.makepyfile(test_own="def test_own(): pass")
-    result = project.run(REFERENCE, "--corpus-requirement=LLM-STREAM-1")
-    result.assert_outcomes(passed=2)
+    few = "--corpus-requirement=LLM-STREAM-1"
+    assert_passed(project.run(REFERENCE, few), project, few, own=1)
 
 
 def test_unknown(project: Project) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inner_runs import REFERENCE, Project, said, statuses, without_times
+from inner_runs import REFERENCE, Project, assert_passed, said, statuses, without_times
 
 XDIST = ("xdist",)
 
@@ -98,6 +98,7 @@ def test_users_tests_beside_the_suite(project: Project) -> None:
         "    request = {'op': 'llm.health', 'ctx': {}, 'args': {}}\n"
         "    assert corpus_adapter.send(request, 'llm').frames[0].body['ok']\n"
     )
-    result = project.run_apart("--corpus-requirement=COM-CAP-2", "-n", "2", plugins=XDIST)
-    assert result.parseoutcomes()["passed"] == 2, said(result)
+    few = "--corpus-requirement=COM-CAP-2"
+    result = project.run_apart(few, "-n", "2", plugins=XDIST)
+    assert_passed(result, project, few, own=1)
     assert result.ret == 0

@@ -267,6 +267,8 @@ class LLM(Subject):
                 {"messages": text},
                 {**plain, "system_message": [text]},
             ]
+            wrong.append({"stop_sequences": [text], "temperature": 9})
+            wrong.append({"tools": [{"type": "function", "function": {"description": text}}]})
             wrong += [{**plain, "model": self.unknown_model()}] if self.capabilities.models else []
             window = self.capabilities.context_window(self.model) or 0
             wrong += [{"messages": [user(f"{text} {'w ' * 2 * window}")]}] if 0 < window < MOST_WINDOW else []
