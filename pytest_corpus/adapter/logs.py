@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
+
+
+def _shown(text: Callable[[], object]) -> str:
+    """What a record says, or nothing where the adapter's own objects cannot be written."""
+    try:
+        return str(text())
+    except Exception:  # noqa: BLE001 - a record that cannot be written must not change the call that is watched
+        return ""
 
 
 class LogTap(logging.Handler):
@@ -26,14 +35,11 @@ class LogTap(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message, the extra fields and the exception text of a record."""
-        try:
-            parts = [record.getMessage()]
-        except (TypeError, ValueError, KeyError):
-            parts = [str(record.msg), repr(record.args)]
         extras: dict[str, Any] = {k: v for k, v in vars(record).items() if k not in _STANDARD}
         extras.pop("message", None)
+        parts = [_shown(record.getMessage) or f"{_shown(lambda: record.msg)} {_shown(lambda: repr(record.args))}"]
         if extras:
-            parts.append(repr(extras))
+            parts.append(_shown(lambda: repr(extras)))
         if record.exc_info:
             parts.append(logging.Formatter().formatException(record.exc_info))
         self.texts.append("\n".join(parts))

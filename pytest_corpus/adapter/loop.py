@@ -47,14 +47,18 @@ class LoopThread:
         Raises:
             TimeLimit: it took longer than `limit_s` seconds; it is cancelled and left behind.
         """
+        if self._loop.is_closed():
+            work.close()
+            raise TimeLimit(blocked=True)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(limit_s)
         except concurrent.futures.TimeoutError:
             if future.done():
                 raise
-            future.cancel()
             self.blocked = not self._alive()
+            if not self._loop.is_closed():
+                future.cancel()
             raise TimeLimit(self.blocked) from None
         except BaseException:
             future.cancel()
@@ -62,7 +66,10 @@ class LoopThread:
 
     def _alive(self) -> bool:
         turned = threading.Event()
-        self._loop.call_soon_threadsafe(turned.set)
+        try:
+            self._loop.call_soon_threadsafe(turned.set)
+        except RuntimeError:  # a coroutine ended the loop
+            return False
         return turned.wait(GRACE_S)
 
     def stop(self) -> None:

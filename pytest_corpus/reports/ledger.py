@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
+WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
+"""Outcomes of one test, each outweighing those before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,12 @@ class Ledger:
     incomplete: set[str] = field(default_factory=set)
 
     def add(self, record: TestRecord) -> None:
-        """Take a record; of two on the same test the worse one stays (a rerun hides nothing)."""
+        """Take a record; of two on the same test the worse one stays, with all findings (a rerun hides nothing)."""
         key = f"{record.component}/{record.test}"
-        before = self.records.get(key)
-        if before is None or before.outcome not in ("violated", "error"):
-            self.records[key] = record
+        before = self.records.get(key, record)
+        worse = max(before, record, key=lambda each: WORSE.index(each.outcome))
+        findings = dict.fromkeys((*before.findings, *record.findings))
+        self.records[key] = replace(worse, findings=tuple(findings))
 
     def expect(self, tests: Iterable[str]) -> None:
         """Note which tests were collected, as ``component/test``."""

@@ -139,7 +139,8 @@ def assert_passed(result: pytest.RunResult, project: Project, few: str, *, suite
 def selected(project: Project, few: str) -> list[str]:
     """The ids that a `--corpus-requirement` leaves, as the option way collects them."""
     if few not in _SELECTED:
-        _SELECTED[few] = ids(project.run(REFERENCE, few, "--collect-only", "-q", "-c", "/dev/null", "--noconftest"))
+        result = project.run(REFERENCE, few, "--collect-only", "-q", "-c", "/dev/null", "--noconftest")
+        _SELECTED[few] = [name for name in ids(result) if name.startswith("corpus/")]
         assert _SELECTED[few]
     return _SELECTED[few]
 
