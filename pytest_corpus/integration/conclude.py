@@ -13,6 +13,11 @@ from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.verdict import Verdict, decide
 
 
+def _plain(label: str) -> str:
+    """A label as a part of a file name."""
+    return "".join(char if char.isalnum() or char in "._-" else "_" for char in label)
+
+
 class Conclusion:
     """What a finished run comes to, for each adapter."""
 
@@ -47,7 +52,10 @@ class Conclusion:
     def _path(self, asked: Path, ledger: Ledger) -> Path:
         if len(self.ledgers) == 1:
             return asked
-        label = "".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter)
+        labels = [_plain(each.adapter) for each in self.ledgers]
+        number = self.ledgers.index(ledger)
+        again = labels[:number].count(labels[number])
+        label = f"{labels[number]}.{again + 1}" if again else labels[number]
         return asked.with_name(f"{asked.stem}.{label}{asked.suffix}")
 
     @property

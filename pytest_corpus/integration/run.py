@@ -86,11 +86,8 @@ class Trial:
             raise
         except Unresponsive as silent:
             self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
-        except DeclarationError as error:
-            self.undecided, self.outcome = (
-                NotAssessed(f"another instance could not be made: {error}"),
-                "not_assessed",
-            )
+        except DeclarationError:
+            self.undecided, self.outcome = NotAssessed("the factory failed when it was called again"), "not_assessed"
         except Exception:
             self.outcome = "error"
             raise

@@ -123,6 +123,7 @@ class Conformance:
 
     def _usage(self, error: DeclarationError) -> Exception:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
+        self.usage_error = True
         said = messages.printable(str(error))
         return pytest.Collector.CollectError(said) if self.worker is not None else pytest.UsageError(said)
 

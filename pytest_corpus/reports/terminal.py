@@ -41,8 +41,11 @@ def _unassessed(part: ComponentVerdict) -> Iterator[str]:
     for blocker in sorted({by for status in open_ones for by in status.blocked_by}):
         blocked = [status for status in open_ones if blocker in status.blocked_by]
         yield f"    {blocker} blocks {len(blocked)} others"
+    untested = [status for status in open_ones if not status.tests]
+    if untested:
+        yield f"    not assessed  {len(untested)} requirements: no test of them ran"
     for status in open_ones:
-        if not status.keyword and not status.blocked_by:
+        if status.tests and not status.keyword and not status.blocked_by:
             yield f"    not assessed  {status.requirement.id}: {status.reason}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.metrics import Count, Observation
-from pytest_corpus.spec.errors import TAXONOMY, code_of
+from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 from pytest_corpus.suites.outcomes import Violation
 from pytest_corpus.suites.reply import looks_like_error
@@ -88,7 +88,7 @@ def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         if len(counted) != 1 or times != 1:
             yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {times}")
         elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(failure)):
-            wanted = " or ".join(sorted(_codes(failure)))
+            wanted = _named_codes(failure)
             yield "COM-OBS-6", Violation(wanted, _short(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
     if len(seen) == 1:
         yield from _labels(exchange, seen[0], failure, subject)
@@ -107,7 +107,7 @@ def _labels(
         if seen.ok is not (failure is None):
             yield "COM-OBS-5", Violation(str(failure is None), _short(seen.ok), "ok")
         if seen.code not in _codes(failure):
-            yield "COM-OBS-6", Violation(" or ".join(sorted(_codes(failure))), _short(seen.code), "code")
+            yield "COM-OBS-6", Violation(_named_codes(failure), _short(seen.code), "code")
     yield from _context_labels(exchange, seen)
 
 
@@ -121,7 +121,12 @@ def _codes(failure: Mapping[str, Any] | None) -> set[str]:
         return {"OK"}
     error = str(failure.get("error"))
     family = TAXONOMY[error].family if error in TAXONOMY else error
-    return {str(failure.get("code")), error, family, code_of(family)}
+    relatives = {name for each in TAXONOMY.values() if each.family == family for name in (each.name, each.code)}
+    return {str(failure.get("code")), error, *relatives}
+
+
+def _named_codes(failure: Mapping[str, Any] | None) -> str:
+    return "OK" if failure is None else f"{failure.get('error')}, its code, its class or a subtype of that"
 
 
 def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:

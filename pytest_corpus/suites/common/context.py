@@ -159,6 +159,21 @@ class Observability:
                     found = seen.extra.get("tenant_hash", own)
                     expect.that(str(found) == own, "the hash of the tenant in every observation", "another one")
 
+    @pytest.mark.requirement("COM-OBS-9")
+    def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
+        """Calls of two tenants that run at the same time are labelled each with its own hash."""
+        tenants = [f"tenant-{subject.canary()}" for _ in range(2)]
+        wanted = sorted(tenant_hash(subject, tenant) for tenant in tenants)
+        name, sink = subject.principal, subject.client.metrics
+        requests = [subject.envelope(name, subject.distinct(name), {"tenant": tenant}) for tenant in tenants]
+        before = len(sink.observations)
+        subject.client.send_all(requests, subject.component)
+        seen = [one for one in sink.observations[before:] if one.op in (name, f"{subject.component}.{name}")]
+        if len(seen) != len(tenants):
+            raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
+        found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
+        expect.that(found == wanted, "the hash of each tenant", "another one")
+
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
     def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:

@@ -239,6 +239,8 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
             raise NotApplicable("fewer than two models are listed")
         changed = {**args, "model": others[0]}
     elif name in ("tools", "tool_choice"):
+        if llm.settings.edition == "1.0.0":
+            raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
         if llm.tools is not True or not chosen or llm.model not in (None, *llm.able("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
@@ -399,6 +401,8 @@ def not_shared(
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before."""
     llm.provider_op(door)
+    if llm.small:
+        raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
     works(llm.invoke(door, first, first_ctx), "an answer")
     reply = llm.invoke(door, second, second_ctx)
     llm.fits(reply)
