@@ -113,7 +113,9 @@ class Adapters:
         broken = tuple(name for name, answer in answers.items() if answer.broken)
         if answering or broken:
             return answering or broken
-        adapter.client = None
+        client, adapter.client = adapter.client, None
+        if client is not None:
+            client.close()
         raise DeclarationError(
             adapter.declaration.declared,
             f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",

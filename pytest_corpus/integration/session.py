@@ -99,7 +99,11 @@ class Conformance:
                 return None
             others = [impl.plugin for impl in impls if impl.plugin not in here]
             caller = manager.subset_hook_caller("pytest_corpus_adapter", others)
-            found = [factory for factory in caller(config=self.config) if factory is not None]
+            try:
+                found = [factory for factory in caller(config=self.config) if factory is not None]
+            except Exception as error:
+                said = DeclarationError(self._relative(path), f"pytest_corpus_adapter raises {type(error).__name__}")
+                raise self._usage(said) from error
             if not found:
                 return None
             name = getattr(found[0], "__qualname__", str(found[0]))

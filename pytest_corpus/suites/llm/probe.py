@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -100,7 +101,7 @@ class LLM(Subject):
         super().__init__(*given)
         self._taken: dict[str, bool] = {}
 
-    @property
+    @cached_property
     def model(self) -> str | None:
         """The model that plain requests name: the listed one whose entry denies least, or None."""
         return min(self.capabilities.models, key=lambda model: len(self.capabilities.denials(model)), default=None)
