@@ -95,6 +95,12 @@ class _Controller:
             plugin = _conformance(self.config)
             plugin.pytest_runtest_logreport(report)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if not self.awake and report.failed and "corpus adapter '" in str(report.longrepr):
+            self.awake = True
+            _conformance(self.config).pytest_collectreport(report)
+
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.hook.pytest_corpus_adapter.get_hookimpls():
@@ -117,7 +123,10 @@ def pytest_make_collect_report(
         from pytest_corpus.integration.declare import Suite
 
         if found := {name: item for name, item in vars(collector.obj).items() if isinstance(item, Suite)}:
-            report.result.extend(_conformance(collector.config).suites(found, collector))
+            try:
+                report.result.extend(_conformance(collector.config).suites(found, collector))
+            except pytest.Collector.CollectError as error:
+                report.outcome, report.longrepr = "failed", str(error)
     return report
 
 

@@ -56,10 +56,11 @@ def resolve(spec: str) -> Callable[..., Any]:
 def _import_fault(module_name: str, error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
         return f"there is no module {error.name!r}"
-    return f"importing {module_name!r} raises {_described(error)}"
+    return f"importing {module_name!r} raises {described(error)}"
 
 
-def _described(error: BaseException) -> str:
+def described(error: BaseException) -> str:
+    """An exception in one line: its type and the first line of its text."""
     first = str(error).strip().splitlines()
     return f"{type(error).__name__}: {first[0][:200]}" if first else type(error).__name__
 
@@ -118,7 +119,7 @@ class Opened:
             except BaseException as error:
                 if is_cancelled(error):
                     raise
-                raised.append(_described(error))
+                raised.append(described(error))
         return raised
 
 
@@ -140,10 +141,10 @@ async def open_factory(
     """
     try:
         made = await _entered(factory(**keywords), opened)
-    except asyncio.CancelledError:
-        raise
     except BaseException as error:
-        raise DeclarationError(declared, f"the factory raises {_described(error)}") from error
+        if is_cancelled(error):
+            raise
+        raise DeclarationError(declared, f"the factory raises {described(error)}") from error
     component = keywords.get("component")
     parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
     if not parts:
@@ -183,16 +184,37 @@ def _named(part: Any) -> str:
     return f"the class {part.__name__}" if isinstance(part, type) else f"an object of type {type(part).__name__}"
 
 
+NOTHING = object()
+
+
+def _some(value: Any) -> Any:
+    if value is NOTHING:
+        raise ValueError("the generator yields nothing")
+    return value
+
+
+async def _first(made: Any) -> Any:
+    """What an async generator yields first.
+
+    Raises:
+        ValueError: it yields nothing.
+    """
+    try:
+        return await made.__anext__()
+    except StopAsyncIteration:
+        return _some(NOTHING)
+
+
 async def _entered(made: Any, opened: Opened) -> Any:
     """Await, iterate or enter what a factory returned until there is an object, noting how to leave it."""
     if inspect.isawaitable(made):
         made = await made
     if inspect.isasyncgen(made):
-        value = await made.__anext__()
+        value = await _first(made)
         opened.closers.append(lambda: _exhaust_async(made))
         return value
     if inspect.isgenerator(made):
-        value = next(made)
+        value = _some(next(made, NOTHING))
         opened.closers.append(lambda: _exhaust(made))
         return value
     if isinstance(made, Mapping):

@@ -15,7 +15,7 @@ import pytest
 from pytest_corpus import resources, suites
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.adapter.factory import described, split_label
 from pytest_corpus.integration import collect, messages, options
 from pytest_corpus.integration.adapters import Adapter, Adapters
 from pytest_corpus.integration.conclude import Conclusion
@@ -102,7 +102,7 @@ class Conformance:
             try:
                 found = [factory for factory in caller(config=self.config) if factory is not None]
             except Exception as error:
-                said = DeclarationError(self._relative(path), f"pytest_corpus_adapter raises {type(error).__name__}")
+                said = DeclarationError(self._relative(path), f"pytest_corpus_adapter raises {described(error)}")
                 raise self._usage(said) from error
             if not found:
                 return None
