@@ -241,13 +241,13 @@ class AdapterClient:
 
 
 async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
-    started = time.monotonic()
+    started, task = time.monotonic(), asyncio.current_task()
     try:
         answer = handler.handle(request)
         if inspect.isawaitable(answer):
             answer = await answer
     except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-        _raised(error, exchange)
+        _raised(error, exchange, task)
         return
     _keep(answer, started, exchange)
     await _settled()
@@ -258,7 +258,7 @@ async def _all(handler: Any, exchanges: Sequence[Exchange]) -> None:
 
 
 async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:
-    started, total = time.monotonic(), 0
+    started, total, task = time.monotonic(), 0, asyncio.current_task()
     frames: Any = None
     try:
         frames = handler.handle_stream(request)
@@ -275,9 +275,10 @@ async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:
                 exchange.fault = CallFault("endless", f"{len(exchange.frames)} frames without an end")
                 break
     except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-        _raised(error, exchange)
+        _raised(error, exchange, task)
     finally:
-        await _closed(frames)
+        if not _collected(task):
+            await _closed(frames)
     await _settled()
 
 
@@ -307,7 +308,15 @@ def _keep(answer: Any, started: float, exchange: Exchange) -> bool:
     return True
 
 
-def _raised(error: BaseException, exchange: Exchange) -> None:
-    if factories.is_cancelled(error):
+def _raised(error: BaseException, exchange: Exchange, task: object) -> None:
+    if _collected(task) or factories.is_cancelled(error):
         raise error
     exchange.fault = CallFault("raised", type(error).__name__)
+
+
+def _collected(task: object) -> bool:
+    """Whether a coroutine is not run by its task any more: the garbage collector closes what outlived its loop."""
+    try:
+        return asyncio.current_task() is not task
+    except RuntimeError:
+        return True

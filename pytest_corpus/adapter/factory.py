@@ -124,8 +124,14 @@ class Opened:
 
 
 def is_cancelled(error: BaseException) -> bool:
-    """Whether this is our own order to stop, and not a CancelledError that an adapter let escape."""
-    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    """Whether this is our own order to stop, and not a CancelledError that an adapter let escape.
+
+    A coroutine that outlived its loop is told to stop by the garbage collector.
+    """
+    try:
+        cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    except RuntimeError:
+        return True
     return isinstance(error, asyncio.CancelledError) and (cancelling is None or bool(cancelling()))
 
 

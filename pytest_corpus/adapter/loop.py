@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self.blocked = False
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_told)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -79,6 +81,15 @@ class LoopThread:
         asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(GRACE_S * 2)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(GRACE_S)
+
+
+def _told(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what went wrong beside a call, without its traceback.
+
+    CPython 3.11 parses source to draw tracebacks; a task that is collected while pytest parses breaks that.
+    """
+    error = context.get("exception")
+    logging.getLogger("asyncio").error("%s%s", context["message"], f": {type(error).__name__}" if error else "")
 
 
 async def _cancel_others() -> None:
