@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.suites import CHAPTERS
 
-REFERENCE = "pytest_corpus.reference:llm"
+REFERENCES = {component: f"pytest_corpus.reference:{component}" for component in CHAPTERS}
+"""The unmutated adapter of each component that has a suite."""
+
 PACKAGE = "mutants"
 """The name by which a runner imports this package, whatever pytest calls it."""
 
@@ -33,7 +36,14 @@ MODULES = (
     "llm_tokens",
 )
 
-Made = TypeVar("Made", bound=type)
+
+class Adapter(Protocol):
+    """A mutant knows its component, as the reference adapters do."""
+
+    component: ClassVar[str]
+
+
+Made = TypeVar("Made", bound=type[Adapter])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class Mutant:
     Attributes:
         name: the name of its class.
         factory: what `--corpus-adapter` is given.
+        component: the component that it serves.
         requirement: the requirement that it breaks.
         description: the mistake, in one sentence.
         control: the factory of the same adapter without the mistake.
@@ -50,15 +61,16 @@ class Mutant:
 
     name: str
     factory: str
+    component: str
     requirement: str
     description: str
-    control: str = REFERENCE
+    control: str
 
 
 _known: dict[str, Mutant] = {}
 
 
-def catches(requirement: str, *, control: type | None = None) -> Callable[[Made], Made]:
+def catches(requirement: str, *, control: type[Adapter] | None = None) -> Callable[[Made], Made]:
     """Register a class as a mutant that breaks `requirement`; `control` is its legal base class, if not the reference.
 
     Raises:
@@ -70,8 +82,11 @@ def catches(requirement: str, *, control: type | None = None) -> Callable[[Made]
             raise ValueError(f"{made.__name__}: there is no requirement {requirement}")
         if made.__name__ in _known or "__doc__" not in vars(made):
             raise ValueError(f"{made.__name__}: a mutant has a name and a docstring of its own")
-        mutant = Mutant(made.__name__, _factory(made), requirement, made.__doc__ or "")
-        _known[made.__name__] = mutant if control is None else _controlled(mutant, control)
+        component = made.component
+        unmutated = REFERENCES[component] if control is None else _factory(control)
+        _known[made.__name__] = Mutant(
+            made.__name__, _factory(made), component, requirement, made.__doc__ or "", unmutated
+        )
         return made
 
     return register
@@ -85,9 +100,5 @@ def mutants() -> tuple[Mutant, ...]:
     return tuple(sorted(_known.values(), key=lambda mutant: order.index(mutant.requirement)))
 
 
-def _controlled(mutant: Mutant, control: type) -> Mutant:
-    return Mutant(mutant.name, mutant.factory, mutant.requirement, mutant.description, _factory(control))
-
-
-def _factory(made: type) -> str:
+def _factory(made: type[Adapter]) -> str:
     return f"{PACKAGE}.{made.__module__.rpartition('.')[2]}:{made.__name__}"

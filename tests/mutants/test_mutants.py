@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable, catalogue
 
-from . import REFERENCE, mutants
+from . import REFERENCES, mutants
 from .conftest import NEXT
 from .runner import Laboratory, Report
 
@@ -23,7 +23,7 @@ GAPS = {
 }
 """Mutants that the suite does not yet judge as it should, and what is wrong with it; mended ones must go."""
 
-CONTROLS = sorted({mutant.control for mutant in MUTANTS.values()} - {REFERENCE})
+CONTROLS = sorted({mutant.control for mutant in MUTANTS.values()} - set(REFERENCES.values()))
 
 
 @pytest.fixture(scope="session")
@@ -44,26 +44,29 @@ def report(request: pytest.FixtureRequest, laboratory: Laboratory) -> Report:
 
 
 def factory(item: pytest.Item) -> str:
-    """The adapter that a test is about; without a parameter it is the reference."""
-    given = next(iter(item.callspec.params.values())) if hasattr(item, "callspec") else REFERENCE
-    return MUTANTS[given].factory if given in MUTANTS else str(given)
+    """The adapter that a test is about, by the test's parameter: of a component it is the reference."""
+    assert isinstance(item, pytest.Function)
+    [given] = item.callspec.params.values()
+    return MUTANTS[given].factory if given in MUTANTS else REFERENCES.get(given, given)
 
 
-def test_the_reference_violates_nothing(report: Report) -> None:
+@pytest.mark.parametrize("component", REFERENCES)
+def test_the_reference_violates_nothing(report: Report, component: str) -> None:
     """The unmutated adapter is conformant, and all of the suite ran."""
     assert (report.violated, report.errors) == ([], []), str(report)
     assert (report.verdict, report.complete) == ("conformant", True)
 
 
-def test_every_requirement_has_a_test(report: Report) -> None:
+@pytest.mark.parametrize("component", REFERENCES)
+def test_every_requirement_has_a_test(report: Report, component: str) -> None:
     """The suite decides every sentence of the catalogue that speaks of the component."""
-    assert [entry.id for entry in applicable("llm") if not report.tests[entry.id]] == []
+    assert [entry.id for entry in applicable(component) if not report.tests[entry.id]] == []
 
 
 def test_every_requirement_has_a_mutant() -> None:
     """A sentence without a mutant might have a test that cannot fail."""
     caught = {mutant.requirement for mutant in MUTANTS.values()}
-    assert [entry.id for entry in applicable("llm") if entry.id not in caught] == []
+    assert [entry for entry in catalogue() if entry not in caught] == []
 
 
 @pytest.mark.parametrize("control", CONTROLS)
