@@ -38,7 +38,7 @@ def report(request: pytest.FixtureRequest, laboratory: Laboratory) -> Report:
     """What the suite says of the adapter that a test is about; the one of the next test is begun meanwhile."""
     begun = laboratory.begin(factory(request.node))
     following = request.node.stash[NEXT]
-    if following is not None and following.path == request.node.path:
+    if isinstance(following, pytest.Function) and "report" in following.fixturenames:
         laboratory.begin(factory(following))
     return begun.result()
 
