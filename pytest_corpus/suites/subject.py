@@ -268,8 +268,8 @@ class Subject:
         try:
             if isinstance(reply, StreamReply):
                 expect.finished(reply)
-            else:
-                expect.success(reply)
+            elif not isinstance(expect.success(reply), Mapping) and operation.payload:
+                return Blocked(self.core.get(name, "COM-CAP-6"), f"the result of a plain {operation.op} is no object")
         except Undecided as obstacle:
             return obstacle
         except AssertionError:

@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
 from pytest_corpus.suites.fixtures import SUBJECT
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
@@ -74,6 +74,14 @@ CLOCK = {
         "parameters": {"type": "object", "properties": {}},
     },
 }
+
+
+def token_count(result: Any) -> int | None:
+    """A token count, as an integer or inside an object (R10); None where it is none."""
+    if isinstance(result, Mapping):
+        result = next((result[key] for key in COUNT_KEYS if key in result), None)
+    whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
+    return int(result) if whole and result >= 0 else None
 
 
 def user(content: str) -> dict[str, Any]:
@@ -309,13 +317,15 @@ class LLM(Subject):
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
-        """A token count, as an integer or inside an object (R10)."""
-        if isinstance(result, Mapping):
-            result = next((result[key] for key in COUNT_KEYS if key in result), None)
-        whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
-        if not whole or result < 0:
-            raise Violation("a whole number that is not negative", type(result).__name__, "result")
-        return int(result)
+        """A token count, as an integer or inside an object (R10).
+
+        Raises:
+            Blocked: it is no count, which is the finding of LLM-TOKENS-1.
+        """
+        count = token_count(result)
+        if count is None:
+            raise Blocked("LLM-TOKENS-1", "a token count is no whole number that is not negative")
+        return count
 
     def unknown_model(self) -> str:
         """A name that is surely not listed.
@@ -400,10 +410,11 @@ class LLM(Subject):
         if name == "count_tokens":
             if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
                 yield "LLM-TOKENS-1", Violation("an object (edition 1.0.0)", type(result).__name__, "result")
-            try:
-                self.tokens_of(result)
-            except Violation as violation:
-                yield "LLM-TOKENS-1", violation
+            if token_count(result) is None:
+                yield (
+                    "LLM-TOKENS-1",
+                    Violation("a whole number that is not negative", type(result).__name__, "result"),
+                )
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
                 yield self.payloads[name], Violation("an object", type(result).__name__, "result")
