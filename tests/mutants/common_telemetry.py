@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -154,6 +155,14 @@ class ANewHashEachTime(ReferenceLLM):
     def context_labels(self, call: Call) -> Labels:
         labels = super().context_labels(call)
         return {**labels, "tenant_hash": secrets.token_hex(16)} if "tenant_hash" in labels else labels
+
+
+@catches("COM-OBS-15")
+class HashWithoutSalt(ReferenceLLM):
+    """It labels a tenant with the beginning of the plain SHA-256 of its id."""
+
+    def tenant_hash(self, tenant: str) -> str:
+        return hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @catches("COM-OBS-10")

@@ -32,7 +32,11 @@ def report(request: pytest.FixtureRequest, laboratory: Laboratory) -> Report:
     """What the suite says of the adapter that a test is about; the one of the next test is begun meanwhile."""
     begun = laboratory.begin(factory(request.node))
     following = request.node.stash[NEXT]
-    if isinstance(following, pytest.Function) and "report" in following.fixturenames:
+    if (
+        isinstance(following, pytest.Function)
+        and following.path == request.node.path
+        and hasattr(following, "callspec")
+    ):
         laboratory.begin(factory(following))
     return begun.result()
 

@@ -248,6 +248,13 @@ _OBSERVABILITY = (
         ("BEHAVIORAL_CONFORMANCE 6.8", "SPECIFICATION 13.1"),
         needs=("metrics",),
     ),
+    Requirement(
+        "COM-OBS-15",
+        "SHOULD",
+        "`tenant_hash` is salted: nobody finds a tenant by hashing its id.",
+        ("SPECIFICATION 15", "SPECIFICATION 4"),
+        needs=("metrics",),
+    ),
 )
 
 _LEAKS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from typing import Any
 
@@ -17,6 +18,8 @@ from pytest_corpus.suites.subject import HOUR_MS, Subject
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
 """The kinds of faults that a provider raises."""
+
+PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -173,6 +176,15 @@ class Observability:
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
         found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
         expect.that(found == wanted, "the hash of each tenant", "another one")
+
+    @pytest.mark.requirement("COM-OBS-15")
+    def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:
+        """The hash of a tenant is no beginning of a plain digest of its id."""
+        tenant = f"tenant-{subject.canary()}"
+        found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
+        plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
+        told = any(digest.hexdigest().startswith(found[: telemetry.GRAM]) for digest in plain)
+        expect.that(not told, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
 
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
