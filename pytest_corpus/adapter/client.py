@@ -232,7 +232,7 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             exchange.fault = CallFault("raised", "CancelledError")
         except TimeLimit as late:
-            exchange.fault = CallFault("timeout", f"no end after {limit:g} s")
+            exchange.fault = exchange.fault or CallFault("timeout", f"no end after {limit:g} s")
             if not exchange.limited:
                 self._late[exchange.op] += 1
             if late.blocked:

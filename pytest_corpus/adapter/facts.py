@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from pytest_corpus.spec.capabilities import SECTIONS, fact
@@ -44,13 +45,13 @@ class Capabilities:
         value = self.raw(name)
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
-    @property
+    @cached_property
     def model_entries(self) -> tuple[Mapping[str, Any], ...]:
         """The objects of `models[]` (SPECIFICATION 8.4)."""
         value = self.document.get("models")
         return tuple(item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()
 
-    @property
+    @cached_property
     def models(self) -> tuple[str, ...]:
         """The models that the adapter lists; empty where the set is open."""
         nested = [entry["name"] for entry in self.model_entries if isinstance(entry.get("name"), str)]
@@ -68,8 +69,16 @@ class Capabilities:
 
     def denials(self, model: str) -> frozenset[str]:
         """The flags that the entry of a model denies, e.g. its own `supports_tools` (SPECIFICATION 8.4)."""
-        entries = [entry for entry in self.model_entries if entry.get("name") == model]
-        return frozenset(str(key) for entry in entries for key, value in entry.items() if value is False)
+        return self._denied.get(model, frozenset())
+
+    @cached_property
+    def _denied(self) -> dict[Any, frozenset[str]]:
+        denied: dict[Any, frozenset[str]] = {}
+        for entry in self.model_entries:
+            if isinstance(name := entry.get("name"), str):
+                flags = {str(key) for key, value in entry.items() if value is False}
+                denied[name] = denied.get(name, frozenset()) | flags
+        return denied
 
     @property
     def caches(self) -> bool:
