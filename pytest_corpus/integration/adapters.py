@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,11 +133,20 @@ class Adapters:
         return adapter.subjects[component]
 
     def close(self) -> list[str]:
-        """Close every adapter that is open; what closing raised, for warnings."""
+        """Tidy and close every adapter that is open; what that raised, for warnings."""
         raised = []
         for adapter in self.known.values():
+            raised += [f"{adapter.label}: tidying up raised {said}" for said in self._tidy(adapter)]
             client, adapter.client = adapter.client, None
             if client is not None:
                 raised += [f"{adapter.label}: closing raised {said}" for said in client.close()]
-            adapter.subjects.clear()
         return raised
+
+    def _tidy(self, adapter: Adapter) -> Iterator[str]:
+        while adapter.subjects:
+            _, subject = adapter.subjects.popitem()
+            subject.client.forget()
+            try:
+                subject.tidy()
+            except Exception as error:  # noqa: BLE001 - whatever tidying ends in, the adapter is still to be closed
+                yield type(error).__name__

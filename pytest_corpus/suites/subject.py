@@ -316,6 +316,9 @@ class Subject:
         while self._fresh:
             self._fresh.pop().close()
 
+    def tidy(self) -> None:
+        """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
+
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
         """Plan a fault where an operation of this component reaches the provider, in place of any other.
 
