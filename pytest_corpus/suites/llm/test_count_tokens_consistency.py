@@ -12,8 +12,8 @@ import pytest
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites import expect, generate
 from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.llm.completions import completing
 from pytest_corpus.suites.llm.probe import LLM, llm
-from pytest_corpus.suites.llm.test_complete_basic import completing
 from pytest_corpus.suites.outcomes import NotAssessed
 
 UNICODE = {

@@ -9,8 +9,8 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.llm.completions import accepted, completing, overran, within
 from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, llm, user
-from pytest_corpus.suites.llm.test_complete_basic import accepted, completing, overran, within
 from pytest_corpus.suites.outcomes import Blocked
 from pytest_corpus.suites.parameters import rules
 
