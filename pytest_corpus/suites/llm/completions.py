@@ -1,0 +1,119 @@
+"""Requests for completions that several chapters make, and what they look for in the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.llm.probe import LLM, user
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+
+MOST_MODELS = 5
+"""Listed models that are tried; a catalogue may be long, and each call costs."""
+
+
+def alike(text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Two conversations that only resemble each other."""
+    start = [user(text)]
+    pairs = {
+        "last_message": ([*start, user("a")], [*start, user("b")]),
+        "shorter": ([*start, user("a")], start),
+        "order": ([*start, user("a")], [user("a"), *start]),
+        "joined": ([user(f"{text} a"), user("b")], [user(f"{text} "), user("ab")]),
+        "role": ([*start, user("a")], [{"role": "assistant", "content": text}, user("a")]),
+        "name": (start, [{**user(text), "name": "bob"}]),
+        "letter_case": (start, [user(text.swapcase())]),
+        "spaces": (start, [user(f"{text[0]} {text[1:]}")]),
+        "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),
+    }
+    return pairs[kind]
+
+
+def completing(llm: LLM, flag: str) -> list[str]:
+    """The listed models, as many as are tried, but for those whose own entry denies a flag.
+
+    Raises:
+        Blocked: `complete` refuses one of them.
+    """
+    llm.require("complete")
+    llm.models()
+    models = llm.able(flag)[:MOST_MODELS]
+    if any(llm.complete(model=model).is_error for model in models):
+        raise Blocked("LLM-MODEL-1", "complete refuses a listed model")
+    return models
+
+
+def accepted(llm: LLM, name: str) -> dict[str, Any]:
+    """The optional arguments of that name, or all, within what the adapter offers."""
+    values = llm.optional()
+    if name == "all":
+        return {each: value for each, value in values.items() if llm.takes(each)}
+    if not llm.takes(name):
+        raise NotApplicable(f"{name} is denied by capabilities, or answered with NOT_SUPPORTED")
+    return {name: values[name]}
+
+
+def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
+    """Requests whose prompt is longer than the window: in a message, or counting all messages, or for other models."""
+    text = llm.too_long()
+    if where == "system_message":
+        if not llm.takes("system_message"):
+            raise NotApplicable("system_message is not offered")
+        return [{"system_message": text}]
+    if where == "first_message":
+        return [{"messages": [user(text), user("hi")]}]
+    if where == "other_models":
+        window = llm.window()
+        same = [model for model in llm.models() if llm.capabilities.context_window(model) == window]
+        return [{"messages": [user(text)], "model": model} for model in same[:MOST_MODELS] if model != llm.model]
+    return [{"messages": [user(text)]}]
+
+
+def cold(llm: LLM) -> dict[str, Any]:
+    """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
+    return llm.args(temperature=llm.range_of("temperature")[0]) if llm.takes("temperature") else llm.args()
+
+
+def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
+    """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
+    spent = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    if isinstance(spent, int):
+        expect.that(spent <= limit, f"at most {limit} tokens", f"{spent}", "usage.completion_tokens")
+    if isinstance(text, str) and text and llm.offers("count_tokens"):
+        counted = llm.count(text)
+        expect.that(counted <= 2 * limit + 8, f"at most {limit} tokens", f"a text of {counted}", "text")
+    elif not isinstance(spent, int):
+        raise NotAssessed("neither usage nor count_tokens tells how long the completion is")
+
+
+def overran(llm: LLM, result: Any) -> None:
+    """Leave it open where an accepted prompt may have fit the window after all."""
+    if result is None or llm.offers("count_tokens"):
+        return
+    usage = result.get("usage") if isinstance(result, Mapping) else None
+    spent = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    if not isinstance(spent, int) or spent <= llm.window():
+        raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
+
+
+def not_shared(
+    llm: LLM,
+    first: dict[str, Any],
+    second: dict[str, Any],
+    first_ctx: dict[str, Any] | None = None,
+    second_ctx: dict[str, Any] | None = None,
+    *,
+    door: str = "complete",
+) -> None:
+    """The second of two requests reaches the provider although the first was answered before."""
+    llm.provider_op(door)
+    if llm.small:
+        raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
+    works(llm.invoke(door, first, first_ctx), "an answer")
+    reply = llm.invoke(door, second, second_ctx)
+    llm.fits(reply)
+    works(reply, "an answer")
+    asked = reply.exchange.reached_provider
+    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
