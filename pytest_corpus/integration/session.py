@@ -160,6 +160,7 @@ class Conformance:
 
     def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
         """The suites that a test module assigns to names."""
+        self.start()
         nodes: list[pytest.Collector] = []
         for name, declared in found.items():
             where = f"{parent.nodeid}::{name}"

@@ -113,12 +113,7 @@ def test_declared_by_suite(broken: Project, declared: str) -> None:
     assert_usage_error(broken.run(), named)
 
 
-SUITE_UNDER_XDIST = "a broken suite() in a module is found by the workers only, and xdist ends with an internal error"
-
-
-@pytest.mark.parametrize(
-    "way", ["option", "conftest", pytest.param("suite", marks=pytest.mark.xfail(reason=SUITE_UNDER_XDIST))]
-)
+@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
 def test_in_a_distributed_run(broken: Project, way: str) -> None:
     """Under xdist, too, it is one clear line, exit code 4, and no conformance test runs."""
     (broken.path / "test_own.py").unlink()
