@@ -31,6 +31,11 @@ MODULES = (
     "llm_requests",
     "llm_tools",
     "llm_tokens",
+    "embedding_vectors",
+    "embedding_texts",
+    "embedding_batches",
+    "embedding_conduct",
+    "embedding_common",
 )
 
 Made = TypeVar("Made", bound=type)
