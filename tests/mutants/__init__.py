@@ -32,10 +32,15 @@ MODULES = (
     "llm_tools",
     "llm_tokens",
     "embedding_vectors",
+    "embedding_norms",
     "embedding_texts",
+    "embedding_truncation",
     "embedding_batches",
+    "embedding_fallback",
     "embedding_conduct",
-    "embedding_common",
+    "embedding_calls",
+    "embedding_privacy",
+    "embedding_state",
 )
 
 Made = TypeVar("Made", bound=type)

@@ -345,62 +345,6 @@ class ErrorIsASentence(Reporting):
         return {**failed, "error": failed["message"]}
 
 
-class FallingBack(ReferenceEmbedding):
-    """The reference with one place for what single calls of the provider came to, after a batch failed."""
-
-    async def ask_one_by_one(self, call: Call, jobs: Sequence[Job], fault: AdapterError) -> Sequence[Outcome]:
-        return self.sorted(list(await super().ask_one_by_one(call, jobs, fault)), fault)
-
-    def sorted(self, outcomes: list[Outcome], fault: AdapterError) -> list[Outcome]:
-        """The outcomes as they are reported."""
-        return outcomes
-
-
-def failed(outcome: Outcome) -> bool:
-    """Whether a text failed."""
-    return isinstance(outcome, AdapterError)
-
-
-@catches("EMB-BATCH-12")
-class FailuresLast(FallingBack):
-    """It collects the failures of single calls apart and puts them behind the embeddings."""
-
-    def sorted(self, outcomes: list[Outcome], fault: AdapterError) -> list[Outcome]:
-        return sorted(outcomes, key=failed)
-
-
-@catches("EMB-BATCH-12", control=Indexed)
-class GivesUpAtAFailure(Indexed):
-    """It asks for no more texts after one that failed by itself, and forgets them."""
-
-    async def embed_batch(self, call: Call) -> Result:
-        result = await super().embed_batch(call)
-        fallen = [each["index"] for each in result["failed_texts"] if each["error"] != "TextTooLong"]
-        last = min(fallen, default=result["total_texts"])
-        kept = {
-            name: [each for each in result[name] if each["index"] <= last] for name in ("embeddings", "failed_texts")
-        }
-        return {**result, **kept}
-
-
-@catches("EMB-BATCH-12")
-class LostAtTheProvider(ReferenceEmbedding):
-    """It forgets texts that failed by themselves after a batch failed."""
-
-    async def embed_batch(self, call: Call) -> Result:
-        result = await super().embed_batch(call)
-        kept = [each for each in result["failed_texts"] if each["error"] in ("TextTooLong", "InputFormatError")]
-        return {**result, "failed_texts": kept}
-
-
-@catches("EMB-BATCH-12")
-class OrderOfArrival(FallingBack):
-    """It gives the embeddings of single calls in the order in which they happened to arrive."""
-
-    def sorted(self, outcomes: list[Outcome], fault: AdapterError) -> list[Outcome]:
-        return outcomes[1:] + outcomes[:1]
-
-
 @catches("EMB-BATCH-13")
 class SizeOfABatchNotTold(ReferenceEmbedding):
     """It does not say how large a batch may be."""
@@ -432,23 +376,6 @@ class EmptyBatchHasNoLongest(ReferenceEmbedding):
         return texts
 
 
-@catches("EMB-BATCH-16")
-class FailuresAreAllUnavailable(FallingBack):
-    """It calls every failure of a single text UNAVAILABLE."""
-
-    def sorted(self, outcomes: list[Outcome], fault: AdapterError) -> list[Outcome]:
-        unavailable = AdapterError("Unavailable", "The text could not be embedded")
-        return [unavailable if isinstance(outcome, AdapterError) else outcome for outcome in outcomes]
-
-
-@catches("EMB-BATCH-16")
-class FailuresOfTheBatch(FallingBack):
-    """It gives each failed text the failure of the batch before it."""
-
-    def sorted(self, outcomes: list[Outcome], fault: AdapterError) -> list[Outcome]:
-        return [fault if isinstance(outcome, AdapterError) else outcome for outcome in outcomes]
-
-
 @catches("EMB-BATCH-17")
 class ModelOfABatchHasADate(ReferenceEmbedding):
     """It names the dated version of the model in the embeddings of a batch."""
@@ -457,3 +384,14 @@ class ModelOfABatchHasADate(ReferenceEmbedding):
         result = await super().embed_batch(call)
         embeddings = [{**each, "model": f"{each['model']}-2024-05-13"} for each in result["embeddings"]]
         return {**result, "embeddings": embeddings}
+
+
+@catches("EMB-BATCH-18")
+class BatchesAreRounded(ReferenceEmbedding):
+    """It has its provider round the vectors of a batch to one digit."""
+
+    async def embed_batch(self, call: Call) -> Result:
+        result = await super().embed_batch(call)
+        for each in result["embeddings"]:
+            each["vector"] = [round(component + 0.02, 1) for component in each["vector"]]
+        return result

@@ -347,3 +347,15 @@ class BrokenStreamIsTwoOutcomes(ReferenceEmbedding):
             if begun:
                 self.count_stream(call, "OK")
             raise
+
+
+@catches("EMB-STREAM-7")
+class StreamedVectorsAreRounded(Chunking):
+    """It rounds the vectors that it streams to one digit."""
+
+    def shaped(self, job: Job, chunk: Chunk) -> Chunk:
+        embeddings = [
+            {**each, "vector": [round(component + 0.02, 1) for component in each["vector"]]}
+            for each in chunk["embeddings"]
+        ]
+        return {**chunk, "embeddings": embeddings}
