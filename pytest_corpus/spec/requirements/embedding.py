@@ -53,6 +53,12 @@ _EMBED = (
         needs=("supports_token_counting",),
     ),
     R(
+        "EMB-EMBED-9",
+        "SHOULD",
+        "`text` of an embedding is the text that was sent, letter by letter.",
+        ("SCHEMA 4.3.2",),
+    ),
+    R(
         "EMB-DIM-1",
         "MUST",
         "All vectors of one model have the same number of dimensions.",
@@ -300,6 +306,12 @@ _TRUNCATION = (
         "SHOULD",
         "TEXT_TOO_LONG gives `details.max_text_length` and `details.provided_length`.",
         ("ERRORS 6.2",),
+    ),
+    R(
+        "EMB-TRUNC-14",
+        "SHOULD",
+        "The very end of a text within the limit counts too.",
+        ("BEHAVIORAL_CONFORMANCE 6.4", "R28"),
     ),
 )
 

@@ -133,6 +133,13 @@ _BATCH = (
         ("SCHEMA 4.3.2",),
         needs=("supports_batch_embedding",),
     ),
+    R(
+        "EMB-BATCH-18",
+        "SHOULD",
+        "A text has the same vector in a batch as alone.",
+        ("SPECIFICATION 10.3", "SPECIFICATION 10.6"),
+        needs=("supports_batch_embedding",),
+    ),
 )
 
 _STREAM = (
@@ -176,6 +183,13 @@ _STREAM = (
         "SHOULD",
         "`model` of a chunk and of its embeddings is the model that was asked for.",
         ("SCHEMA 4.3.2",),
+        needs=("supports_streaming",),
+    ),
+    R(
+        "EMB-STREAM-7",
+        "SHOULD",
+        "A stream of one embedding gives the vector that `embed` gives.",
+        ("SPECIFICATION 4.2.6",),
         needs=("supports_streaming",),
     ),
 )
