@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
     from pytest_corpus.reference.foundation import Provider
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink
 
-__all__ = ["llm"]
+__all__ = ["embedding", "llm"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -20,3 +21,10 @@ def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
 
     return ReferenceLLM(metrics=metrics, provider=provider)
+
+
+def embedding(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceEmbedding:
+    """The reference adapter for embeddings, a wire handler (SPECIFICATION 10)."""
+    from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
+
+    return ReferenceEmbedding(metrics=metrics, provider=provider)

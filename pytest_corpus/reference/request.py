@@ -67,6 +67,12 @@ class Fields:
             raise self.invalid(name, "OUT_OF_RANGE", f"must be at least {at_least}")
         return int(value)
 
+    def flag(self, name: str, *, default: bool) -> bool:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise self.invalid(name, "WRONG_TYPE", "must be a boolean")
+        return default if value is None else value
+
     def member(self, name: str) -> Fields:
         """A required object."""
         return Fields(self.read(name, "an object", required=True), f"{self.path}.{name}", self.error)

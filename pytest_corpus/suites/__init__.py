@@ -16,5 +16,19 @@ CHAPTERS = {
         "test_deadline_enforcement",
         "test_error_mapping_retryable",
     ),
+    "embedding": (
+        "test_wire_handler",
+        "test_embed_basic",
+        "test_embed_batch_basic",
+        "test_normalization_semantics",
+        "test_truncation_and_text_length",
+        "test_count_tokens_behavior",
+        "test_capabilities_shape",
+        "test_health_report",
+        "test_context_siem",
+        "test_deadline_enforcement",
+        "test_error_mapping_retryable",
+        "test_cache_and_batch_fallback",
+    ),
 }
 """The chapters of each component that has a suite, in the order in which they run: foundations first."""

@@ -47,6 +47,11 @@ def named(exchange: Exchange) -> list[Observation]:
     return [seen for seen in exchange.observations if seen.op in (bare, exchange.op)]
 
 
+def outcomes(exchange: Exchange) -> list[Count]:
+    """The reports of a stream's final outcome."""
+    return [count for count in exchange.counts if str(count.name).endswith(STREAM_OUTCOME)]
+
+
 def _interface(exchange: Exchange) -> Iterator[Finding]:
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     for report in reports:
@@ -83,7 +88,7 @@ def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         which = "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if failure else "COM-OBS-1"
         yield which, Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming and subject.component in ("llm", "graph"):
-        counted = [count for count in exchange.counts if str(count.name).endswith(STREAM_OUTCOME)]
+        counted = outcomes(exchange)
         times = sum(count.value for count in counted if isinstance(count.value, (int, float)))
         if len(counted) != 1 or times != 1:
             yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {times}")

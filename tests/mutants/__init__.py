@@ -34,6 +34,16 @@ MODULES = (
     "llm_requests",
     "llm_tools",
     "llm_tokens",
+    "embedding_vectors",
+    "embedding_norms",
+    "embedding_texts",
+    "embedding_truncation",
+    "embedding_batches",
+    "embedding_fallback",
+    "embedding_conduct",
+    "embedding_calls",
+    "embedding_privacy",
+    "embedding_state",
 )
 
 

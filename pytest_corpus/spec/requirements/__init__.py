@@ -22,9 +22,9 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     Raises:
         ValueError: an id is given twice.
     """
-    from pytest_corpus.spec.requirements import common_conduct, common_wire, llm
+    from pytest_corpus.spec.requirements import common_conduct, common_wire, embedding, llm
 
-    entries = (*common_wire.REQUIREMENTS, *common_conduct.REQUIREMENTS, *llm.REQUIREMENTS)
+    entries = (*common_wire.REQUIREMENTS, *common_conduct.REQUIREMENTS, *llm.REQUIREMENTS, *embedding.REQUIREMENTS)
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
         raise ValueError("the requirement catalogue gives an id twice")

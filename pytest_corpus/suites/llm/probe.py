@@ -10,8 +10,9 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
+from pytest_corpus.suites.common.tokens import Counting
 from pytest_corpus.suites.fixtures import SUBJECT
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
@@ -47,7 +48,6 @@ SMALL = 128
 """A window of fewer tokens may not hold an ordinary prompt where a byte is a token."""
 
 FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
-COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
 WEATHER: dict[str, Any] = {
     "type": "function",
@@ -76,20 +76,12 @@ CLOCK = {
 }
 
 
-def token_count(result: Any) -> int | None:
-    """A token count, as an integer or inside an object (R10); None where it is none."""
-    if isinstance(result, Mapping):
-        result = next((result[key] for key in COUNT_KEYS if key in result), None)
-    whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
-    return int(result) if whole and result >= 0 else None
-
-
 def user(content: str) -> dict[str, Any]:
     """A message of the user."""
     return {"role": "user", "content": content}
 
 
-class LLM(Subject):
+class LLM(Counting):
     """Requests of the LLM component. `model` is the first listed one, or left out where none is listed."""
 
     component = "llm"
@@ -310,23 +302,6 @@ class LLM(Subject):
         """`complete` or `stream` by name."""
         return self.invoke(name, self.args(**changed))
 
-    def count(self, text: str, **changed: Any) -> int:
-        """The number of tokens of a text."""
-        reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text, **changed})
-        self.fits(reply)
-        return self.tokens_of(expect.success(reply, "a token count"))
-
-    def tokens_of(self, result: Any) -> int:
-        """A token count, as an integer or inside an object (R10).
-
-        Raises:
-            Blocked: it is no count, which is the finding of LLM-TOKENS-1.
-        """
-        count = token_count(result)
-        if count is None:
-            raise Blocked("LLM-TOKENS-1", "a token count is no whole number that is not negative")
-        return count
-
     def unknown_model(self) -> str:
         """A name that is surely not listed.
 
@@ -358,7 +333,7 @@ class LLM(Subject):
         words = [f"w{number % 97}" for number in range(window // 2)]
         while words:
             text = " ".join(words)
-            reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text})
+            reply = self.counted(text)
             if reply.is_success and self.tokens_of(reply.result) <= window // 2:
                 return text
             words = words[: len(words) * 3 // 4]
@@ -396,7 +371,7 @@ class LLM(Subject):
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
         while self.offers("count_tokens"):
-            reply = self.call("count_tokens", {**self.minimal("count_tokens"), "text": text})
+            reply = self.counted(text)
             if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
                 return text
             if len(text) > 64 * window + 4096:
@@ -408,13 +383,8 @@ class LLM(Subject):
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         if name == "count_tokens":
-            if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
-                yield "LLM-TOKENS-1", Violation("an object (edition 1.0.0)", type(result).__name__, "result")
-            if token_count(result) is None:
-                yield (
-                    "LLM-TOKENS-1",
-                    Violation("a whole number that is not negative", type(result).__name__, "result"),
-                )
+            for violation in self.token_problems(result):
+                yield "LLM-TOKENS-1", violation
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
                 yield self.payloads[name], Violation("an object", type(result).__name__, "result")

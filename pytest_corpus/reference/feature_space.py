@@ -1,0 +1,35 @@
+"""Where a real adapter has an embedding model: vectors from hashes of what a text consists of."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+
+from pytest_corpus.reference.language import Language
+
+Vector = list[float]
+
+
+class FeatureSpace(Language):
+    """Texts that share tokens lie close to each other; no two texts have the same vector, and none is zero."""
+
+    def features_of(self, text: str) -> list[str]:
+        """The tokens of a text, and the text as a whole."""
+        return [*(token.strip() for token in self.split(text)), f"text:{text}"]
+
+    def sum_of_features(self, text: str, model: str, dimensions: int) -> Vector:
+        """One direction for each feature, added up; the vector is not of unit length."""
+        directions = [self.direction(feature, model, dimensions) for feature in self.features_of(text)]
+        return [math.fsum(components) for components in zip(*directions, strict=True)]
+
+    def direction(self, feature: str, model: str, dimensions: int) -> Vector:
+        """Pseudo-random components between -1 and 1; a model of its own has directions of its own."""
+        content = f"{model}\0{feature}".encode("utf-8", "surrogatepass")
+        return [(byte - 127.5) / 127.5 for byte in hashlib.shake_128(content).digest(dimensions)]
+
+
+def unit(vector: Sequence[float]) -> Vector:
+    """The vector of the same direction and of length 1."""
+    length = math.hypot(*vector)
+    return [component / length for component in vector]

@@ -1,0 +1,444 @@
+"""Caches, idempotency keys, and batches that fall back to single texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.embedding.batches import (
+    class_of,
+    each_its_own,
+    failures_of,
+    own_vectors,
+    placed,
+    several,
+)
+from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding, embeddings_of
+from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
+from pytest_corpus.suites.embedding.test_truncation_and_text_length import cut, flag, truncates
+from pytest_corpus.suites.embedding.vectors import Vector, distance, is_unit, norm, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
+
+ALIKE = ("other", "shorter", "letter", "far_end", "order", "joined")
+"""How two texts may resemble each other."""
+
+TIDIED = ("letter_case", "spaces", "marks")
+"""How two texts may differ that a sound adapter may take for the same text."""
+
+PAIRS = [(one, other) for one in DOORS for other in DOORS if "embed" in (one, other)]
+"""The operation that fills the cache, and the one that asks."""
+
+ALL_PAIRS = (*PAIRS, ("embed_batch", "embed_batch"), ("stream_embed", "stream_embed"))
+
+FAILING = ("content_filtered", "invalid_request", "unavailable", "rate_limited")
+
+
+def alike(embedding: Embedding, kind: str) -> tuple[str, str]:
+    """Two texts that only resemble each other, neither of them sent before."""
+    text = embedding.unique()
+    if embedding.small and kind not in ("other", "letter_case"):
+        raise NotApplicable(f"texts of {embedding.limit} characters have no parts")
+    return {
+        "other": (text, embedding.unique()),
+        "shorter": (f"{text} and more", text),
+        "letter": (f"{text} cat", f"{text} car"),
+        "far_end": (f"{text} {FILLER}a", f"{text} {FILLER}b"),
+        "order": (f"{text} first", f"first {text}"),
+        "joined": (f"{text} ab c", f"{text} a bc"),
+        "letter_case": (text, text.swapcase()),
+        "spaces": (text, f" {text.replace(' ', '  ')} "),
+        "marks": (f"{text} resume", f"{text} r\u00e9sum\u00e9"),
+    }[kind]
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-CACHE-1")
+@pytest.mark.parametrize("kind", ALIKE)
+@pytest.mark.parametrize("door", DOORS)
+def test_a_text_that_resembles_a_cached_one_is_another(embedding: Embedding, door: str, kind: str) -> None:
+    """A text that was never sent is not answered from the cache, however much it resembles another one."""
+    one, other = alike(embedding, kind)
+    asks_anew(embedding, door, embedding.with_text(door, one), embedding.with_text(door, other))
+
+
+@pytest.mark.requirement("EMB-CACHE-1")
+@pytest.mark.parametrize("kind", [*ALIKE, *TIDIED])
+@pytest.mark.parametrize("doors", PAIRS, ids="-".join)
+def test_a_text_has_its_own_vector_beside_a_cached_one(embedding: Embedding, doors: tuple[str, str], kind: str) -> None:
+    """A text gets the vector that it gets of an instance that never saw the one that it resembles."""
+    embedding.require(*doors)
+    one, other = alike(embedding, kind)
+    first = embedding.vector(doors[0], one)
+    found, truth = embedding.vector(doors[1], other), untouched(embedding).vector(doors[1], other)
+    not_taken(embedding, found, first, truth)
+
+
+@pytest.mark.requirement("EMB-CACHE-1")
+@pytest.mark.parametrize("door", DOORS)
+def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, door: str) -> None:
+    """A text that comes again, after others, has its own vector, be it from the cache or not."""
+    embedding.require(door)
+    text = embedding.unique()
+    vectors = [embedding.vector(door, each) for each in (text, embedding.unique(), text, embedding.unique(), text)]
+    for again in (vectors[2], vectors[4]):
+        expect.that(embedding.same(vectors[0], again), "the vector of the first time", "another vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-CACHE-2")
+@pytest.mark.parametrize("doors", PAIRS, ids="-".join)
+def test_a_cached_vector_stays_with_its_model(embedding: Embedding, doors: tuple[str, str]) -> None:
+    """The same text of another listed model has that model's vector."""
+    embedding.require(*doors)
+    models = embedding.able(doors[1])
+    if len(models) < 2:
+        raise NotApplicable("fewer than two models are listed")
+    for one, other in (models[:2], models[1::-1]):
+        text = embedding.unique()
+        first = embedding.vector(doors[0], text, model=one)
+        found = embedding.vector(doors[1], text, model=other)
+        truth = untouched(embedding).vector(doors[1], text, model=other)
+        not_taken(embedding, found, first, truth)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-CACHE-3")
+@pytest.mark.parametrize("first", [True, False], ids=["normalized_first", "plain_first"])
+@pytest.mark.parametrize("doors", PAIRS, ids="-".join)
+def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, doors: tuple[str, str], first: bool) -> None:
+    """The same text with the other value of `normalize` has a vector of the norm that belongs to it."""
+    embedding.normalizes()
+    embedding.require(*doors)
+    for model in embedding.able(doors[1]):
+        text = embedding.unique()
+        embedding.vector(doors[0], text, model=model, normalize=first)
+        found = embedding.vector(doors[1], text, model=model, normalize=not first)
+        truth = untouched(embedding).vector(doors[1], text, model=model, normalize=not first)
+        if not first and not is_unit(truth):
+            raise Blocked("EMB-NORM-1", f"{doors[1]} does not normalize")
+        expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another one")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-CACHE-4")
+@pytest.mark.parametrize("door", ["embed", "embed_batch"])
+@pytest.mark.parametrize("first", ["short", "long"])
+def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, door: str) -> None:
+    """A text beyond the limit, and what is left of it, are flagged each for itself, whichever came first."""
+    truncates(embedding)
+    embedding.require(door)
+    long = embedding.text_of(embedding.limited() + 9)
+    short = left_of(embedding, long)
+    embedding.ask(door, short if first == "short" else long)
+    reply = embedding.embed(long if first == "short" else short)
+    if first == "short":
+        cut(reply)
+    else:
+        expect.success(reply, "what is left to be embedded")
+        expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-CACHE-4")
+@pytest.mark.parametrize("door", DOORS)
+def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, door: str) -> None:
+    """A text that was truncated once is refused all the same where it may not be truncated."""
+    truncates(embedding)
+    embedding.require(door)
+    for text in (embedding.text_of(embedding.limited() + more) for more in (1, 40)):
+        fresh = embedding.text_of(embedding.limited() + 5)
+        if not embedding.embed(fresh, truncate=False).is_a("TextTooLong"):
+            raise Blocked("EMB-TRUNC-3", "a text that may not be cut is not refused")
+        embedding.ask(door, text, truncate=True)
+        expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
+        cut(embedding.embed(text, truncate=True))
+
+
+@pytest.mark.core
+@pytest.mark.requirement("COM-CACHE-1")
+@pytest.mark.parametrize("doors", ALL_PAIRS, ids="-".join)
+def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, doors: tuple[str, str]) -> None:
+    """The same text of another tenant, or of none, is not answered from the cache."""
+    embedding.require(*doors)
+    tenants = [{"tenant": f"tenant-{embedding.canary()}"} for _ in range(2)]
+    for one, other in ((tenants[0], tenants[1]), (tenants[0], {}), ({}, tenants[1])):
+        text = embedding.unique()
+        first, second = (embedding.with_text(door, text) for door in doors)
+        asks_anew(embedding, doors[1], first, second, one, other, first_door=doors[0])
+
+
+@pytest.mark.requirement("COM-DEADLINE-1")
+def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: Embedding) -> None:
+    """What the cache holds is not given to a call whose deadline has passed."""
+    embedding.require("embed")
+    text = embedding.unique()
+    for _ in range(2):
+        embedding.embed(text)
+    reply = embedding.call("embed", embedding.with_text("embed", text), {"deadline_ms": embedding.in_ms(-60_000)})
+    expect.refusal(reply, "DeadlineExceeded")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("COM-IDEM-1")
+@pytest.mark.parametrize("changed", ["text", "normalize", "model", "truncate", "operation"])
+def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
+    """Another argument, or another operation, under one key gets its own answer."""
+    embedding.require("embed")
+    ctx = key_of(embedding)
+    text = embedding.unique()
+    one, other = embedding.with_text("embed", text), changed_from(embedding, text, changed)
+    alone = untouched(embedding).call("embed", other)
+    expect.success(embedding.call("embed", one, ctx), "an embedding under an idempotency key")
+    if changed == "operation":
+        other_operations(embedding, text, ctx)
+        return
+    reply = embedding.call("embed", other, ctx)
+    expect.readable(reply)
+    expect.that(reply.names == alone.names, "the answer that the request gets alone", str(reply))
+    if reply.is_success:
+        found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
+        first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
+        not_taken(embedding, found, first, truth)
+        if changed == "text" and isinstance(told := reply.result.get("text"), str):
+            expect.that(told != text, "the text of this request", "that of the first one", "result.text")
+
+
+@pytest.mark.requirement("COM-IDEM-1")
+@pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
+def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
+    """Another text, another order or another number of texts under one key is another batch."""
+    texts = arranged(embedding, "plain", several(embedding, 4))
+    ctx, args = key_of(embedding), embedding.minimal("embed_batch")
+    others = {
+        "a_text": [*texts[:-1], embedding.unique()],
+        "the_order": texts[::-1],
+        "the_number": texts[:-1],
+    }[changed]
+    expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch under an idempotency key")
+    reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
+    found = placed(embedding, "COM-IDEM-1", reply, others)
+    each_its_own(embedding, found, others, own_vectors(embedding, [*texts, *others]))
+
+
+@pytest.mark.requirement("COM-IDEM-2")
+@pytest.mark.parametrize("door", ["embed", "embed_batch", "stream_embed"])
+def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, door: str) -> None:
+    """The same request under the same key of another tenant asks the provider again."""
+    embedding.require(door)
+    key, args = f"key-{embedding.canary()}", embedding.distinct(door)
+    one, other = ({"idempotency_key": key, "tenant": f"tenant-{embedding.canary()}"} for _ in range(2))
+    asks_anew(embedding, door, args, args, one, other)
+    anew = embedding.distinct(door)
+    asks_anew(embedding, door, anew, anew, one, {"idempotency_key": key})
+
+
+@pytest.mark.requirement("EMB-IDEM-1")
+@pytest.mark.parametrize("what", ["plain", "normalized", "truncated", "batch"])
+def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
+    """The same request under the same key has the same answer, also after another one."""
+    embedding.require("embed")
+    ctx, between = key_of(embedding), embedding.with_text("embed", embedding.unique())
+    name, args = replayed(embedding, what)
+    first = embedding.call(name, args, ctx)
+    embedding.call("embed", between, ctx)
+    again = embedding.call(name, args, ctx)
+    expect.readable(again)
+    expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
+    one, other = embedding.embedding(first), embedding.embedding(again)
+    vectors = vector_of(one), vector_of(other)
+    if vectors[0] is None:
+        raise NotApplicable("the first call gives no vector")
+    expect.that(vectors[1] and embedding.same(vectors[0], vectors[1]), "the vector of the first call", "another one")
+    expect.that(bool(flag(first)) is bool(flag(again)), "the flag of the first call", "the other", "result.truncated")
+
+
+@pytest.mark.requirement("EMB-BATCH-12")
+@pytest.mark.parametrize("position", [0, 1, 3])
+@pytest.mark.parametrize("kind", FAILING)
+def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: str, position: int) -> None:
+    """When one call of the provider fails, each text is embedded or reported, in its place, or the batch is refused."""
+    fresh, texts, reply = failing_batch(embedding, kind, position)
+    if reply.is_error:
+        return
+    found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
+    own = own_vectors(embedding, texts)
+    each_its_own(fresh, found, texts, own)
+    failed = sorted(failure["index"] for failure in failures_of(reply.result))
+    if embedding_one_by_one(embedding):
+        expect.that(failed in ([], [position]), "no text but the failed one to fail", f"{len(failed)} failures")
+
+
+@pytest.mark.requirement("EMB-BATCH-16")
+@pytest.mark.parametrize("kind", [kind.kind for kind in BY_KIND.values() if kind.canonical and kind.kind != "hang"])
+def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str) -> None:
+    """A text that the provider refused is reported with the class that the failure has everywhere."""
+    _, _, reply = failing_batch(embedding, kind, 1)
+    canonical = str(BY_KIND[kind].canonical)
+    for failure in failures_of(reply.result):
+        name = class_of(failure)
+        if name is None:
+            raise Blocked("EMB-BATCH-11", "a failed text names no class")
+        expect.that(TAXONOMY[name].family == canonical, canonical, name, "result.failed_texts.error")
+
+
+@pytest.mark.requirement("EMB-BATCH-12")
+def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
+    """Where a batch that the provider refuses is embedded text by text, each text keeps its place."""
+    many = several(embedding, 5)
+    embedding.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    assert isinstance(fresh, Embedding)
+    texts = arranged(embedding, "mixed", many)
+    fresh.client.provider.clear()
+    plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=20)
+    reply = fresh.batch(texts)
+    fresh.client.provider.clear()
+    if reply.is_error or not plan.fired:
+        raise NotApplicable("a batch that the provider refuses is refused whole")
+    found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
+    each_its_own(fresh, found, texts, own_vectors(embedding, texts))
+
+
+def asks_anew(
+    embedding: Embedding,
+    door: str,
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    *contexts: Mapping[str, Any],
+    first_door: str = "",
+) -> None:
+    """The second of two requests reaches the provider although the first was answered before."""
+    embedding.provider_op(door)
+    first_ctx, second_ctx = contexts or ({}, {})
+    works(embedding.invoke(first_door or door, first, first_ctx), "an embedding")
+    reply = embedding.invoke(door, second, second_ctx)
+    works(reply, "an embedding")
+    asked = reply.exchange.reached_provider
+    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+
+
+def untouched(embedding: Embedding) -> Embedding:
+    """Another instance, whose cache is empty.
+
+    Raises:
+        NotAssessed: the factory always gives the same one.
+    """
+    fresh = embedding.fresh()
+    assert isinstance(fresh, Embedding)
+    if fresh.client is embedding.client:
+        raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
+    return fresh
+
+
+def not_taken(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
+    """A vector is that of its own request, and not that of the first one."""
+    if embedding.same(first, truth) or embedding.same(found, truth, 0.02):
+        return
+    near = distance(found, first) < distance(found, truth)
+    expect.that(not near, "the vector of this request", "that of the one before")
+
+
+def left_of(embedding: Embedding, text: str) -> str:
+    """What is left of a truncated text, as another instance says, or else its beginning."""
+    reply = untouched(embedding).embed(text, truncate=True)
+    told = reply.result.get("text") if isinstance(reply.result, dict) else None
+    if flag(reply) is not True:
+        raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")
+    within = isinstance(told, str) and 0 < len(told) <= embedding.limited()
+    return told if within and isinstance(told, str) else text[: embedding.limited()]
+
+
+def key_of(embedding: Embedding) -> dict[str, Any]:
+    """A context with an idempotency key and a tenant."""
+    return {"idempotency_key": f"key-{embedding.canary()}", "tenant": f"tenant-{embedding.canary()}"}
+
+
+def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
+    """The arguments of a request that differs from that for `text` in one respect.
+
+    Raises:
+        NotApplicable: the adapter does not offer it.
+    """
+    args = embedding.with_text("embed", text)
+    if changed == "text":
+        return {**args, "text": embedding.unique()}
+    if changed == "normalize":
+        embedding.normalizes()
+        return {**args, "normalize": True}
+    if changed == "truncate":
+        return {**args, "text": embedding.text_of(embedding.limited() + 3), "truncate": False}
+    if changed == "model":
+        models = embedding.able()
+        if len(models) < 2:
+            raise NotApplicable("fewer than two models are listed")
+        return {**args, "model": models[1]}
+    return args
+
+
+def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
+    """Other operations under the key of an `embed` answer as they do without it."""
+    if embedding.offers("count_tokens"):
+        counted = embedding.with_text("count_tokens", text)
+        alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
+        keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
+        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
+    if embedding.offers("embed_batch"):
+        reply = embedding.call("embed_batch", embedding.with_text("embed_batch", text), ctx)
+        result = expect.success(reply, "a batch")
+        listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
+        expect.that(listed, "the result of a batch", "another result", "result")
+
+
+def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
+    """An operation and its arguments."""
+    if what == "batch":
+        return "embed_batch", {
+            **embedding.minimal("embed_batch"),
+            "texts": arranged(embedding, "plain", several(embedding, 3, least=1)),
+        }
+    if what == "normalized":
+        embedding.normalizes()
+        return "embed", embedding.with_text("embed", embedding.unique(), normalize=True)
+    if what == "truncated":
+        truncates(embedding)
+        return "embed", embedding.with_text("embed", embedding.text_of(embedding.limited() + 11))
+    return "embed", embedding.with_text("embed", embedding.unique())
+
+
+def failing_batch(embedding: Embedding, kind: str, position: int) -> tuple[Embedding, list[str], Reply]:
+    """A batch during which one call of the provider fails, of an instance that was not asked before."""
+    texts = arranged(embedding, "plain", several(embedding, 5))
+    embedding.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    assert isinstance(fresh, Embedding)
+    provider = fresh.client.provider
+    provider.clear()
+    if position:
+        provider.plan("slow", times=position)
+    plan = provider.plan(kind, times=1)
+    reply = fresh.batch(texts)
+    expect.readable(reply)
+    provider.clear()
+    if not plan.fired:
+        raise NotApplicable("a batch is embedded with fewer calls of the provider")
+    return fresh, texts, reply
+
+
+def embedding_one_by_one(embedding: Embedding) -> bool:
+    """Whether a batch reaches the provider once for each text."""
+    texts = arranged(embedding, "plain", embedding.room(4))
+    return embedding.batch(texts).exchange.reached_provider == len(texts)
+
+
+def told_of(reply: Reply, texts: list[str]) -> Reply:
+    """A reply of which each text must be told: a silent loss is the finding of the test at hand."""
+    told = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
+    expect.that(told == len(texts), f"{len(texts)} texts embedded or reported", f"{told} of them", "result")
+    return reply

@@ -1,0 +1,100 @@
+"""Capabilities and their truth, and statistics (SPECIFICATION 6.2, 10.5; R22, R23, R29)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.capabilities import FACTS
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.embedding.probe import STATISTICS, Embedding, embedding
+from pytest_corpus.suites.embedding.vectors import is_number
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.outcomes import NotApplicable
+
+STATED = (
+    "supports_normalization",
+    "normalizes_at_source",
+    "supports_truncation",
+    "supports_token_counting",
+    "supports_deadline",
+    "idempotent_writes",
+    "supports_multi_tenant",
+    "max_batch_size",
+    "max_text_length",
+    "max_dimensions",
+)
+"""What SPECIFICATION 10.5 asks to be declared."""
+
+GROWING = ("total_requests", "total_texts", "total_tokens", "cache_hits", "cache_misses", "error_count")
+
+
+class TestCapabilities(Capabilities):
+    """Shape and truth."""
+
+
+class TestStreamingClaim(StreamingClaim):
+    """The streaming door."""
+
+
+@pytest.mark.requirement("EMB-CAP-1")
+def test_models_are_listed(embedding: Embedding) -> None:
+    """Capabilities list at least one model."""
+    expect.that(embedding.capabilities.models, "a list of models", "none", "result.supported_models")
+
+
+@pytest.mark.requirement("EMB-CAP-2")
+@pytest.mark.parametrize("name", STATED)
+def test_flags_and_limits_are_declared(embedding: Embedding, name: str) -> None:
+    """Each flag and each limit of the component is stated."""
+    assert any(fact.name == name for fact in FACTS)
+    expect.that(embedding.capabilities.raw(name) is not None, "a value", "nothing", f"result.{name}")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-STATS-1")
+def test_statistics_are_counters(embedding: Embedding) -> None:
+    """`get_stats` answers with an object, and its documented counters are numbers that are not negative."""
+    reply = embedding.call("get_stats")
+    expect.success(reply, "statistics")
+    holds("EMB-STATS-1", reply, embedding)
+
+
+@pytest.mark.requirement("EMB-STATS-2")
+@pytest.mark.parametrize("name", ["total_requests", "total_texts"])
+def test_statistics_move(embedding: Embedding, name: str) -> None:
+    """After some embeddings, the total has grown by at least as many."""
+    embedding.require("get_stats", "embed")
+    before: Any = statistics_of(embedding).get(name)
+    if not is_number(before):
+        raise NotApplicable(f"{name} is not reported")
+    for _ in range(3):
+        embedding.embed(embedding.unique())
+    after: Any = statistics_of(embedding).get(name)
+    grown = after - before if is_number(after) else 0
+    expect.that(grown >= 3, "three more, or more", "fewer", f"result.{name}")
+
+
+@pytest.mark.requirement("EMB-STATS-2")
+def test_statistics_never_fall(embedding: Embedding) -> None:
+    """Totals only grow, whatever is asked for meanwhile."""
+    embedding.require("get_stats", "embed")
+    before = statistics_of(embedding)
+    for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
+        if embedding.offers(name):
+            embedding.invoke(name, embedding.distinct(name))
+            embedding.invoke(name, embedding.wrong_types(name))
+        after = statistics_of(embedding)
+        for key in GROWING:
+            if is_number(before.get(key)) and is_number(after.get(key)):
+                expect.that(after[key] >= before[key], "as many, or more", "fewer", f"result.{key}")
+        before = after
+
+
+def statistics_of(embedding: Embedding) -> dict[str, Any]:
+    """The statistics that are reported now."""
+    result = expect.success(embedding.call("get_stats"), "statistics")
+    return {key: result.get(key) for key in STATISTICS} if isinstance(result, dict) else {}

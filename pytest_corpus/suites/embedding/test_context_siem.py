@@ -1,0 +1,109 @@
+"""Context, observability and privacy (SPECIFICATION 6.1, 6.4, 15; BEHAVIORAL_CONFORMANCE 6.8; R19 to R21)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability, failed_stream
+from pytest_corpus.suites.embedding.batches import failures_of, several
+from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.reply import StreamReply
+from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.telemetry import GRAM, outcomes
+
+SAID = ("message", "detail", "details", "code", "error", "metadata")
+"""The keys of a failed text that explain the failure."""
+
+
+class TestContext(Context):
+    """What is read from `ctx`."""
+
+
+class TestObservability(Observability):
+    """Unary operations."""
+
+
+class TestStreamObservability(StreamObservability):
+    """Streams."""
+
+    @pytest.mark.core
+    @rules(observed_once="COM-OBS-3", outcome_counted_once="EMB-OBS-1")
+    @pytest.mark.parametrize("outcome", ["finished", "refused", "expired"])
+    def test_a_stream_is_reported_once(self, subject: Subject, requirement: str, outcome: str) -> None:
+        """Finished, refused and expired streams are reported exactly once."""
+        name = subject.principal_stream
+        subject.require(name)
+        args = subject.wrong_types(name) if outcome == "refused" else subject.distinct(name)
+        ctx = {"deadline_ms": subject.in_ms(-60_000)} if outcome == "expired" else {}
+        stream = subject.stream(name, args, ctx)
+        expect.readable(stream)
+        holds(requirement, stream, subject) if requirement == "COM-OBS-3" else counted_once(stream)
+
+    @pytest.mark.requirement("EMB-OBS-1")
+    def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
+        """A stream that fails in the middle has one final outcome."""
+        counted_once(failed_stream(subject))
+
+
+class TestPrivacy(Privacy):
+    """Content, tenants, keys and provider texts."""
+
+
+@pytest.mark.requirement("COM-OBS-13")
+@pytest.mark.parametrize("name", [*DOORS, "count_tokens"])
+def test_an_unknown_model_is_no_label(embedding: Embedding, name: str) -> None:
+    """A model that a client made up does not become a label."""
+    embedding.require(name)
+    model = embedding.unknown_model()
+    args = {**embedding.minimal(name), "model": model}
+    reply = embedding.invoke(name, args, secrets={"model": model.rpartition("-")[2]})
+    holds("COM-OBS-13", reply, embedding)
+
+
+@rules(metrics="COM-LEAK-2", logs="COM-LEAK-3")
+@pytest.mark.parametrize("door", DOORS)
+def test_no_vector_anywhere(embedding: Embedding, requirement: str, door: str) -> None:
+    """The components of a vector stand in no metric and no log record."""
+    embedding.require(door)
+    for options in ({}, {"normalize": True}):
+        if options and embedding.capabilities.flag("supports_normalization") is not True:
+            continue
+        text = embedding.unique()
+        digits = (repr(value).partition(".")[2] for value in embedding.vector(door, text, **options))
+        long = [tail[-12:] for tail in digits if tail.isdigit() and len(tail) >= 12]
+        hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
+        for ctx in ({}, {"tenant": f"tenant-{embedding.canary()}"}):
+            args = embedding.with_text(door, text, **options)
+            holds(requirement, embedding.invoke(door, args, ctx, secrets=hidden), embedding)
+
+
+@pytest.mark.requirement("COM-LEAK-1")
+def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
+    """A failed text is explained without its content, and without the tenant and the key of the call."""
+    several(embedding, 2, least=1)
+    secret = embedding.canary()
+    long = f"{secret} {FILLER * (embedding.limited() // len(FILLER) + 1)}"
+    texts = [long, embedding.fit("river")][: embedding.room(2)]
+    args = {**embedding.minimal("embed_batch"), "texts": texts, "truncate": False}
+    reply = embedding.call("embed_batch", args, secrets={"content": secret})
+    if not reply.is_success or not failures_of(reply.result):
+        raise NotApplicable("no text is reported as failed")
+    for failure in failures_of(reply.result):
+        said = str([failure.get(key) for key in SAID])
+        leaked = any(secret[start : start + GRAM] in said for start in range(len(secret) - GRAM + 1))
+        expect.that(not leaked, "nothing of the content", "a part of it", "result.failed_texts")
+
+
+def counted_once(stream: StreamReply) -> Any:
+    """The final outcome of a stream is counted exactly once."""
+    expect.readable(stream)
+    counted = outcomes(stream.exchange)
+    times = sum(count.value for count in counted if isinstance(count.value, (int, float)))
+    expect.that(len(counted) == 1 and times == 1, "one count of its outcome", f"{len(counted)}, of the value {times}")

@@ -1,0 +1,417 @@
+"""Single texts: results, arguments, models, streams (SPECIFICATION 10.2, 10.3, 10.6; SCHEMA 4.3.2; R13, R28)."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites import expect, generate
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.common.tokens import NO_STRINGS
+from pytest_corpus.suites.embedding.batches import FINAL, belongs, several
+from pytest_corpus.suites.embedding.probe import (
+    DOORS,
+    FILLER,
+    OTHER,
+    Embedding,
+    embedding,
+    embeddings_of,
+    streamed_embeddings,
+)
+from pytest_corpus.suites.embedding.vectors import distance, plain, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.reply import StreamReply
+
+NO_TEXTS = NO_STRINGS
+NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}), ("model", True))
+NO_BOOLEANS: tuple[Any, ...] = ("yes", "false", 7, [], {"a": 1})
+FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
+"""An option and a value of the wrong type."""
+
+SCRIPTS = {
+    "latin": "Gr\u00fc\u00dfe aus K\u00f6ln",
+    "combining": "cafe\u0301 n\u0303andu\u0301",
+    "cyrillic": "\u043f\u0440\u0438\u0432\u0435\u0442 \u043c\u0438\u0440",
+    "hebrew_arabic": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "cjk": "\u6771\u4eac\u90fd \uc11c\uc6b8",
+    "devanagari": "\u0928\u092e\u0938\u094d\u0924\u0947",
+    "emoji": "ok \U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "astral": "x \U0001d11e \U00020000",
+    "signs": 'a "quoted" \\ text, {"json": [1]} <b>&amp;</b> %s',
+    "lines": "one\ntwo\tthree",
+    "upper_and_lower": "The Quick BROWN Fox",
+}
+"""Texts that any model embeds."""
+
+UNRELATED = (
+    "the cat sleeps on the warm window",
+    "stock prices fell sharply in March",
+    "add two eggs and stir the flour",
+    "his train to the north was late",
+)
+
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-EMBED-1")
+def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
+    """A short text is answered with a result of the schema."""
+    reply = embedding.call("embed")
+    if not embedding.capabilities.models and reply.is_a(*UNKNOWN_MODEL[:3]):
+        raise NotAssessed("capabilities list no models, and none is known that could be asked for")
+    expect.success(reply, "an embedding of a plain text")
+    holds("EMB-EMBED-1", reply, embedding)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-EMBED-1")
+@pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
+def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
+    """Whichever listed model embeds, and with whatever options, the result is of the schema."""
+    for model in embedding.able():
+        reply = embedding.embed(embedding.fit("a few plain words"), model=model, **options)
+        unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
+        if not (unoffered and reply.is_a("NotSupported")):
+            expect.success(reply, "an embedding of a plain text")
+            holds("EMB-EMBED-1", reply, embedding)
+
+
+@pytest.mark.core
+@rules(dimensions="EMB-EMBED-2", at_most="EMB-DIM-2")
+@pytest.mark.parametrize("door", DOORS)
+def test_dimensions_are_true(embedding: Embedding, requirement: str, door: str) -> None:
+    """`dimensions` is the length of the vector, and no more than is stated, of every listed model."""
+    if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
+        raise NotApplicable("capabilities state no max_dimensions")
+    embedding.require(door)
+    for model in embedding.able(door):
+        for text in ("hi", UNRELATED[0], SCRIPTS["cjk"], FILLER):
+            holds(requirement, embedding.ask(door, embedding.fit(text), model=model), embedding)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-DIM-1")
+@pytest.mark.parametrize("door", DOORS)
+def test_a_model_has_one_number_of_dimensions(embedding: Embedding, door: str) -> None:
+    """Every vector of a model is as long as that which `embed` gives to a plain text."""
+    embedding.require(door)
+    texts = [*("hi", *UNRELATED[:2], SCRIPTS["emoji"], FILLER), *([FILLER * 40] if not embedding.limit else [])]
+    if embedding.limit and embedding.limit <= 2_000:
+        texts.append(embedding.text_of(embedding.limit))
+    for model in embedding.able(door):
+        wanted = len(embedding.vector("embed", embedding.fit("hi"), model=model))
+        for text in map(embedding.fit, texts):
+            found = len(embedding.vector(door, text, model=model))
+            expect.that(found == wanted, f"{wanted} dimensions, as for other texts", f"{found}", "vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-EMBED-3")
+@pytest.mark.parametrize("door", DOORS)
+def test_the_text_comes_back(embedding: Embedding, door: str) -> None:
+    """The text of a result is the one that was sent; spaces and forms of characters may differ."""
+    given_back(embedding, door, exact=False)
+
+
+@pytest.mark.requirement("EMB-EMBED-9")
+@pytest.mark.parametrize("door", DOORS)
+def test_the_text_comes_back_letter_by_letter(embedding: Embedding, door: str) -> None:
+    """The text of a result is exactly the one that was sent."""
+    given_back(embedding, door, exact=True)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-EMBED-4")
+@pytest.mark.parametrize("script", list(SCRIPTS))
+def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
+    """Letters, marks and signs of any script are embedded, by every listed model."""
+    for model in embedding.able():
+        reply = embedding.embed(embedding.fit(SCRIPTS[script]), model=model)
+        embedding.fits(reply)
+        expect.success(reply, f"an embedding of a text of the kind {script}")
+
+
+@pytest.mark.requirement("EMB-EMBED-4")
+def test_every_text_is_embedded(embedding: Embedding) -> None:
+    """Generated texts of letters, marks and signs of all scripts are embedded, and given back."""
+    strategies = generate.strategies()
+    embedding.require("embed")
+    letters = strategies.characters(categories=["Lu", "Ll", "Lo", "Mn", "Nd", "So", "Po", "Zs"])
+    most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
+    texts = strategies.text(letters, min_size=1, max_size=most).filter(lambda text: any(map(str.isalpha, text)))
+
+    def check(text: str) -> None:
+        reply = embedding.embed(text)
+        embedding.fits(reply)
+        result = expect.success(reply, "an embedding of any text")
+        told = result.get("text") if isinstance(result, dict) else None
+        if not isinstance(told, str) or not embedding.holds(text):
+            return
+        expect.that(belongs(embedding, told, text), "the text that was sent", "another text", "result.text")
+
+    generate.for_all(texts, check, seed=embedding.settings.seed, examples=30)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-EMBED-5")
+def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
+    """Four texts that have nothing in common have four vectors, by every listed model."""
+    for model in embedding.able():
+        vectors = [embedding.vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
+        for one, other in itertools.combinations(vectors, 2):
+            expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
+
+
+@pytest.mark.requirement("EMB-EMBED-6")
+def test_the_result_names_the_model_asked_for(embedding: Embedding) -> None:
+    """A result and its embedding name the listed model that was asked for."""
+    embedding.models()
+    for model in embedding.able():
+        result = expect.success(embedding.embed(embedding.fit("hi"), model=model), "an embedding")
+        named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
+        expect.that(named <= {model}, "the model asked for", "another name", "result.model")
+
+
+@pytest.mark.requirement("EMB-EMBED-7")
+def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
+    """The same text has the same vector three times, and from another instance."""
+    text = embedding.fit(UNRELATED[0])
+    embedding.require("embed")
+    vectors = [embedding.vector("embed", text) for _ in range(3)]
+    fresh = embedding.fresh()
+    assert isinstance(fresh, Embedding)
+    for other in (*vectors[1:], fresh.vector("embed", text)):
+        expect.that(distance(vectors[0], other) <= 1e-6, "the same vector", "another one")
+
+
+@pytest.mark.requirement("EMB-EMBED-8")
+@pytest.mark.parametrize("text", ["hi", UNRELATED[0], SCRIPTS["emoji"], FILLER], ids=["word", "words", "emoji", "long"])
+def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
+    """Where `tokens_used` is given, it is the count of the text."""
+    embedding.require("embed", "count_tokens")
+    for model in embedding.able():
+        reply = embedding.embed(embedding.fit(text), model=model)
+        embedding.fits(reply)
+        used = expect.success(reply, "an embedding").get("tokens_used")
+        if used is None:
+            raise NotApplicable("tokens_used is not given")
+        counted = embedding.count(embedding.fit(text), model=model)
+        expect.that(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used")
+
+
+@pytest.mark.requirement("EMB-ARGS-1")
+@pytest.mark.parametrize("kind", list(NO_TEXTS))
+def test_a_text_that_is_no_string_is_refused(embedding: Embedding, kind: str) -> None:
+    """`text` is required and a string."""
+    embedding.require("embed")
+    expect.refusal(embedding.call("embed", {"model": embedding.model, **NO_TEXTS[kind]}), "BadRequest")
+
+
+@pytest.mark.requirement("EMB-ARGS-2")
+@pytest.mark.parametrize("wrong", NO_MODELS, ids=str)
+def test_a_model_that_is_no_string_is_refused(embedding: Embedding, wrong: tuple[str, Any]) -> None:
+    """`model` is a string."""
+    embedding.require("embed")
+    expect.refusal(embedding.embed(embedding.fit("hi"), model=wrong[1]), "BadRequest")
+
+
+@pytest.mark.requirement("EMB-ARGS-3")
+@pytest.mark.parametrize("wrong", FLAGS, ids=str)
+def test_an_option_that_is_no_boolean_is_refused(embedding: Embedding, wrong: tuple[str, Any]) -> None:
+    """`truncate` and `normalize` are booleans."""
+    embedding.require("embed")
+    reply = embedding.embed(embedding.fit("hi"), **{wrong[0]: wrong[1]})
+    expect.refusal(reply, *embedding.refusing(wrong[0]))
+
+
+@pytest.mark.requirement("EMB-ARGS-4")
+@pytest.mark.parametrize("wrong", [*NO_TEXTS, *NO_MODELS, *FLAGS], ids=str)
+def test_a_stream_refuses_what_embed_refuses(embedding: Embedding, wrong: str | tuple[str, Any]) -> None:
+    """What `embed` finds wrong, `stream_embed` does too."""
+    embedding.require("stream_embed", "embed")
+    if isinstance(wrong, str):
+        args, name = {"model": embedding.model, **NO_TEXTS[wrong]}, "text"
+    else:
+        args, name = embedding.with_text("embed", embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
+    families = embedding.refusing(name)
+    if not embedding.call("embed", args).is_a(*families):
+        raise Blocked({"text": "EMB-ARGS-1", "model": "EMB-ARGS-2"}.get(name, "EMB-ARGS-3"), f"embed takes this {name}")
+    expect.refusal(embedding.stream("stream_embed", args), *families)
+
+
+@rules(never_retryable="EMB-ARGS-5", refused="EMB-ARGS-6")
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("model", ["missing", "empty"])
+def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, door: str) -> None:
+    """Without a `model`, or with an empty one, a default one embeds, or the request is refused for good."""
+    embedding.require(door)
+    args = embedding.with_text(door, embedding.fit("hi"), model="")
+    if model == "missing":
+        del args["model"]
+    reply = embedding.invoke(door, args)
+    if requirement == "EMB-ARGS-5":
+        expect.either(reply, *UNKNOWN_MODEL)
+    else:
+        expect.refusal(reply, *UNKNOWN_MODEL)
+
+
+@pytest.mark.requirement("EMB-ARGS-7")
+@pytest.mark.parametrize("text", ["", " "], ids=["empty", "space"])
+@pytest.mark.parametrize("door", DOORS)
+def test_an_empty_text_does_no_harm(embedding: Embedding, door: str, text: str) -> None:
+    """A text without words is embedded, or refused for good."""
+    embedding.require(door)
+    expect.either(embedding.ask(door, text), *FINAL)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-MODEL-1")
+def test_every_listed_model_embeds(embedding: Embedding) -> None:
+    """Each model that capabilities list embeds a plain text, and another time too."""
+    embedding.require("embed")
+    for model in embedding.models()[:20]:
+        for text in ("hi", embedding.unique()):
+            expect.success(embedding.embed(embedding.fit(text), model=model), "an embedding by every listed model")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-MODEL-2")
+def test_an_unknown_model_is_refused(embedding: Embedding) -> None:
+    """A model that is not listed is refused for good, after a listed one has embedded the same text too."""
+    embedding.require("embed")
+    for model in embedding.unknown_models():
+        for text in ("hi", embedding.unique()):
+            expect.refusal(embedding.embed(embedding.fit(text), model=model), *UNKNOWN_MODEL)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-MODEL-4")
+def test_an_unknown_model_does_not_stream(embedding: Embedding) -> None:
+    """A model that is not listed is refused for good."""
+    embedding.require("stream_embed", "embed")
+    for model in embedding.unknown_models():
+        if not embedding.embed(embedding.fit("hi"), model=model).is_a(*UNKNOWN_MODEL):
+            raise Blocked("EMB-MODEL-2", "embed does not refuse an unknown model")
+        expect.refusal(embedding.streamed(embedding.fit("hi"), model=model), *UNKNOWN_MODEL)
+
+
+@pytest.mark.core
+@rules(schema="EMB-STREAM-1", usage="EMB-STREAM-4")
+@pytest.mark.parametrize("text", ["hi", FILLER, SCRIPTS["emoji"]], ids=["word", "long", "emoji"])
+def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
+    """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
+    embedding.require("stream_embed")
+    for model in embedding.able("stream_embed"):
+        for again in range(2):
+            stream = embedding.streamed(embedding.fit(text), model=model)
+            embedding.fits(stream)
+            expect.finished(stream, f"a stream, {again} times before")
+            holds(requirement, stream, embedding)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-STREAM-2")
+def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
+    """A stream that comes to its end has an embedding with a vector, the second time too."""
+    embedding.require("stream_embed")
+    for model in embedding.able("stream_embed"):
+        for text in ("hi", embedding.unique()):
+            for _ in range(2):
+                found = only(embedding, embedding.streamed(embedding.fit(text), model=model))
+                expect.that(found, "at least one embedding", "none", "chunk.embeddings")
+
+
+@pytest.mark.requirement("EMB-STREAM-3")
+def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
+    """A single embedding of a stream is nearer to that of its text than to that of any other."""
+    for model in embedding.able("stream_embed"):
+        own = {text: embedding.vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
+        for text in own:
+            found = streamed_vector(embedding, text, model=model)
+            apart = {other: distance(found, vector) for other, vector in own.items()}
+            expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
+
+
+@pytest.mark.requirement("EMB-STREAM-7")
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: bool) -> None:
+    """A single embedding of a stream has the vector that `embed` gives to the text."""
+    if normalize:
+        embedding.normalizes()
+    for model in embedding.able("stream_embed"):
+        for text in (embedding.fit("hi"), embedding.fit(FILLER), embedding.unique()):
+            found = streamed_vector(embedding, text, model=model, normalize=normalize)
+            alone = embedding.vector("embed", text, model=model, normalize=normalize)
+            expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")
+
+
+@pytest.mark.requirement("EMB-STREAM-5")
+def test_every_listed_model_streams(embedding: Embedding) -> None:
+    """Each model that capabilities list streams."""
+    embedding.require("stream_embed")
+    embedding.models()
+    for model in embedding.able("stream_embed"):
+        expect.finished(embedding.streamed(embedding.fit("hi"), model=model), "a stream by every listed model")
+
+
+@pytest.mark.requirement("EMB-STREAM-6")
+def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
+    """Where a chunk or its embedding names a model, it is the one that was asked for."""
+    embedding.require("stream_embed")
+    embedding.models()
+    for model in embedding.able("stream_embed"):
+        stream = expect.finished(embedding.streamed(embedding.fit("hi"), model=model), "a stream")
+        named = {each.get("model") for each in (*stream.chunks, *streamed_embeddings(stream))} - {None}
+        expect.that(named <= {model}, "the model asked for", "another name", "chunk.model")
+
+
+def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
+    """The texts of an answer are those that were sent."""
+    several(embedding, 1, least=1) if door == "embed_batch" else embedding.require(door)
+    for model in embedding.able(door):
+        for sent in map(embedding.fit, (*SCRIPTS.values(), FILLER.strip(), embedding.unique())):
+            reply = embedding.ask(door, sent, model=model)
+            if reply.is_error or not embedding.holds(sent):
+                continue
+            for told in texts_of(reply):
+                kept = told == sent if exact else belongs(embedding, told, sent)
+                if exact and not belongs(embedding, told, sent):
+                    raise Blocked("EMB-EMBED-3", "another text comes back")
+                where = f"the text that was sent{', letter by letter' if exact else ''}"
+                expect.that(kept, where, f"a text of {len(plain(told))} characters", "text")
+
+
+def texts_of(reply: Any) -> list[str]:
+    """Every text that an answer gives back."""
+    found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
+    top = None if isinstance(reply, StreamReply) else reply.result.get("text")
+    if len(found) > 1:
+        return []
+    return [text for text in (top, *(each.get("text") for each in found)) if isinstance(text, str)]
+
+
+def only(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
+    """The vectors of a finished stream."""
+    embedding.fits(stream)
+    found = (vector_of(each) for each in streamed_embeddings(expect.finished(stream)))
+    return [vector for vector in found if vector is not None]
+
+
+def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
+    """The one vector of a stream.
+
+    Raises:
+        NotApplicable: it gives several: the text in parts.
+    """
+    embedding.require("stream_embed")
+    found = only(embedding, embedding.streamed(text, **changed))
+    if not found:
+        raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
+    if len(found) > 1:
+        raise NotApplicable("a stream gives several embeddings")
+    return found[0]

@@ -1,0 +1,395 @@
+"""Batches: order, per-index failures, sizes (SPECIFICATION 10.6, 12.5; SCHEMA 4.3.2; R14, R15, R45)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites import expect, generate
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.embedding.batches import (
+    FINAL,
+    each_its_own,
+    failures_of,
+    family_of,
+    own_vectors,
+    placed,
+    problems,
+    several,
+)
+from pytest_corpus.suites.embedding.probe import FILLER, Embedding, embedding, embeddings_of
+from pytest_corpus.suites.embedding.test_embed_basic import FLAGS, NO_MODELS, NO_TEXTS
+from pytest_corpus.suites.embedding.vectors import distance, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
+from pytest_corpus.suites.reply import Reply
+
+WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
+"""Words of one length."""
+
+ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "longest_first", "shortest_first", "mixed", "all_equal")
+"""How the texts of a batch may stand to each other."""
+
+MOST_TEXTS = 2_048
+"""A larger batch is not sent only to see that it is served."""
+
+
+def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
+    """So many texts, arranged in one of the ways."""
+    mark = "" if embedding.small else f" {embedding.unique()}"
+    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}{mark}") for number in range(many)]
+    if how == "equal_texts":
+        return [words[number // 2] if number % 3 else words[0] for number in range(many)]
+    if how == "all_equal":
+        return [words[0]] * many
+    if how in ("longest_first", "shortest_first"):
+        grown = [embedding.fit(f"{word} {' '.join(WORDS[: number * 2])}") for number, word in enumerate(words)]
+        return grown if how == "shortest_first" else grown[::-1]
+    if how == "mixed":
+        grown = [embedding.fit(f"{word}{' and so on' * (number * 5 % 7)}") for number, word in enumerate(words)]
+        return [*grown[1::2], *grown[::2]]
+    if how == "equal_lengths":
+        return [word for word in words if len(word) == len(words[0])]
+    return [embedding.fit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-1")
+@pytest.mark.parametrize("many", [1, 3])
+def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
+    """A batch of one text, and of several, is answered with a result of the schema."""
+    several(embedding, many, least=1)
+    reply = embedding.batch(arranged(embedding, "plain", embedding.room(many)))
+    expect.success(reply, "a plain batch to be embedded")
+    holds("EMB-BATCH-1", reply, embedding)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-3")
+@pytest.mark.parametrize("how", ARRANGEMENTS)
+def test_no_text_is_lost(embedding: Embedding, how: str) -> None:
+    """There are as many embeddings as texts, whether they are equal or not."""
+    texts = arranged(embedding, how, several(embedding, 6))
+    for model in embedding.able("embed_batch"):
+        found = placed(embedding, "EMB-BATCH-3", embedding.batch(texts, model=model), texts)
+        expect.that(len(found) == len(texts), "every good text to be embedded", f"{len(found)} of {len(texts)}")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-2")
+@pytest.mark.parametrize("how", ARRANGEMENTS)
+def test_each_text_gets_its_own_vector(embedding: Embedding, how: str) -> None:
+    """The vectors stand in the order of the texts, for every listed model."""
+    many = several(embedding, 7)
+    for model in embedding.able("embed_batch"):
+        texts = arranged(embedding, how, many)
+        in_order(embedding, texts, embedding.batch(texts, model=model), model=model)
+
+
+@pytest.mark.requirement("EMB-BATCH-2")
+@pytest.mark.parametrize("truncate", [True, False])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_options_do_not_disturb_the_order(embedding: Embedding, normalize: bool, truncate: bool) -> None:
+    """The vectors stand in the order of the texts, whatever else is asked for."""
+    texts = arranged(embedding, "mixed", several(embedding, 5))
+    if normalize:
+        embedding.normalizes()
+    options = {"normalize": normalize, "truncate": truncate}
+    reply = embedding.batch(texts, **options)
+    if truncate and embedding.capabilities.flag("supports_truncation") is not True and reply.is_a("NotSupported"):
+        raise NotApplicable("truncation is not offered")
+    in_order(embedding, texts, reply, **options)
+
+
+@pytest.mark.requirement("EMB-BATCH-2")
+@pytest.mark.parametrize("known", ["first", "middle", "last", "alternate", "all"])
+@pytest.mark.parametrize("by", ["embed", "embed_batch"])
+def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding, by: str, known: str) -> None:
+    """A batch of which some texts may come from a cache has its vectors in the order of the texts."""
+    texts = arranged(embedding, "plain", several(embedding, 6))
+    last = len(texts) - 1
+    before = {"first": [0], "middle": [last // 2], "last": [last], "alternate": [*range(0, last + 1, 2)]}
+    for position in before.get(known, [*range(last, -1, -1)]):
+        embedding.ask(by, texts[position])
+    in_order(embedding, texts, embedding.batch(texts))
+
+
+@pytest.mark.requirement("EMB-BATCH-2")
+def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
+    """For generated lists of words, repeated and in any order, each has its own vector."""
+    strategies = generate.strategies()
+    many = several(embedding, 8)
+    pool = list(dict.fromkeys(embedding.fit(word) for word in (*WORDS, "a", "to", "ox", "Apple", "apple", "x y")))
+    own = own_vectors(embedding, pool)
+
+    def check(texts: list[str]) -> None:
+        reply = embedding.batch(texts)
+        each_its_own(embedding, placed(embedding, "EMB-BATCH-2", reply, texts), texts, own)
+
+    lists = strategies.lists(strategies.sampled_from(pool), min_size=1, max_size=many)
+    generate.for_all(lists, check, seed=embedding.settings.seed, examples=20)
+
+
+@pytest.mark.requirement("EMB-BATCH-18")
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normalize: bool) -> None:
+    """Each listed model gives a text the same vector in a batch as alone."""
+    texts = arranged(embedding, "mixed", several(embedding, 4, least=1))
+    if normalize:
+        embedding.normalizes()
+    for model in embedding.able("embed_batch"):
+        found = placed(embedding, "EMB-BATCH-18", embedding.batch(texts, model=model, normalize=normalize), texts)
+        for position, each in found.items():
+            alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
+            expect.that(embedding.same(vector_of(each) or [], alone, 0.02), "the vector of `embed`", "another vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-4")
+@pytest.mark.parametrize("how", ["plain", "equal_texts", "longest_first"])
+def test_an_index_is_a_position(embedding: Embedding, how: str) -> None:
+    """Where an embedding has an `index`, it is the position of its text."""
+    texts = arranged(embedding, how, several(embedding, 6))
+    placed(embedding, "EMB-BATCH-4", embedding.batch(texts), texts)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-5")
+@pytest.mark.parametrize("where", ["first", "middle", "last", "two", "all", "equal"])
+def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) -> None:
+    """Texts that are too long are reported for themselves, or the batch is refused whole."""
+    texts, bad = spoilt(embedding, where)
+    reply = embedding.batch(texts, truncate=False)
+    expect.readable(reply)
+    if reply.is_error:
+        expect.refusal(reply, *FINAL)
+        return
+    found = placed(embedding, "EMB-BATCH-5", reply, texts)
+    failed = {failure.get("index") for failure in failures_of(reply.result)}
+    if not failed & bad:
+        raise Blocked("EMB-TRUNC-9", "a text beyond the limit is not refused in a batch")
+    expect.that(failed == bad, f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
+    good = [text for number, text in enumerate(texts) if number not in bad]
+    each_its_own(embedding, found, texts, own_vectors(embedding, good, truncate=False))
+
+
+@pytest.mark.requirement("EMB-BATCH-3")
+@pytest.mark.parametrize("where", ["first", "middle", "last", "two", "all", "equal"])
+def test_no_bad_text_is_lost(embedding: Embedding, where: str) -> None:
+    """Texts that are too long are reported as failed, none silently dropped."""
+    accounted(embedding, "EMB-BATCH-3", where)
+
+
+@pytest.mark.requirement("EMB-BATCH-4")
+@pytest.mark.parametrize("where", ["first", "middle", "last", "two", "equal"])
+def test_an_index_counts_bad_texts_too(embedding: Embedding, where: str) -> None:
+    """Beside failed texts, `index` is still the position in the batch that was sent."""
+    accounted(embedding, "EMB-BATCH-4", where)
+
+
+@pytest.mark.requirement("EMB-BATCH-11")
+def test_a_failed_text_says_where_and_why(embedding: Embedding) -> None:
+    """A failed text has an `index` and a class of the taxonomy."""
+    accounted(embedding, "EMB-BATCH-11", "two")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-6")
+@pytest.mark.parametrize("more", ["one_more", "twice_as_many"])
+def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) -> None:
+    """More texts than `max_batch_size` are the caller's mistake, whatever is asked for beside it."""
+    embedding.require("embed_batch")
+    most = largest(embedding)
+    texts = [embedding.fit("hi")] * (most + 1 if more == "one_more" else 2 * most)
+    models: list[dict[str, Any]] = [{"model": model} for model in embedding.able("embed_batch")]
+    for options in ({}, {"truncate": False}, *models):
+        if len(texts) > most:
+            expect.refusal(embedding.batch(texts, **options), "BadRequest")
+
+
+@pytest.mark.requirement("EMB-BATCH-13")
+def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
+    """The refusal gives the limit and how far to reduce the batch."""
+    embedding.require("embed_batch")
+    reply = embedding.batch([embedding.fit("hi")] * (largest(embedding) + 1))
+    if not reply.is_a("BadRequest"):
+        raise Blocked("EMB-BATCH-6", "an over-large batch is not a bad request")
+    for key in ("max_batch_size", "suggested_batch_reduction"):
+        value = reply.details.get(key)
+        expect.that(isinstance(value, (int, float)), "a number", type(value).__name__, f"details.{key}")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-BATCH-7")
+@pytest.mark.parametrize("texts", ["equal", "different"])
+def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> None:
+    """As many texts as `max_batch_size` are all embedded, by every listed model."""
+    embedding.require("embed_batch")
+    most = largest(embedding)
+    many = [embedding.fit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
+    for model in embedding.able("embed_batch"):
+        result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
+        failed = failures_of(result)
+        expect.that(not failed, "no failed text", f"{len(failed)} of them", "result")
+
+
+@pytest.mark.requirement("EMB-BATCH-8")
+@pytest.mark.parametrize(
+    "texts",
+    ["hi", 7, None, {"0": "hi"}, True, "missing"],
+    ids=["string", "number", "null", "object", "boolean", "missing"],
+)
+def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) -> None:
+    """`texts` is required and a list."""
+    embedding.require("embed_batch")
+    args = {**embedding.minimal("embed_batch"), "texts": texts}
+    if texts == "missing":
+        del args["texts"]
+    expect.refusal(embedding.call("embed_batch", args), "BadRequest")
+
+
+@pytest.mark.requirement("EMB-BATCH-8")
+@pytest.mark.parametrize("where", ["only", "first", "last"])
+@pytest.mark.parametrize("kind", [kind for kind in NO_TEXTS if kind != "missing"])
+def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, kind: str, where: str) -> None:
+    """A text that is no string is refused with its batch, or reported for itself, and leaves the others alone."""
+    several(embedding, 2, least=1 if where == "only" else 2)
+    wrong, good = NO_TEXTS[kind]["text"], embedding.fit("river stone")
+    texts = {"only": [wrong], "first": [wrong, good], "last": [good, wrong]}[where]
+    reply = embedding.batch(texts)
+    expect.readable(reply)
+    if reply.is_error:
+        expect.refusal(reply, "BadRequest")
+        return
+    failed = {failure.get("index"): family_of(failure) for failure in failures_of(reply.result)}
+    wanted = {number: "BadRequest" for number, text in enumerate(texts) if not isinstance(text, str)}
+    expect.that(failed == wanted, "a bad request, reported for the text", "a success, or another failure", "result")
+    found = len(embeddings_of(reply.result))
+    expect.that(found == len(texts) - 1, "the other text to be embedded", f"{found} embeddings", "result")
+
+
+@pytest.mark.requirement("EMB-BATCH-9")
+@pytest.mark.parametrize("wrong", [*NO_MODELS, *FLAGS], ids=str)
+def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[str, Any]) -> None:
+    """`model` is a string, `truncate` and `normalize` are booleans, of a batch too."""
+    embedding.require("embed_batch", "embed")
+    name, value = wrong
+    families = embedding.refusing(name)
+    if not embedding.embed(embedding.fit("hi"), **{name: value}).is_a(*families):
+        raise Blocked("EMB-ARGS-2" if name == "model" else "EMB-ARGS-3", f"embed does not refuse this {name}")
+    expect.refusal(embedding.batch([embedding.fit("hi")], **{name: value}), *families)
+
+
+@pytest.mark.requirement("EMB-BATCH-10")
+def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
+    """Each model that capabilities list embeds a batch without a failure."""
+    texts = arranged(embedding, "plain", several(embedding, 2, least=1))
+    embedding.models()
+    for model in embedding.able("embed_batch"):
+        result = expect.success(embedding.batch(texts, model=model), "a batch of every listed model")
+        expect.that(not failures_of(result), "no failed text", "failures", "result")
+
+
+@pytest.mark.requirement("EMB-BATCH-14")
+@pytest.mark.parametrize("where", ["none", "middle"])
+def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
+    """Where the result counts texts, embeddings and failures, the numbers are right."""
+    if where == "none":
+        texts = arranged(embedding, "equal_texts", several(embedding, 4))
+        reply = embedding.batch(texts)
+    else:
+        texts, _ = spoilt(embedding, where)
+        reply = embedding.batch(texts, truncate=False)
+        if reply.is_error:
+            raise NotApplicable("the batch is refused whole")
+    found = placed(embedding, "EMB-BATCH-14", reply, texts)
+    wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
+    for key, number in wanted.items():
+        said = reply.result.get(key)
+        expect.that(said in (None, number), f"{number}", f"{type(said).__name__}", f"result.{key}")
+
+
+@pytest.mark.requirement("EMB-BATCH-15")
+def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
+    """A batch without texts gives no embeddings, or is refused for good."""
+    embedding.require("embed_batch")
+    reply = embedding.batch([])
+    expect.either(reply, *FINAL)
+    if reply.is_success:
+        found = len(embeddings_of(reply.result))
+        expect.that(found == 0, "no embeddings", f"{found}", "result.embeddings")
+
+
+@pytest.mark.requirement("EMB-BATCH-17")
+def test_a_batch_names_the_model_asked_for(embedding: Embedding) -> None:
+    """A batch and its embeddings name the listed model that was asked for."""
+    texts = arranged(embedding, "plain", several(embedding, 2, least=1))
+    embedding.models()
+    for model in embedding.able("embed_batch"):
+        result = expect.success(embedding.batch(texts, model=model), "a batch of every listed model")
+        named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
+        expect.that(named <= {model}, "the model asked for", "another name", "result.model")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-MODEL-3")
+def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
+    """A model that is not listed is refused for good."""
+    embedding.require("embed_batch", "embed")
+    for model in embedding.unknown_models():
+        if not embedding.embed(embedding.fit("hi"), model=model).is_a(*UNKNOWN_MODEL):
+            raise Blocked("EMB-MODEL-2", "embed does not refuse an unknown model")
+        expect.refusal(embedding.batch([embedding.fit("hi")], model=model), *UNKNOWN_MODEL)
+
+
+def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
+    """The vectors of a batch are those that its texts get in batches of their own, in their order."""
+    found = placed(embedding, "EMB-BATCH-2", reply, texts)
+    own = own_vectors(embedding, texts, **changed)
+    if len(own) > 1 and all(distance(one, other) == 0 for one in own.values() for other in own.values()):
+        raise Blocked("EMB-EMBED-5", "all texts have the same vector")
+    each_its_own(embedding, found, texts, own)
+
+
+def largest(embedding: Embedding) -> int:
+    """The stated size of the largest batch.
+
+    Raises:
+        NotApplicable: none is stated, or it is too large to be sent.
+    """
+    most = embedding.capabilities.limit("max_batch_size")
+    if most is None or most > MOST_TEXTS:
+        raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
+    return most
+
+
+def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
+    """A batch with texts that are too long, and their positions.
+
+    Raises:
+        NotApplicable: no limit is stated.
+    """
+    limit = embedding.limited()
+    texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))
+    last = len(texts) - 1
+    bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
+        where, {*range(last + 1)}
+    )
+    long = embedding.text_of(limit + 1 + len(FILLER))
+    for position in bad:
+        texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
+    return texts, bad
+
+
+def accounted(embedding: Embedding, requirement: str, where: str) -> None:
+    """A batch with texts that are too long keeps a rule of the places, where it is not refused whole."""
+    texts, _ = spoilt(embedding, where)
+    reply = embedding.batch(texts, truncate=False)
+    expect.readable(reply)
+    if reply.is_error:
+        raise NotApplicable("a batch with a bad text is refused whole")
+    for broken, violation in problems(embedding, reply.result, texts):
+        if broken == requirement:
+            raise violation

@@ -1,0 +1,61 @@
+"""From provider failures to the taxonomy (ERRORS 4, 6.2, 8; SPECIFICATION 12)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import FAILURES, works
+from pytest_corpus.suites.common.faults import KINDS, ContentFilter, Faults, StreamFaults, context, struck
+from pytest_corpus.suites.embedding.batches import failures_of, family_of
+from pytest_corpus.suites.embedding.probe import Embedding, embedding, embeddings_of
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.reply import Reply
+
+
+class TestFaults(Faults):
+    """Unary operations."""
+
+
+class TestContentFilter(ContentFilter):
+    """Content filters."""
+
+
+class TestStreamFaults(StreamFaults):
+    """Streams."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
+    """Each kind of failure comes out of a batch as its class: as a refusal, or for each of its texts."""
+    canonical = str(BY_KIND[kind].canonical)
+    for ctx in ({}, context(embedding)):
+        reply = struck(embedding, "embed_batch", kind, ctx)
+        expect.readable(reply)
+        if isinstance(reply, Reply) and reply.is_success and failures_of(reply.result):
+            families = {family_of(failure) for failure in failures_of(reply.result)}
+            expect.that(families == {canonical}, canonical, f"{families}", "result.failed_texts.error")
+        else:
+            expect.refusal(reply, canonical)
+
+
+@pytest.mark.requirement("COM-FAULT-12")
+@pytest.mark.parametrize("kind", FAILURES)
+def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) -> None:
+    """One failure of the provider does not stay: the next batch has no failed text."""
+    embedding.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    assert isinstance(fresh, Embedding)
+    args = fresh.distinct("embed_batch")
+    plan = fresh.plan(kind, "embed_batch", times=1)
+    fresh.call("embed_batch", args)
+    fresh.fired(plan)
+    if BY_KIND[kind].canonical not in ("ResourceExhausted", "TransientNetwork", "Unavailable"):
+        args = fresh.distinct("embed_batch")
+    reply = fresh.call("embed_batch", args)
+    works(reply, "the next batch to work")
+    if not embeddings_of(reply.result) and not failures_of(reply.result):
+        raise NotApplicable("a batch is answered without embeddings")
+    expect.that(not failures_of(reply.result), "no failed text", "a failed one", "result")

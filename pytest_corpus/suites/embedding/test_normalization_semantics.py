@@ -1,0 +1,217 @@
+"""Normalization (BEHAVIORAL_CONFORMANCE 6.4; SPECIFICATION 10.3, 10.6; R12, R23)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect, generate
+from pytest_corpus.suites.embedding.batches import placed, several
+from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding, unit
+from pytest_corpus.suites.embedding.test_embed_basic import SCRIPTS, UNRELATED, only
+from pytest_corpus.suites.embedding.vectors import cosine, distance, is_unit, norm, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.suites.reply import StreamReply
+
+TEXTS = {"word": "hi", "sentence": UNRELATED[0], "script": SCRIPTS["cjk"], "paragraph": FILLER * 8}
+STRAIGHT = 0.98
+"""The least cosine between a vector and its normalized form; rounding and noise leave more."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-1")
+@pytest.mark.parametrize("kind", list(TEXTS))
+def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> None:
+    """With `normalize`, every listed model gives a vector of norm 1, the second time too."""
+    embedding.normalizes()
+    for model in embedding.able():
+        for _ in range(2):
+            unit(embedding.vector("embed", embedding.fit(TEXTS[kind]), model=model, normalize=True))
+
+
+@pytest.mark.requirement("EMB-NORM-1")
+def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
+    """With `normalize` and `truncate`, a text beyond the limit has a vector of norm 1."""
+    embedding.normalizes()
+    reply = embedding.embed(embedding.text_of(embedding.limited() + 7), normalize=True, truncate=True)
+    found = vector_of(embedding.embedding(reply))
+    if found is None:
+        raise NotApplicable("a text that is too long is not embedded")
+    unit(found)
+
+
+@pytest.mark.requirement("EMB-NORM-1")
+def test_every_text_is_normalized(embedding: Embedding) -> None:
+    """For generated texts of plain words, the normalized vector has norm 1."""
+    strategies = generate.strategies()
+    embedding.normalizes()
+    words = strategies.lists(strategies.sampled_from(FILLER.split()), min_size=1, max_size=20)
+
+    def check(text: str) -> None:
+        unit(embedding.vector("embed", embedding.fit(text), normalize=True))
+
+    generate.for_all(words.map(" ".join), check, seed=embedding.settings.seed, examples=20)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-2")
+@pytest.mark.parametrize("many", [1, 3, 7])
+def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many: int) -> None:
+    """With `normalize`, each vector of a batch has norm 1, whichever listed model embeds."""
+    embedding.normalizes()
+    many = several(embedding, many, least=1)
+    for model in embedding.able("embed_batch"):
+        alone(embedding, model)
+        texts = [embedding.fit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][:many]
+        found = placed(embedding, "EMB-NORM-2", embedding.batch(texts, model=model, normalize=True), texts)
+        expect.that(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
+        for position, each in found.items():
+            unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-3")
+@pytest.mark.parametrize("kind", list(TEXTS))
+def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kind: str) -> None:
+    """With `normalize`, each vector of a stream has norm 1, whichever listed model embeds."""
+    embedding.normalizes()
+    embedding.require("stream_embed")
+    for model in embedding.able("stream_embed"):
+        alone(embedding, model)
+        for _ in range(2):
+            stream = embedding.streamed(embedding.fit(TEXTS[kind]), model=model, normalize=True)
+            expect.finished(stream, "a stream with `normalize`")
+            for vector in only(embedding, stream):
+                unit(vector, "chunk.embeddings")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-4")
+@pytest.mark.parametrize("kind", list(TEXTS))
+def test_embed_refuses_what_it_cannot_normalize(embedding: Embedding, kind: str) -> None:
+    """Where normalization is denied, `normalize` is NOT_SUPPORTED, for every listed model."""
+    denied(embedding, "embed")
+    for model in embedding.able():
+        embedding.embed(embedding.fit(TEXTS[kind]), model=model)
+        unserved(embedding, "embed", embedding.fit(TEXTS[kind]), model=model)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-5")
+def test_a_batch_refuses_what_it_cannot_normalize(embedding: Embedding) -> None:
+    """Where normalization is denied, `normalize` is NOT_SUPPORTED in a batch too."""
+    denied_elsewhere(embedding, "embed_batch")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-6")
+def test_a_stream_refuses_what_it_cannot_normalize(embedding: Embedding) -> None:
+    """Where normalization is denied, `normalize` is NOT_SUPPORTED in a stream too."""
+    denied_elsewhere(embedding, "stream_embed")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-7")
+@pytest.mark.parametrize("kind", list(TEXTS))
+@pytest.mark.parametrize("door", DOORS)
+def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, door: str, kind: str) -> None:
+    """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
+    at_source(embedding)
+    embedding.require(door)
+    for model in embedding.able(door):
+        text = embedding.fit(TEXTS[kind])
+        raw = embedding.vector(door, text, model=model, normalize=False)
+        if not is_unit(raw):
+            raise NotApplicable("the source normalizes only where it is asked to")
+        reply = embedding.ask(door, text, model=model, normalize=True)
+        if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
+            raise NotApplicable("`normalize` is not offered")
+        vector = vector_of(embedding.embedding(reply))
+        if vector is None:
+            raise Blocked("EMB-NORM-1", "no vector is given where `normalize` is asked for")
+        expect.that(embedding.same(raw, vector, 1e-7), "the vector of the source", "another one", "vector")
+
+
+@pytest.mark.requirement("EMB-NORM-8")
+@pytest.mark.parametrize("kind", list(TEXTS))
+@pytest.mark.parametrize("door", DOORS)
+def test_normalizing_keeps_the_direction(embedding: Embedding, door: str, kind: str) -> None:
+    """The normalized vector of a text points where its plain vector points."""
+    embedding.normalizes()
+    embedding.require(door)
+    for model in embedding.able(door):
+        text = embedding.fit(TEXTS[kind])
+        plain = embedding.vector(door, text, model=model, normalize=False)
+        normalized = embedding.vector(door, text, model=model, normalize=True)
+        if not norm(plain) or len(plain) != len(normalized):
+            raise Blocked("EMB-DIM-1", "the vectors have no direction in common")
+        expect.that(cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another one", "vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("EMB-NORM-9")
+@pytest.mark.parametrize("door", DOORS)
+def test_normalize_is_false_by_default(embedding: Embedding, door: str) -> None:
+    """False is accepted, and a request that does not say `normalize` has the vector of one that says false."""
+    embedding.require(door)
+    for model in embedding.able(door):
+        text = embedding.fit(f"{UNRELATED[1]} {embedding.unique()}")
+        reply = embedding.ask(door, text, model=model, normalize=False)
+        stated, silent = vector_of(embedding.embedding(reply)), embedding.vector(door, text, model=model)
+        if stated is None:
+            raise Violation("an embedding where `normalize` is false", str(reply))
+        expect.that(abs(norm(stated) - norm(silent)) <= 0.02 * norm(stated), "the norm of the vector", "another norm")
+
+
+@pytest.mark.requirement("EMB-NORM-10")
+@pytest.mark.parametrize("kind", list(TEXTS))
+def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: str) -> None:
+    """Vectors of a source that is said to normalize have norm 1 without `normalize`."""
+    at_source(embedding)
+    for model in embedding.able():
+        unit(embedding.vector("embed", embedding.fit(TEXTS[kind]), model=model))
+
+
+def at_source(embedding: Embedding) -> None:
+    """Go on only where the source is said to normalize."""
+    embedding.require("embed")
+    if embedding.capabilities.flag("normalizes_at_source") is not True:
+        raise NotApplicable("the source is not said to normalize")
+
+
+def alone(embedding: Embedding, model: str) -> None:
+    """Go on only where `embed` normalizes."""
+    if not is_unit(embedding.vector("embed", embedding.fit(UNRELATED[2]), model=model, normalize=True)):
+        raise Blocked("EMB-NORM-1", "embed does not normalize")
+
+
+def denied(embedding: Embedding, door: str) -> None:
+    """Go on only where normalization is denied."""
+    embedding.require("embed", door)
+    if embedding.capabilities.flag("supports_normalization") is not False:
+        raise NotApplicable("normalization is not denied")
+
+
+def unserved(embedding: Embedding, door: str, text: str, **changed: Any) -> None:
+    """`normalize` is refused with NOT_SUPPORTED; a source that normalizes by itself may answer with a unit vector."""
+    reply = embedding.ask(door, text, normalize=True, **changed)
+    if embedding.capabilities.flag("normalizes_at_source") is True and not reply.is_error:
+        vectors = only(embedding, reply) if isinstance(reply, StreamReply) else [vector_of(embedding.embedding(reply))]
+        if all(vector and is_unit(vector) for vector in vectors):
+            return
+    expect.refusal(reply, "NotSupported")
+
+
+def denied_elsewhere(embedding: Embedding, door: str) -> None:
+    """Where normalization is denied, another operation than `embed` refuses it too."""
+    denied(embedding, door)
+    plain: dict[str, Any] = {"model": embedding.model}
+    if embedding.embed(embedding.fit("hi"), normalize=True).is_success and not embedding.capabilities.flag(
+        "normalizes_at_source"
+    ):
+        raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
+    for text in TEXTS.values():
+        for model in embedding.able(door):
+            embedding.ask(door, embedding.fit(text), **{**plain, "model": model})
+            unserved(embedding, door, embedding.fit(text), model=model)
