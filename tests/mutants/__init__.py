@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
 
 from pytest_corpus.spec.requirements import catalogue
@@ -20,30 +21,8 @@ REFERENCES = {component: f"pytest_corpus.reference:{component}" for component in
 PACKAGE = "mutants"
 """The name by which a runner imports this package, whatever pytest calls it."""
 
-MODULES = (
-    "common_wire",
-    "common_errors",
-    "common_numbers",
-    "common_context",
-    "common_deadlines",
-    "common_telemetry",
-    "common_privacy",
-    "common_provider",
-    "common_streams",
-    "llm_completion",
-    "llm_requests",
-    "llm_tools",
-    "llm_tokens",
-    "embedding_vectors",
-    "embedding_norms",
-    "embedding_texts",
-    "embedding_truncation",
-    "embedding_batches",
-    "embedding_fallback",
-    "embedding_conduct",
-    "embedding_calls",
-    "embedding_privacy",
-    "embedding_state",
+MODULES = sorted(
+    file.stem for file in Path(__file__).parent.glob("*.py") if file.stem.partition("_")[0] in ("common", *REFERENCES)
 )
 
 
