@@ -115,13 +115,6 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
     return dict(zip(rest, embeddings_of(result), strict=True))
 
 
-def own_vectors(embedding: Embedding, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
-    """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
-    other = embedding.fresh()
-    assert isinstance(other, Embedding)
-    return {text: other.vector("embed_batch", text, **changed) for text in dict.fromkeys(texts)}
-
-
 def each_its_own(
     embedding: Embedding,
     found: Mapping[int, Mapping[str, Any]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -72,6 +72,11 @@ class Embedding(Counting):
         "count_tokens": "EMB-TOKENS-1",
         "get_stats": "EMB-STATS-1",
     }
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._refused: dict[str, bool] = {}
+        self._vectors: dict[tuple[Any, ...], list[float]] = {}
 
     # -- what the adapter says of itself ---------------------------------------------------------------
 
@@ -278,6 +283,21 @@ class Embedding(Counting):
             raise Blocked(self.payloads[name], f"{name} gives no vector: {reply}")
         return found
 
+    def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
+        """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
+        keys = {text: (text, *sorted(changed.items())) for text in texts}
+        missing = [text for text, key in keys.items() if key not in self._vectors]
+        other = self.anew() if missing else self
+        for text in missing:
+            self._vectors[keys[text]] = other.vector("embed_batch", text, **changed)
+        return {text: self._vectors[key] for text, key in keys.items()}
+
+    def anew(self) -> Embedding:
+        """Another instance, that was not asked before."""
+        fresh = self.fresh()
+        assert isinstance(fresh, Embedding)
+        return fresh
+
     # -- what can be relied on -------------------------------------------------------------------------
 
     def _try(self, name: str) -> Undecided | None:
@@ -303,8 +323,11 @@ class Embedding(Counting):
         self.require("embed")
         flag = self.operation(name).capability or ""
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
-        if any(self.embed(self.fit("hi"), model=model).is_error for model in models[:MOST_MODELS]):
-            raise Blocked("EMB-MODEL-1", "embed refuses a listed model")
+        for model in models[:MOST_MODELS]:
+            if model not in self._refused:
+                self._refused[model] = self.embed(self.fit("hi"), model=model).is_error
+            if self._refused[model]:
+                raise Blocked("EMB-MODEL-1", "embed refuses a listed model")
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     def refusing(self, argument: str) -> tuple[str, ...]:
@@ -328,8 +351,7 @@ class Embedding(Counting):
     def noise(self) -> float:
         """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
         text = self.unique()
-        fresh = self.fresh()
-        assert isinstance(fresh, Embedding)
+        fresh = self.anew()
         if fresh.client is not self.client:
             return distance(self.vector("embed", text), fresh.vector("embed", text))
         args = self.with_text("embed", text)

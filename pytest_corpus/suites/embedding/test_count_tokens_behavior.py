@@ -43,8 +43,8 @@ def test_a_longer_text_never_has_fewer_tokens(embedding: Embedding, alphabet: st
 @pytest.mark.requirement("EMB-TOKENS-2")
 def test_every_prefix_of_a_sentence_counts_less(embedding: Embedding) -> None:
     """Along every beginning of one sentence the count never falls, whichever listed model counts."""
-    for model in counting(embedding):
-        tokens.never_falls(embedding, SENTENCE, range(1, len(SENTENCE) + 1, 2), model=model)
+    for number, model in enumerate(counting(embedding)):
+        tokens.never_falls(embedding, SENTENCE, range(1, len(SENTENCE) + 1, 6 if number else 2), model=model)
 
 
 @pytest.mark.requirement("EMB-TOKENS-2")

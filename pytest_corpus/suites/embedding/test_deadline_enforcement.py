@@ -41,8 +41,7 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 
 def hung(embedding: Embedding) -> None:
     """A batch whose provider never answers."""
-    fresh = embedding.fresh()
-    assert isinstance(fresh, Embedding)
+    fresh = embedding.anew()
     texts = arranged(embedding, "plain", embedding.room(3))
     plan = fresh.plan("hang", "embed_batch")
     args = {**fresh.minimal("embed_batch"), "texts": texts}

@@ -47,6 +47,22 @@ SCRIPTS = {
 }
 """Texts that any model embeds."""
 
+LETTERS = (
+    (0x20, 0x7E),
+    (0xE0, 0x17F),
+    (0x300, 0x30F),
+    (0x3B1, 0x3C9),
+    (0x410, 0x44F),
+    (0x5D0, 0x5EA),
+    (0x627, 0x64A),
+    (0x905, 0x939),
+    (0x3041, 0x3096),
+    (0x4E00, 0x9FA5),
+    (0xAC00, 0xD7A3),
+    (0x1F600, 0x1F64F),
+)
+"""Ranges of letters, marks and signs of several scripts."""
+
 UNRELATED = (
     "the cat sleeps on the warm window",
     "stock prices fell sharply in March",
@@ -90,7 +106,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, door: str) 
         raise NotApplicable("capabilities state no max_dimensions")
     embedding.require(door)
     for model in embedding.able(door):
-        for text in ("hi", UNRELATED[0], SCRIPTS["cjk"], FILLER):
+        for text in ("hi", FILLER):
             holds(requirement, embedding.ask(door, embedding.fit(text), model=model), embedding)
 
 
@@ -100,9 +116,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, door: str) 
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, door: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
     embedding.require(door)
-    texts = [*("hi", *UNRELATED[:2], SCRIPTS["emoji"], FILLER), *([FILLER * 40] if not embedding.limit else [])]
-    if embedding.limit and embedding.limit <= 2_000:
-        texts.append(embedding.text_of(embedding.limit))
+    texts = [UNRELATED[0], SCRIPTS["emoji"], FILLER * 40]
     for model in embedding.able(door):
         wanted = len(embedding.vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, texts):
@@ -130,7 +144,8 @@ def test_the_text_comes_back_letter_by_letter(embedding: Embedding, door: str) -
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
     """Letters, marks and signs of any script are embedded, by every listed model."""
-    for model in embedding.able():
+    models = embedding.able()
+    for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
         reply = embedding.embed(embedding.fit(SCRIPTS[script]), model=model)
         embedding.fits(reply)
         expect.success(reply, f"an embedding of a text of the kind {script}")
@@ -141,9 +156,9 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     """Generated texts of letters, marks and signs of all scripts are embedded, and given back."""
     strategies = generate.strategies()
     embedding.require("embed")
-    letters = strategies.characters(categories=["Lu", "Ll", "Lo", "Mn", "Nd", "So", "Po", "Zs"])
+    letters = strategies.one_of(*(strategies.integers(*ends) for ends in LETTERS)).map(chr)
     most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
-    texts = strategies.text(letters, min_size=1, max_size=most).filter(lambda text: any(map(str.isalpha, text)))
+    texts = strategies.lists(letters, min_size=1, max_size=most).map(lambda found: "".join(["a", *found[1:]]))
 
     def check(text: str) -> None:
         reply = embedding.embed(text)
@@ -183,8 +198,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
     text = embedding.fit(UNRELATED[0])
     embedding.require("embed")
     vectors = [embedding.vector("embed", text) for _ in range(3)]
-    fresh = embedding.fresh()
-    assert isinstance(fresh, Embedding)
+    fresh = embedding.anew()
     for other in (*vectors[1:], fresh.vector("embed", text)):
         expect.that(distance(vectors[0], other) <= 1e-6, "the same vector", "another one")
 
@@ -307,11 +321,10 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
     for model in embedding.able("stream_embed"):
-        for again in range(2):
-            stream = embedding.streamed(embedding.fit(text), model=model)
-            embedding.fits(stream)
-            expect.finished(stream, f"a stream, {again} times before")
-            holds(requirement, stream, embedding)
+        stream = embedding.streamed(embedding.fit(text), model=model)
+        embedding.fits(stream)
+        expect.finished(stream, "a stream")
+        holds(requirement, stream, embedding)
 
 
 @pytest.mark.core
@@ -320,10 +333,10 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     embedding.require("stream_embed")
     for model in embedding.able("stream_embed"):
-        for text in ("hi", embedding.unique()):
-            for _ in range(2):
-                found = only(embedding, embedding.streamed(embedding.fit(text), model=model))
-                expect.that(found, "at least one embedding", "none", "chunk.embeddings")
+        text = embedding.unique()
+        for _ in range(2):
+            found = only(embedding, embedding.streamed(text, model=model))
+            expect.that(found, "at least one embedding", "none", "chunk.embeddings")
 
 
 @pytest.mark.requirement("EMB-STREAM-3")
@@ -373,8 +386,11 @@ def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
 def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
     """The texts of an answer are those that were sent."""
     several(embedding, 1, least=1) if door == "embed_batch" else embedding.require(door)
-    for model in embedding.able(door):
-        for sent in map(embedding.fit, (*SCRIPTS.values(), FILLER.strip(), embedding.unique())):
+    for number, model in enumerate(embedding.able(door)):
+        texts = (
+            [*SCRIPTS.values(), FILLER.strip()] if not number and door == "embed" else [SCRIPTS["latin"], FILLER * 2]
+        )
+        for sent in map(embedding.fit, (*texts, embedding.unique())):
             reply = embedding.ask(door, sent, model=model)
             if reply.is_error or not embedding.holds(sent):
                 continue

@@ -15,7 +15,6 @@ from pytest_corpus.suites.embedding.batches import (
     each_its_own,
     failures_of,
     family_of,
-    own_vectors,
     placed,
     problems,
     several,
@@ -38,8 +37,7 @@ MOST_TEXTS = 2_048
 
 def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
     """So many texts, arranged in one of the ways."""
-    mark = "" if embedding.small else f" {embedding.unique()}"
-    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}{mark}") for number in range(many)]
+    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
     if how == "all_equal":
@@ -82,10 +80,9 @@ def test_no_text_is_lost(embedding: Embedding, how: str) -> None:
 @pytest.mark.parametrize("how", ARRANGEMENTS)
 def test_each_text_gets_its_own_vector(embedding: Embedding, how: str) -> None:
     """The vectors stand in the order of the texts, for every listed model."""
-    many = several(embedding, 7)
+    texts = arranged(embedding, how, several(embedding, 7))
     for model in embedding.able("embed_batch"):
-        texts = arranged(embedding, how, many)
-        in_order(embedding, texts, embedding.batch(texts, model=model), model=model)
+        in_order(embedding, texts, embedding.anew().batch(texts, model=model), model=model)
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -97,7 +94,7 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, normalize: bool,
     if normalize:
         embedding.normalizes()
     options = {"normalize": normalize, "truncate": truncate}
-    reply = embedding.batch(texts, **options)
+    reply = embedding.anew().batch(texts, **options)
     if truncate and embedding.capabilities.flag("supports_truncation") is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered")
     in_order(embedding, texts, reply, **options)
@@ -111,9 +108,10 @@ def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding,
     texts = arranged(embedding, "plain", several(embedding, 6))
     last = len(texts) - 1
     before = {"first": [0], "middle": [last // 2], "last": [last], "alternate": [*range(0, last + 1, 2)]}
+    fresh = embedding.anew()
     for position in before.get(known, [*range(last, -1, -1)]):
-        embedding.ask(by, texts[position])
-    in_order(embedding, texts, embedding.batch(texts))
+        fresh.ask(by, texts[position])
+    in_order(embedding, texts, fresh.batch(texts))
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -122,7 +120,7 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
     strategies = generate.strategies()
     many = several(embedding, 8)
     pool = list(dict.fromkeys(embedding.fit(word) for word in (*WORDS, "a", "to", "ox", "Apple", "apple", "x y")))
-    own = own_vectors(embedding, pool)
+    own = embedding.own_vectors(pool)
 
     def check(texts: list[str]) -> None:
         reply = embedding.batch(texts)
@@ -172,7 +170,7 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
         raise Blocked("EMB-TRUNC-9", "a text beyond the limit is not refused in a batch")
     expect.that(failed == bad, f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
     good = [text for number, text in enumerate(texts) if number not in bad]
-    each_its_own(embedding, found, texts, own_vectors(embedding, good, truncate=False))
+    each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False))
 
 
 @pytest.mark.requirement("EMB-BATCH-3")
@@ -347,7 +345,7 @@ def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
 def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
     """The vectors of a batch are those that its texts get in batches of their own, in their order."""
     found = placed(embedding, "EMB-BATCH-2", reply, texts)
-    own = own_vectors(embedding, texts, **changed)
+    own = embedding.own_vectors(texts, **changed)
     if len(own) > 1 and all(distance(one, other) == 0 for one in own.values() for other in own.values()):
         raise Blocked("EMB-EMBED-5", "all texts have the same vector")
     each_its_own(embedding, found, texts, own)
