@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from pytest_corpus.reference.foundation import Provider
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink
+    from pytest_corpus.reference.vector_adapter import ReferenceVector
 
-__all__ = ["llm"]
+__all__ = ["llm", "vector"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -20,3 +21,10 @@ def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
 
     return ReferenceLLM(metrics=metrics, provider=provider)
+
+
+def vector(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceVector:
+    """The reference adapter for vectors, a wire handler (SPECIFICATION 9)."""
+    from pytest_corpus.reference.vector_adapter import ReferenceVector
+
+    return ReferenceVector(metrics=metrics, provider=provider)
