@@ -22,9 +22,15 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     Raises:
         ValueError: an id is given twice.
     """
-    from pytest_corpus.spec.requirements import common_conduct, common_wire, llm
+    from pytest_corpus.spec.requirements import common_conduct, common_wire, llm, vector, vector_state
 
-    entries = (*common_wire.REQUIREMENTS, *common_conduct.REQUIREMENTS, *llm.REQUIREMENTS)
+    entries = (
+        *common_wire.REQUIREMENTS,
+        *common_conduct.REQUIREMENTS,
+        *llm.REQUIREMENTS,
+        *vector.REQUIREMENTS,
+        *vector_state.REQUIREMENTS,
+    )
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
         raise ValueError("the requirement catalogue gives an id twice")
