@@ -31,6 +31,12 @@ MODULES = (
     "llm_requests",
     "llm_tools",
     "llm_tokens",
+    "vector_writes",
+    "vector_queries",
+    "vector_ranking",
+    "vector_spaces",
+    "vector_filters",
+    "vector_conduct",
 )
 
 Made = TypeVar("Made", bound=type)
