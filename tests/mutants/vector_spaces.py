@@ -565,8 +565,8 @@ class RevivedAfterDeletion(ReferenceVector):
 
 
 @catches("VEC-STATE-1")
-class UpdateAfterDeletionIsOld(ReferenceVector):
-    """It stores the vector that an id had before it was deleted, where the id is written again with another."""
+class EveryThirdUpdateIsLost(ReferenceVector):
+    """It loses every third update of an id."""
 
     def __init__(self, **hooks: Any) -> None:
         super().__init__(**hooks)
@@ -574,6 +574,5 @@ class UpdateAfterDeletionIsOld(ReferenceVector):
 
     def store(self, space: Space, item: Item) -> None:
         known = space.items.get(item.id)
-        times = self.updated.get((id(space), item.id), 0) + (known is not None)
-        self.updated[id(space), item.id] = times
-        super().store(space, known if known is not None and times % 3 == 0 else item)
+        times = self.updated[id(space), item.id] = self.updated.get((id(space), item.id), 0) + 1
+        super().store(space, known if known is not None and times % 4 == 0 else item)

@@ -47,21 +47,15 @@ class CacheOutlivesUpserts(ReferenceVector):
 
 
 @catches("VEC-UPSERT-2")
-class LaterWritesAreLost(ReferenceVector):
-    """It builds the index of a namespace at the first write and adds no later ids to it."""
-
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
-        self.built: set[int] = set()
+class LateComersAreLost(ReferenceVector):
+    """It builds the index of a namespace at the first write, and adds no single new vector to it."""
 
     def write(self, call: Call, namespace: str, items: Sequence[Item]) -> dict[str, Any]:
         space = self.space(call, namespace)
-        known = set(space.items) if space.version in self.built else None
+        known = dict(space.items)
         result = super().write(call, namespace, items)
-        self.built.add(space.version)
-        for item in items:
-            if known is not None and item.id not in known and len(items) == 1:
-                del space.items[item.id]
+        if known and len(items) == 1 and items[0].id not in known:
+            del space.items[items[0].id]
         return result
 
 

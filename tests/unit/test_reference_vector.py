@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import time
@@ -293,6 +294,24 @@ def test_a_replay_is_answered_as_the_first_time_and_undoes_nothing() -> None:
     assert found(adapter) == ["east"]
     upsert(adapter, {**NORTH, "vector": [0, 3]}, **key)
     assert found(adapter) == ["east", "north"]
+
+
+def test_a_replay_at_the_same_time_waits_for_the_first_call() -> None:
+    """A client that retries too early causes no work either."""
+
+    async def both(adapter: ReferenceVector) -> list[dict[str, Any]]:
+        envelope = {"op": "vector.upsert", "ctx": {"idempotency_key": "k"}, "args": {"vectors": [NORTH]}}
+        return await asyncio.gather(adapter.handle(envelope), adapter.handle(envelope))
+
+    class Slow(Backend):
+        async def reached(self, op: str, **facts: Any) -> None:
+            await super().reached(op, **facts)
+            await asyncio.sleep(0.01)
+
+    backend = Slow()
+    first, second = run(both(ReferenceVector(provider=backend)))
+    assert first["result"] == second["result"]
+    assert len(backend.calls) == 1
 
 
 def test_what_is_stored_is_not_what_the_caller_holds() -> None:
