@@ -16,5 +16,20 @@ CHAPTERS = {
         "test_deadline_enforcement",
         "test_error_mapping_retryable",
     ),
+    "vector": (
+        "test_wire_handler",
+        "test_capabilities_shape",
+        "test_namespace_operations",
+        "test_upsert_basic",
+        "test_query_basic",
+        "test_dimension_validation",
+        "test_filtering_semantics",
+        "test_delete_operations",
+        "test_batch_size_limits",
+        "test_health_report",
+        "test_context_siem",
+        "test_deadline_enforcement",
+        "test_error_mapping_retryable",
+    ),
 }
 """The chapters of each component that has a suite, in the order in which they run: foundations first."""
