@@ -330,7 +330,7 @@ class StoredVectorsAreLogged(ReferenceVector):
     """It logs the vectors that it stores."""
 
     def store(self, space: Space, item: Item) -> None:
-        log.info("storing %s", item.vector)
+        log.warning("storing %s", item.vector)
         super().store(space, item)
 
 
@@ -349,7 +349,7 @@ class BatchedVectorsAreLogged(ReferenceVector):
     """It logs the queries of a batch."""
 
     async def answers(self, call: Call, queries: Sequence[Query]) -> dict[str, Any]:
-        log.info("asking %s", [query.vector for query in queries])
+        log.warning("asking %s", [query.vector for query in queries])
         return await super().answers(call, queries)
 
 
