@@ -406,17 +406,6 @@ class ItemsOfElsewhereAreLost(ReferenceVector):
         return not isinstance(item, Mapping) or item.get("namespace") in (None, namespace)
 
 
-@catches("VEC-UPSERT-14")
-class ItemsOfElsewhereStayHere(ReferenceVector):
-    """It stores an item in the namespace of the upsert, whatever it names itself."""
-
-    def read_item(self, fields: Fields, namespace: str) -> Item:
-        here = (
-            {**fields.values, "namespace": None} if isinstance(fields.values.get("namespace"), str) else fields.values
-        )
-        return super().read_item(replace(fields, values=here), namespace)
-
-
 @catches("VEC-UPSERT-15")
 class NullsAreLeftOut(ReferenceVector):
     """It stores no metadata that are null."""
