@@ -29,7 +29,7 @@ FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", "COM-CAP-1")
 
 @dataclass
 class Trial:
-    """A conformance test in progress; `record` is what it comes to, `evidence` the exchange (or replay) behind each finding."""
+    """A conformance test in progress: `record` is what it comes to, `evidence` what is behind each finding."""
 
     item: pytest.Item
     adapter: Adapter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 Components = Sequence[float]
 
@@ -72,7 +72,7 @@ def near(left: Any, right: float, scale: float = 1.0) -> bool:
     return is_number(left) and abs(left - right) <= TOLERANCE * max(1.0, abs(right), scale)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a JSON value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -87,8 +87,3 @@ def parallel(left: Any, right: Components) -> bool:
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     return cosine(left, right) > 1 - TOLERANCE
-
-
-def in_order(values: Sequence[float]) -> bool:
-    """Whether numbers never rise but for what rounding does."""
-    return all(later <= earlier + TOLERANCE * max(1.0, abs(earlier)) for earlier, later in zip(values, values[1:]))

@@ -104,7 +104,7 @@ class Place:
             return {id_of(match): match for match in self.matches(None, total, **args)}
         vectors = [components for versions in self.known.values() for components in versions]
         found: dict[str, Mapping[str, Any]] = {}
-        for vector in vectors or [None]:
+        for vector in vectors:
             found.update({id_of(match): match for match in self.matches(vector, total, **args)})
         return found
 

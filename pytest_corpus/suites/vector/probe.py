@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
@@ -19,11 +20,6 @@ from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.place import Item, Place, id_of, matches_of, results_of, stored
 from pytest_corpus.suites.vector.requests import VectorRequests
 
-USUAL_DIMENSIONS = 4
-
-HOME = (15, 75, 135)
-"""The directions of the vectors that plain queries look for."""
-
 
 class Vector(VectorRequests):
     """Requests of the vector component.
@@ -32,8 +28,6 @@ class Vector(VectorRequests):
     the adapter just before the first call that names them.
     """
 
-    component = "vector"
-    principal = "query"
     core: Mapping[str, str] = {
         **Subject.core,
         "query": "VEC-QUERY-1",
@@ -46,131 +40,10 @@ class Vector(VectorRequests):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._doomed: dict[str, Item | None] = {}
         self._ready: set[tuple[Any, ...]] = set()
         self._obstacles: list[Undecided] = []
-        self._preparing = False
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
-
-    # -- what is offered -------------------------------------------------------------------------------
-
-    def claimed(self, name: str) -> bool | None:
-        """Namespaces can be created and deleted with either of two capabilities (R22)."""
-        if name not in ("create_namespace", "delete_namespace"):
-            return super().claimed(name)
-        said = {self.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
-        return True if True in said else False if False in said else None
-
-    @cached_property
-    def namespaces(self) -> bool:
-        """Whether namespaces can be created, by what capabilities say or by trying."""
-        claimed = self.claimed("create_namespace")
-        return self._answers("create_namespace", self.named()) if claimed is None else claimed
-
-    @cached_property
-    def filters(self) -> bool:
-        """Whether filters are offered, by what capabilities say or by trying."""
-        claimed = self.capabilities.flag("supports_filters")
-        if claimed is None:
-            return self._answers("query", {**self.minimal("query"), "filter": {"kind": "home"}})
-        return claimed
-
-    def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
-        with self.client.provider.paused():
-            return not self.call(name, args).is_a("NotSupported")
-
-    @property
-    def tenants(self) -> bool:
-        """Whether tenants may have data of their own."""
-        return self.capabilities.flag("supports_multi_tenant") is not False
-
-    @cached_property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics of the protocol that capabilities list, as they spell them."""
-        return tuple(name for name in self.capabilities.names("metrics") if canonical(name))
-
-    @property
-    def metric(self) -> str | None:
-        """The metric of plain namespaces; None where none is listed."""
-        return self.metrics[0] if self.metrics and (self.namespaces or len(self.metrics) == 1) else None
-
-    @cached_property
-    def dimensions(self) -> int:
-        """The dimensions of plain vectors: the fixed ones where there are such, else a few."""
-        if self.fixed or self.namespaces:
-            return self.usual
-        name = self.name()
-        with self._prepared():
-            reply = self.call("upsert", {"vectors": [{"id": name, "vector": direction(45, self.usual)}]})
-            self.call("delete", {"ids": [name]})
-        if not reply.is_a("DimensionMismatch"):
-            return self.usual
-        expected = reply.details.get("expected")
-        most = self.capabilities.limit("max_dimensions") or self.usual
-        return expected if isinstance(expected, int) and expected > 0 else most
-
-    @property
-    def fixed(self) -> int | None:
-        """The dimensions that every vector has (R22); None where none are stated."""
-        return self.capabilities.limit("dimension")
-
-    @cached_property
-    def usual(self) -> int:
-        """The dimensions of plain namespaces, by what capabilities say."""
-        return self.fixed or min(USUAL_DIMENSIONS, self.capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
-
-    @property
-    def batch(self) -> int | None:
-        """The most vectors of an upsert; None where no limit is stated."""
-        if self.capabilities.flag("supports_batch_operations") is False:
-            return 1
-        return self.capabilities.limit("max_batch_size")
-
-    def at_most(self, top_k: int) -> int:
-        """So many matches, or as many as may be asked for."""
-        return min(top_k, self.capabilities.limit("max_top_k") or top_k)
-
-    def several(self, count: int = 2) -> None:
-        """Go on only where an upsert may hold so many vectors.
-
-        Raises:
-            NotApplicable: it may not.
-        """
-        if (self.batch or count) < count:
-            raise NotApplicable(f"an upsert holds at most {self.batch} vectors")
-
-    def need_filters(self) -> None:
-        """Go on only where filters are offered and a plain one is answered.
-
-        Raises:
-            NotApplicable: they are not offered.
-            Blocked: a plain filter is refused.
-        """
-        if not self.filters:
-            raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
-        self.require("query")
-        reply = self.call("query", {**self.minimal("query"), "filter": {"kind": "home"}})
-        if reply.is_error:
-            raise Blocked("VEC-FILTER-1", f"a plain filter is answered with {reply}")
-
-    def need_namespaces(self) -> None:
-        """Go on only where namespaces can be created.
-
-        Raises:
-            NotApplicable: they can not.
-        """
-        if not self.namespaces:
-            raise NotApplicable("namespaces can not be created")
-
-    def isolated(self) -> None:
-        """Go on only where capabilities claim that tenants are kept apart (R25).
-
-        Raises:
-            NotApplicable: they do not.
-        """
-        if self.capabilities.flag("supports_multi_tenant") is not True:
-            raise NotApplicable("supports_multi_tenant is not claimed")
 
     # -- places ----------------------------------------------------------------------------------------
 
@@ -189,37 +62,11 @@ class Vector(VectorRequests):
                 raise Blocked("VEC-NS-1", f"create_namespace is answered with {reply}")
         else:
             place.name = "default"
+            offered = [self.filters, *map(self.offers, self.operations())]
+            assert offered, "what is offered is found out before the sweep, because that fills the home again"
             self._sweep(tenant)
         place.put(*items)
         return place
-
-    @cached_property
-    def home(self) -> str:
-        """The namespace of plain queries; nothing but a few vectors is ever written to it."""
-        return self.name("home") if self.namespaces else "default"
-
-    @cached_property
-    def scratch(self) -> str:
-        """The namespace of plain writes."""
-        return self.name("scratch") if self.namespaces else "default"
-
-    @cached_property
-    def settled(self) -> tuple[Item, ...]:
-        """The vectors of the home namespace."""
-        return tuple(
-            {
-                "id": self.name("home"),
-                "vector": direction(degrees, self.dimensions),
-                "metadata": {"kind": "home", "part": number},
-            }
-            for number, degrees in enumerate(HOME)
-        )
-
-    def doom(self, item: Item | None = None) -> str:
-        """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted."""
-        name = str(item["id"]) if item else self.name("doomed")
-        self._doomed[name] = item
-        return name
 
     def fresh(self) -> Subject:
         """Another instance, which shares the names of places but not what is in them."""
@@ -248,9 +95,11 @@ class Vector(VectorRequests):
         if not isinstance(args, Mapping) or op in ("vector.capabilities", "vector.health", "vector.create_namespace"):
             return
         queries, ids = args.get("queries"), args.get("ids")
-        named = [args, *(query for query in queries if isinstance(query, Mapping))] if queries else [args]
+        named = (
+            [args, *(query for query in queries if isinstance(query, Mapping))] if isinstance(queries, list) else [args]
+        )
         spaces = {str(each.get("namespace", "default")) for each in named}
-        with self._prepared():
+        with self.prepares():
             for space in sorted(spaces & {self.home, self.scratch}):
                 self._make(space, tenant)
             for name in sorted(space for space in spaces if space in self._doomed):
@@ -258,15 +107,6 @@ class Vector(VectorRequests):
             for name in ids if isinstance(ids, list) else []:
                 if isinstance(name, str) and (item := self._doomed.get(name)):
                     self._once(tenant, name, partial(self._fill, self.scratch, [item], tenant))
-
-    @contextmanager
-    def _prepared(self) -> Iterator[None]:
-        outer, self._preparing = self._preparing, True
-        try:
-            with self.client.provider.paused():
-                yield
-        finally:
-            self._preparing = outer
 
     def _once(self, tenant: str | None, name: str, work: Callable[[], None]) -> None:
         key = (self.client.generation, tenant if self.tenants else None, name)
@@ -299,8 +139,15 @@ class Vector(VectorRequests):
             batch = list(items[start : start + size])
             stored(self.call("upsert", {"vectors": batch, **self.at(name)}, ctx), len(batch))
 
+    def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
+        """The matches of each query of a batch that must be answered."""
+        args = {"queries": [dict(query) for query in queries], **where}
+        reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
+        results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        return [matches_of(result) for result in results]
+
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
-        """An answer, waited for as long as an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
+        """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
         reply = attempt()
         for _ in range(PATIENT_TRIES - 1):
             if not filled or not reply.is_a("IndexNotReady") or self._vain_waits.count >= VAIN_WAITS:
@@ -337,7 +184,7 @@ class Vector(VectorRequests):
             left = list(self._stored.pop(owner, {}))
             size = self.batch or 100
             for start in range(0, len(left), size):
-                with self._prepared():
+                with self.prepares():
                     ctx = {"tenant": owner} if owner else {}
                     self.call("delete", {"ids": left[start : start + size]}, ctx)
         self._ready.clear()
@@ -346,7 +193,7 @@ class Vector(VectorRequests):
         """Delete what was made with the adapter, as far as it can be deleted."""
         self.client.provider.clear()
         for tenant, name in list(self._spaces):
-            with self._prepared():
+            with self.prepares():
                 self.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
         for tenant in list(self._stored):
             self._sweep(tenant)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
-from pytest_corpus.suites.subject import Subject
 from pytest_corpus.suites.vector.geometry import direction
+from pytest_corpus.suites.vector.offers import VectorOffers
+from pytest_corpus.suites.vector.place import Item
 
 Request = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -16,49 +17,44 @@ DIGITS = 12
 
 MINUTE_AGO_MS = -60_000
 
+HOME = (15, 75, 135)
+"""The directions of the vectors that plain queries look for."""
 
-class VectorRequests(Subject):
+
+class VectorRequests(VectorOffers):
     """Requests in and about the home and scratch namespaces, which `Vector` makes."""
 
-    namespaces: bool
-    filters: bool
-    dimensions: int
-    usual: int
-    metrics: tuple[str, ...]
-    home: str
-    scratch: str
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._doomed: dict[str, Item | None] = {}
 
-    def doom(self, item: Mapping[str, Any] | None = None) -> str:
-        raise NotImplementedError
+    @cached_property
+    def home(self) -> str:
+        """The namespace of plain queries; nothing but a few vectors is ever written to it."""
+        return self.name("home") if self.namespaces else "default"
 
-    def at_most(self, top_k: int) -> int:
-        raise NotImplementedError
+    @cached_property
+    def scratch(self) -> str:
+        """The namespace of plain writes."""
+        return self.name("scratch") if self.namespaces else "default"
 
-    def name(self, prefix: str = "v") -> str:
-        """A name that no other vector or namespace of this run or worker has."""
-        self._made.count += 1
-        return f"{prefix}-{self.settings.run}-{self._made.count}"
+    @cached_property
+    def settled(self) -> tuple[Item, ...]:
+        """The vectors of the home namespace."""
+        return tuple(
+            {
+                "id": self.name("home"),
+                "vector": direction(degrees, self.dimensions),
+                "metadata": {"kind": "home", "part": number},
+            }
+            for number, degrees in enumerate(HOME)
+        )
 
-    def unique(self, prefix: str = "note") -> str:
-        return self.name(prefix)
-
-    def item(self, degrees: float = 45, metadata: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-        """A vector of unit length with an id of its own."""
-        named = {"id": self.name(), "vector": direction(degrees, self.dimensions)}
-        return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
-
-    def at(self, namespace: str) -> dict[str, Any]:
-        """The argument that names a namespace, where there is more than one."""
-        return {"namespace": namespace} if self.namespaces else {}
-
-    def named(self, name: str = "", dimensions: int | None = None, metric: str | None = None) -> dict[str, Any]:
-        """The arguments that create a namespace."""
-        chosen = metric or next(iter(self.metrics), None)
-        return {
-            "namespace": name or self.name("corpus"),
-            "dimensions": dimensions or self.usual,
-            **({"distance_metric": chosen} if chosen else {}),
-        }
+    def doom(self, item: Item | None = None) -> str:
+        """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted."""
+        name = str(item["id"]) if item else self.name("doomed")
+        self._doomed[name] = item
+        return name
 
     # -- plain requests --------------------------------------------------------------------------------
 
@@ -75,10 +71,6 @@ class VectorRequests(Subject):
             return self.named()
         return {"namespace": self.doom()} if name == "delete_namespace" else {}
 
-    def looking(self, degrees: float = 15) -> dict[str, Any]:
-        """The arguments of a query without its namespace."""
-        return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
-
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
         self._made.count += 1
@@ -92,7 +84,7 @@ class VectorRequests(Subject):
     def distinguishable(self) -> list[dict[str, Any]]:
         self.require("query")
         many = max(2, min(6, self.capabilities.limit("concurrency") or 6))
-        angles = [(15, 75, 135)[number % 3] for number in range(many)]
+        angles = [HOME[number % len(HOME)] for number in range(many)]
         return [self.envelope("query", {**self.looking(degrees), **self.at(self.home)}) for degrees in angles]
 
     # -- bad ones --------------------------------------------------------------------------------------
@@ -110,7 +102,7 @@ class VectorRequests(Subject):
 
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         query = self.minimal("query")
-        wrong = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]
+        wrong: list[dict[str, Any]] = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]
         if self.filters:
             wrong.append({"filter": {"part": number}})
         found: list[Request] = []
