@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from pytest_corpus.reference.foundation import Provider
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink
+    from pytest_corpus.reference.vector_adapter import ReferenceVector
 
-__all__ = ["embedding", "llm"]
+__all__ = ["embedding", "llm", "vector"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -21,6 +22,13 @@ def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
 
     return ReferenceLLM(metrics=metrics, provider=provider)
+
+
+def vector(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceVector:
+    """The reference adapter for vectors, a wire handler (SPECIFICATION 9)."""
+    from pytest_corpus.reference.vector_adapter import ReferenceVector
+
+    return ReferenceVector(metrics=metrics, provider=provider)
 
 
 def embedding(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceEmbedding:

@@ -1,0 +1,130 @@
+"""Where a real adapter has an index: namespaces of vectors, how near two vectors are, which metadata match."""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+LARGEST_FLOAT = sys.float_info.max
+Measures = Mapping[str, Callable[[Sequence[float], Sequence[float]], tuple[float, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A stored vector."""
+
+    id: str
+    vector: list[float]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Space:
+    """A namespace: items by id; `dimensions` is None until the first vector, `version` moves with every write."""
+
+    metric: str
+    dimensions: int | None = None
+    items: dict[str, Item] = field(default_factory=dict)
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item that a query found; a higher score and a lower distance are better (SPECIFICATION 9.4)."""
+
+    item: Item
+    score: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One term of a filter: what `operator` must say of the metadata under `name`."""
+
+    name: str
+    operator: str
+    operand: Any
+
+
+def finite(value: float) -> float:
+    """The nearest number that JSON can say."""
+    return max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
+
+
+def scaled(vector: Sequence[float]) -> tuple[list[float], float]:
+    """A vector of components within [-1, 1], and the factor that gives the original."""
+    factor = max(map(abs, vector)) or 1
+    return [component / factor for component in vector], factor
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class Geometry:
+    """Score and distance under each metric, for finite vectors of any magnitude."""
+
+    @property
+    def measures(self) -> Measures:
+        return {"cosine": self.cosine, "euclidean": self.euclidean, "dot": self.dot}
+
+    def measure(self, metric: str, query: Sequence[float], stored: Sequence[float]) -> tuple[float, float]:
+        return self.measures[metric](query, stored)
+
+    def cosine(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
+        """The cosine of the angle, and 1 less that; a zero vector has no direction and scores 0."""
+        (a, _), (b, _) = scaled(left), scaled(right)
+        norms = math.hypot(*a) * math.hypot(*b)
+        score = max(-1.0, min(1.0, math.fsum(map(operator.mul, a, b)) / norms)) if norms else 0.0
+        return score, 1 - score
+
+    def euclidean(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
+        """The distance, and a score in (0, 1] that falls as it grows."""
+        distance = finite(math.dist(left, right))
+        return 1 / (1 + distance), distance
+
+    def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
+        """The product, and a distance that falls as it grows and is never negative (edition 1.0.0)."""
+        (a, one), (b, other) = scaled(left), scaled(right)
+        score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
+        return score, 1 / (1 + score) if score > 0 else 1 - score
+
+
+class Conditions:
+    """What a filter may say of metadata (SCHEMA 4.2.2), and whether it is so."""
+
+    equality = "eq"
+    comparisons: Mapping[str, Callable[[Any, Any], bool]] = {
+        "gt": operator.gt,
+        "gte": operator.ge,
+        "lt": operator.lt,
+        "lte": operator.le,
+    }
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """All that a filter may use beside plain equality, to be advertised (R31)."""
+        return tuple(f"{sign}{name}" for sign in ("", "$") for name in (*self.comparisons, "in"))
+
+    def passes(self, metadata: Mapping[str, Any], conditions: Sequence[Condition]) -> bool:
+        """Whether all conditions hold."""
+        return all(self.holds(metadata, condition) for condition in conditions)
+
+    def holds(self, metadata: Mapping[str, Any], condition: Condition) -> bool:
+        """Whether one condition holds; none does of a name that is not there."""
+        if condition.name not in metadata:
+            return False
+        value, operand = metadata[condition.name], condition.operand
+        if condition.operator == self.equality:
+            return self.equal(value, operand)
+        if condition.operator == "in":
+            return any(self.equal(value, one) for one in operand)
+        return is_number(value) and self.comparisons[condition.operator](value, operand)
+
+    def equal(self, left: Any, right: Any) -> bool:
+        """Equality of JSON scalars: true is not 1, but 1 is 1.0."""
+        return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)

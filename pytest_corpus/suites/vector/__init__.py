@@ -1,0 +1,1 @@
+"""The conformance tests of the vector component."""

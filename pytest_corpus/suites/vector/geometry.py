@@ -1,0 +1,89 @@
+"""Vectors that any adapter can tell apart, and how near they are under each metric (SPECIFICATION 9.4; R30)."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeGuard
+
+Components = Sequence[float]
+
+SAME_METRIC = {"dotproduct": "dot", "dot_product": "dot"}
+"""Spellings of a metric that the protocol calls otherwise (R30)."""
+
+METRICS = ("cosine", "euclidean", "dot")
+"""The metrics of the protocol."""
+
+POLAR = ((10, 0.4), (30, 3.0), (60, 1.0), (120, 0.8), (170, 2.0))
+"""Angles and lengths of vectors that each metric ranks in another order, seen from `SEEN_FROM`."""
+
+SEEN_FROM = (0, 1.5)
+
+TOLERANCE = 1e-3
+"""How much of a number single precision, or an approximate index, may cost."""
+
+
+def canonical(metric: str | None) -> str | None:
+    """The protocol's name of a metric; None for one that it does not know."""
+    name = SAME_METRIC.get(metric or "", metric)
+    return name if name in METRICS else None
+
+
+def direction(degrees: float, dimensions: int, length: float = 1.0) -> list[float]:
+    """A vector in the plane of the first two components; on a line, one that differs in its length."""
+    angle = math.radians(degrees)
+    if dimensions == 1:
+        return [round(length + degrees / 180, 9)]
+    return [round(length * math.cos(angle), 9), round(length * math.sin(angle), 9), *[0.0] * (dimensions - 2)]
+
+
+def dot(left: Components, right: Components) -> float:
+    """The dot product."""
+    return math.fsum(map(operator.mul, left, right))
+
+
+def cosine(left: Components, right: Components) -> float:
+    """The cosine of the angle between two vectors."""
+    lengths = math.hypot(*left) * math.hypot(*right)
+    return dot(left, right) / lengths if lengths else 0.0
+
+
+def nearness(left: Components, right: Components) -> float:
+    """The euclidean distance, negated so that more is better as elsewhere."""
+    return -math.dist(left, right)
+
+
+GOODNESS: Mapping[str, Callable[[Components, Components], float]] = {
+    "cosine": cosine,
+    "euclidean": nearness,
+    "dot": dot,
+}
+"""How good a match is under each metric: more is better."""
+
+
+def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> list[str]:
+    """The ids of all vectors, best first."""
+    return sorted(vectors, key=lambda name: -GOODNESS[metric](query, vectors[name]))
+
+
+def near(left: Any, right: float, scale: float = 1.0) -> bool:
+    """Whether something is a number close to another."""
+    return is_number(left) and abs(left - right) <= TOLERANCE * max(1.0, abs(right), scale)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a JSON value is a number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def alike(left: Any, right: Components) -> bool:
+    """Whether something is a list of about the same components."""
+    return isinstance(left, list) and len(left) == len(right) and all(map(near, left, right))
+
+
+def parallel(left: Any, right: Components) -> bool:
+    """Whether something is a vector of about the same direction: a cosine index may keep vectors normalized."""
+    if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
+        return False
+    return cosine(left, right) > 1 - TOLERANCE

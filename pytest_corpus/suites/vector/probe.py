@@ -1,0 +1,252 @@
+"""The vector component as its suite speaks to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import payload_problem
+from pytest_corpus.suites.fixtures import SUBJECT
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.subject import PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, VAIN_WAITS, Subject
+from pytest_corpus.suites.vector.geometry import canonical, direction
+from pytest_corpus.suites.vector.place import Item, Place, id_of, matches_of, results_of, stored
+from pytest_corpus.suites.vector.requests import VectorRequests
+
+
+class Vector(VectorRequests):
+    """Requests of the vector component.
+
+    Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
+    the adapter just before the first call that names them.
+    """
+
+    core: Mapping[str, str] = {
+        **Subject.core,
+        "query": "VEC-QUERY-1",
+        "batch_query": "VEC-MULTI-1",
+        "upsert": "VEC-UPSERT-1",
+        "delete": "VEC-DELETE-1",
+        "create_namespace": "VEC-NS-1",
+        "delete_namespace": "VEC-NS-1",
+    }
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._ready: set[tuple[Any, ...]] = set()
+        self._obstacles: list[Undecided] = []
+        self._spaces: dict[tuple[str | None, str], None] = {}
+        self._stored: dict[str | None, dict[str, None]] = {}
+
+    # -- places ----------------------------------------------------------------------------------------
+
+    def place(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Place:
+        """A new namespace with these vectors in it; without namespaces the default one, swept.
+
+        Raises:
+            Blocked: it cannot be created or written to.
+        """
+        ctx = {"tenant": tenant} if tenant else {}
+        dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
+        place = Place(self, name or self.name("corpus"), dimensions, metric, ctx)
+        if self.namespaces:
+            reply = self.call("create_namespace", self.named(place.name, dimensions, metric), ctx)
+            if reply.is_error or not reply.is_success:
+                raise Blocked("VEC-NS-1", f"create_namespace is answered with {reply}")
+        else:
+            place.name = "default"
+            offered = [self.filters, *map(self.offers, self.operations())]
+            assert offered, "what is offered is found out before the sweep, because that fills the home again"
+            self._sweep(tenant)
+        place.put(*items)
+        return place
+
+    def fresh(self) -> Subject:
+        """Another instance, which shares the names of places but not what is in them."""
+        shared = (self.home, self.scratch, self.settled, self.dimensions, self.namespaces)
+        other = super().fresh()
+        assert isinstance(other, Vector)
+        other.home, other.scratch, other.settled, other.dimensions, other.namespaces = shared
+        other._doomed, other._spaces, other._stored = self._doomed, self._spaces, self._stored
+        if other.client is self.client:
+            other._ready = self._ready
+        return other
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def send(self, request: Any, **options: Any) -> Reply:
+        """Make the places that a request speaks of, then send it."""
+        if not self._preparing and isinstance(request, Mapping):
+            self._prepare(request)
+        reply = super().send(request, **options)
+        if reply.is_success:
+            self._note(request)
+        return reply
+
+    def _prepare(self, request: Mapping[str, Any]) -> None:
+        op, args, tenant = request.get("op"), request.get("args"), _tenant(request)
+        if not isinstance(args, Mapping) or op in ("vector.capabilities", "vector.health", "vector.create_namespace"):
+            return
+        queries, ids = args.get("queries"), args.get("ids")
+        named = (
+            [args, *(query for query in queries if isinstance(query, Mapping))] if isinstance(queries, list) else [args]
+        )
+        spaces = {str(each.get("namespace", "default")) for each in named}
+        with self.prepares():
+            for space in sorted(spaces & {self.home, self.scratch}):
+                self._make(space, tenant)
+            for name in sorted(space for space in spaces if space in self._doomed):
+                self._once(tenant, name, partial(self._create, name, tenant))
+            for name in ids if isinstance(ids, list) else []:
+                if isinstance(name, str) and (item := self._doomed.get(name)):
+                    self._once(tenant, name, partial(self._fill, self.scratch, [item], tenant))
+
+    def _once(self, tenant: str | None, name: str, work: Callable[[], None]) -> None:
+        key = (self.client.generation, tenant if self.tenants else None, name)
+        if key in self._ready:
+            return
+        self._ready.add(key)
+        try:
+            work()
+        except Undecided as obstacle:
+            self._obstacles.append(obstacle)
+
+    def _make(self, name: str, tenant: str | None) -> None:
+        def work() -> None:
+            self._create(name, tenant)
+            if name == self.home:
+                self._fill(name, self.settled, tenant)
+                query = {**self.looking(), **self.at(name)}
+                self.ready(lambda: self.call("query", query, {"tenant": tenant} if tenant else {}), True)
+
+        self._once(tenant, name, work)
+
+    def _create(self, name: str, tenant: str | None) -> None:
+        if self.namespaces:
+            self.call("create_namespace", self.named(name), {"tenant": tenant} if tenant else {})
+
+    def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
+        ctx = {"tenant": tenant} if tenant else {}
+        size = self.batch or len(items)
+        for start in range(0, len(items), size):
+            batch = list(items[start : start + size])
+            stored(self.call("upsert", {"vectors": batch, **self.at(name)}, ctx), len(batch))
+
+    def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
+        """The matches of each query of a batch that must be answered."""
+        args = {"queries": [dict(query) for query in queries], **where}
+        reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
+        results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        return [matches_of(result) for result in results]
+
+    def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
+        """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
+        reply = attempt()
+        for _ in range(PATIENT_TRIES - 1):
+            if not filled or not reply.is_a("IndexNotReady") or self._vain_waits.count >= VAIN_WAITS:
+                return reply
+            hint = reply.body.get("retry_after_ms")
+            time.sleep(min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, PATIENT_WAIT_MS) / 1000)
+            reply = attempt()
+        self._vain_waits.count += reply.is_a("IndexNotReady")
+        return reply
+
+    def _asked_to_wait(self, reply: Any) -> float | None:
+        return None if reply.is_a("IndexNotReady") else super()._asked_to_wait(reply)
+
+    def _try(self, name: str) -> Undecided | None:
+        obstacle = super()._try(name)
+        return self._obstacles[0] if isinstance(obstacle, Blocked) and self._obstacles else obstacle
+
+    def _note(self, request: Any) -> None:
+        """Remember what is there now, to be deleted at the end."""
+        args, tenant = request.get("args"), _tenant(request)
+        where = args.get("namespace") if isinstance(args, Mapping) else None
+        if request.get("op") == "vector.create_namespace" and isinstance(where, str):
+            self._spaces[tenant, where] = None
+        elif request.get("op") == "vector.delete_namespace":
+            self._spaces.pop((tenant, str(where)), None)
+        elif request.get("op") == "vector.upsert" and where in (None, "default"):
+            items = [item for item in args.get("vectors") or [] if isinstance(item, Mapping)]
+            self._stored.setdefault(tenant, {}).update({str(item.get("id")): None for item in items})
+
+    def _sweep(self, tenant: str | None) -> None:
+        """Delete what the suite left in the default namespace of a tenant."""
+        shared = [tenant] if self.tenants else list(self._stored)
+        for owner in shared:
+            left = list(self._stored.pop(owner, {}))
+            size = self.batch or 100
+            for start in range(0, len(left), size):
+                with self.prepares():
+                    ctx = {"tenant": owner} if owner else {}
+                    self.call("delete", {"ids": left[start : start + size]}, ctx)
+        self._ready.clear()
+
+    def tidy(self) -> None:
+        """Delete what was made with the adapter, as far as it can be deleted."""
+        self.client.provider.clear()
+        for tenant, name in list(self._spaces):
+            with self.prepares():
+                self.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
+        for tenant in list(self._stored):
+            self._sweep(tenant)
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        edition = self.settings.edition
+        if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
+            requirement = {"capabilities": "COM-CAP-1", "health": "COM-HEALTH-1"}.get(name, "VEC-NS-10")
+            if not isinstance(result, Mapping):
+                yield requirement, Violation("an object", type(result).__name__, "result")
+            elif requirement == "VEC-NS-10" and result.get("success") is False:
+                yield requirement, Violation("true, or an error envelope", "false", "result.success")
+        elif name in ("upsert", "delete"):
+            if problem := payload_problem("vector.types.partial_success_result", result, edition):
+                yield f"VEC-{name.upper()}-1", problem
+        elif name == "query":
+            yield from _query_result(result, edition, "VEC-QUERY-1")
+        elif name == "batch_query":
+            if edition == "1.0.0" and not isinstance(result, Mapping):
+                yield "VEC-MULTI-1", Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+            try:
+                for each in results_of(result):
+                    yield from _query_result(each, edition, "VEC-MULTI-1")
+            except Blocked as problem:
+                yield "VEC-MULTI-1", Violation("a list of query results", problem.reason, "result")
+
+    def told(self, reply: Reply) -> Any:
+        if not reply.is_success:
+            raise NotAssessed(f"a query is answered with {reply}")
+        return next((id_of(match) for match in matches_of(reply.result)), None)
+
+
+def _tenant(request: Mapping[str, Any]) -> str | None:
+    ctx = request.get("ctx")
+    tenant = ctx.get("tenant") if isinstance(ctx, Mapping) else None
+    return tenant if isinstance(tenant, str) and tenant else None
+
+
+def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:
+    if problem := payload_problem("vector.types.query_result", result, edition):
+        yield requirement, problem
+    elif result["total_matches"] < len(result["matches"]):
+        yield "VEC-QUERY-5", Violation("at least the number of matches", "fewer", "result.total_matches")
+
+
+@pytest.fixture
+def vector(request: pytest.FixtureRequest) -> Vector:
+    """The vector component under test."""
+    found = request.node.stash[SUBJECT]
+    assert isinstance(found, Vector)
+    return found
+
+
+PROBE = Vector

@@ -1,0 +1,320 @@
+"""Batches, and limits at the maximum and one beyond (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.vector.checks import exactly, fan
+from pytest_corpus.suites.vector.geometry import is_number
+from pytest_corpus.suites.vector.place import (
+    Place,
+    failures_of,
+    id_of,
+    matches_of,
+    metadata_of,
+    processed,
+    results_of,
+    vector_of,
+)
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+MOST_VECTORS = 5_000
+"""A batch of more vectors is not sent only to see where the limit is."""
+
+MOST_NUMBERS = 2_000_000
+"""Nor one that holds more numbers."""
+
+
+def largest(vector: Vector) -> int:
+    """The stated maximum of vectors in an upsert.
+
+    Raises:
+        NotApplicable: none is stated.
+        NotAssessed: it is too large to be tried.
+    """
+    most = vector.capabilities.limit("max_batch_size")
+    if most is None:
+        raise NotApplicable("no max_batch_size is stated")
+    if most > MOST_VECTORS or most * vector.dimensions > MOST_NUMBERS:
+        raise NotAssessed(f"a batch of {most} vectors is too large to be sent here")
+    return most
+
+
+def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
+    """So many vectors of different directions."""
+    return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
+
+
+def too_large(vector: Vector, more: int = 1) -> tuple[Place, list[dict[str, Any]], Reply]:
+    """The answer to a batch that is larger than allowed."""
+    items = batch_of(vector, largest(vector) + more)
+    place = vector.place()
+    return place, items, place.upsert(*items)
+
+
+@pytest.mark.requirement("VEC-LIMIT-1")
+def test_the_largest_batch_is_stored(vector: Vector) -> None:
+    """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
+    if vector.batch != vector.capabilities.limit("max_batch_size"):
+        raise NotApplicable("batch operations are denied")
+    filters = vector.filters
+    most = largest(vector)
+    place, items = vector.place(), batch_of(vector, most)
+    result = expect.success(place.upsert(*items), f"an upsert of {most}")
+    expect.that(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
+    expect.that(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
+    for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
+        if filters or (vector.at_most(5) == 5 and vector.dimensions > 1):
+            narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
+            found = place.ids(item["vector"], 5, **narrowed)
+            expect.that(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
+    if vector.at_most(most + 3) == most + 3:
+        exactly(place, *items)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-LIMIT-2")
+@pytest.mark.parametrize("more", [1, 7])
+def test_a_batch_that_is_too_large_is_refused(vector: Vector, more: int) -> None:
+    """One vector more than `max_batch_size` is a bad request, not a failure that may be retried."""
+    denied = vector.capabilities.flag("supports_batch_operations") is False
+    expect.refusal(too_large(vector, more)[2], "BadRequest", *(["NotSupported"] if denied else []))
+
+
+@pytest.mark.requirement("VEC-LIMIT-3")
+def test_of_a_batch_that_is_too_large_nothing_is_stored(vector: Vector) -> None:
+    """A refused batch leaves nothing behind of itself, and everything that was there before."""
+    held = vector.item(90)
+    items = batch_of(vector, largest(vector) + 1)
+    place = vector.place(held)
+    reply = place.upsert(*items)
+    expect.readable(reply)
+    if not reply.is_error:
+        raise Blocked("VEC-LIMIT-2", "a batch that is too large is not refused")
+    exactly(place, held, claim="nothing of a refused batch")
+
+
+@pytest.mark.requirement("VEC-LIMIT-6")
+def test_the_refusal_of_a_large_batch_gives_the_limit(vector: Vector) -> None:
+    """`details.max_batch_size` says how many vectors are allowed."""
+    _, _, reply = too_large(vector)
+    expect.refusal(reply, "BadRequest")
+    given = reply.details.get("max_batch_size")
+    expect.that(given == largest(vector), f"{largest(vector)}", type(given).__name__, "details.max_batch_size")
+
+
+@pytest.mark.requirement("VEC-LIMIT-7")
+def test_the_refusal_of_a_large_batch_suggests_a_reduction(vector: Vector) -> None:
+    """`details.suggested_batch_reduction` is a percentage."""
+    _, _, reply = too_large(vector)
+    expect.refusal(reply, "BadRequest")
+    given = reply.details.get("suggested_batch_reduction")
+    expect.that(
+        is_number(given) and 0 <= given <= 100,
+        "a percentage",
+        type(given).__name__,
+        "details.suggested_batch_reduction",
+    )
+
+
+def most_matches(vector: Vector) -> int:
+    """The stated maximum of matches.
+
+    Raises:
+        NotApplicable: none is stated.
+    """
+    most = vector.capabilities.limit("max_top_k")
+    if most is None:
+        raise NotApplicable("no max_top_k is stated")
+    return most
+
+
+@pytest.mark.requirement("VEC-LIMIT-4")
+@pytest.mark.parametrize("door", ["query", "batch_query"])
+def test_the_most_matches_can_be_asked_for(vector: Vector, door: str) -> None:
+    """`top_k` of exactly `max_top_k` is served."""
+    vector.require("query", door)
+    query = {**vector.minimal("query"), "top_k": most_matches(vector)}
+    args = query if door == "query" else {"queries": [query], **vector.at(vector.home)}
+    expect.success(vector.call(door, args), f"top_k of {query['top_k']}")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-LIMIT-5")
+@pytest.mark.parametrize("door", ["query", "last_of_a_batch"])
+@pytest.mark.parametrize("more", [1, 1000])
+def test_more_matches_than_the_most_are_refused(vector: Vector, door: str, more: int) -> None:
+    """`top_k` beyond `max_top_k` is a bad request."""
+    vector.require("query", *(["batch_query"] if door != "query" else []))
+    good = vector.minimal("query")
+    query = {**good, "top_k": most_matches(vector) + more}
+    if door == "query":
+        reply = vector.call("query", query)
+    else:
+        queries = [good, query] if (vector.batch or 2) > 1 else [query]
+        reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.home)})
+    expect.refusal(reply, "BadRequest")
+
+
+@pytest.mark.requirement("VEC-LIMIT-8")
+def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
+    """Two vectors at once are refused, or stored both."""
+    if vector.capabilities.flag("supports_batch_operations") is not False:
+        raise NotApplicable("batch operations are not denied")
+    items = [vector.item(20), vector.item(110)]
+    place = vector.place()
+    reply = place.upsert(*items)
+    expect.either(reply, "NotSupported", "BadRequest")
+    if reply.is_error:
+        exactly(place, claim="nothing of a refused batch")
+    elif not failures_of(reply.result):
+        exactly(place, *items)
+
+
+# -- several queries at once ----------------------------------------------------------------------------
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-MULTI-1")
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None:
+    """As many results as queries, each of the schema."""
+    vector.require("query", "batch_query")
+    queries = [vector.minimal("query") for _ in range(min(count, vector.batch or count))]
+    reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.home)})
+    results = results_of(expect.success(reply, "an answer to the batch"))
+    expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
+    holds("VEC-MULTI-1", reply, vector)
+
+
+def together(vector: Vector, place: Place, queries: list[dict[str, Any]]) -> list[list[Any]]:
+    """The matches of each query of a batch in a place."""
+    found = vector.multiple([place.args(**query) for query in queries], place.args(), **place.ctx)
+    if len(found) != len(queries):
+        raise Blocked("VEC-MULTI-1", f"{len(found)} results of {len(queries)} queries")
+    return found
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-MULTI-2")
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3)], ids=str)
+def test_results_stand_in_the_order_of_the_queries(vector: Vector, order: tuple[int, ...]) -> None:
+    """Each query finds its own vector first, in whatever order they are asked."""
+    vector.require("query", "batch_query")
+    order = order[: vector.batch or len(order)]
+    if vector.dimensions == 1:
+        raise NotAssessed("one component has no angle")
+    place, items = fan(vector)
+    found = together(vector, place, [{"vector": items[number]["vector"], "top_k": 1} for number in order])
+    firsts = [id_of(matches[0]) if matches else "" for matches in found]
+    expect.that(firsts == [items[number]["id"] for number in order], "each result at its place", "another order")
+
+
+@pytest.mark.requirement("VEC-MULTI-3")
+@pytest.mark.parametrize("differing", ["top_k", "vector", "filter", "include_metadata", "include_vectors"])
+def test_each_query_is_answered_as_it_is_alone(vector: Vector, differing: str) -> None:
+    """What one query of a batch asks for does not change the answer to another."""
+    vector.require("query", "batch_query")
+    if (vector.batch or 2) < 2:
+        raise NotApplicable("a batch holds at most one query")
+    if differing == "filter":
+        vector.need_filters()
+    place, items = fan(vector)
+    plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.at_most(3)}
+    other: dict[str, Any] = {
+        "top_k": {"top_k": 1},
+        "vector": {"vector": items[4]["vector"]},
+        "filter": {"filter": {"part": 0}},
+        "include_metadata": {"include_metadata": False},
+        "include_vectors": {"include_vectors": True},
+    }[differing]
+    queries = [plain, {**plain, **other}]
+    for pair in (queries, queries[::-1]):
+        for query, found in zip(pair, together(vector, place, pair), strict=True):
+            alone = place.matches(**query)
+            expect.that(shown(found) == shown(alone), "the answer that the query gets alone", "another")
+
+
+def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """What matches say, but for their numbers."""
+    return [(id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches]
+
+
+@pytest.mark.requirement("VEC-MULTI-3")
+def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
+    """The same batch before and after a write and a delete tells what is there each time."""
+    vector.require("query", "batch_query", "delete")
+    old, new = vector.item(20), vector.item(110)
+    place = vector.place(old)
+    query = {"vector": new["vector"], "top_k": vector.at_most(2)}
+    together(vector, place, [query])
+    place.put(new)
+    expect.that(new["id"] in map(id_of, together(vector, place, [query])[0]), "the vector that was upserted", "none")
+    place.remove(new["id"])
+    expect.that(new["id"] not in map(id_of, together(vector, place, [query])[0]), "the vector gone", "it is there")
+
+
+@pytest.mark.requirement("VEC-MULTI-4")
+@pytest.mark.parametrize("at", [0, -1], ids=["first", "last"])
+@pytest.mark.parametrize(
+    "bad",
+    [{"top_k": 0}, {"top_k": "x"}, {"vector": "x"}, {"vector": ["a"]}, {"vector": ...}, {"top_k": ...}],
+    ids=["top_k", "top_k_type", "vector_type", "components", "no_vector", "no_top_k"],
+)
+def test_a_batch_with_a_bad_query_is_refused(vector: Vector, bad: dict[str, Any], at: int) -> None:
+    """One bad query, at either end, refuses the batch."""
+    vector.require("query", "batch_query")
+    good = vector.minimal("query")
+    queries = [dict(good) for _ in range(min(2, vector.batch or 2))]
+    queries[at] = {key: value for key, value in {**good, **bad}.items() if value is not ...}
+    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.home)}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-MULTI-4")
+@pytest.mark.parametrize("queries", ["x", 7, {}, None, ["x"], [7], ...], ids=str)
+def test_a_batch_that_is_no_list_of_queries_is_refused(vector: Vector, queries: Any) -> None:
+    """`queries` is required, a list, and holds objects."""
+    vector.require("query", "batch_query")
+    given = {} if queries is ... else {"queries": queries}
+    expect.refusal(vector.call("batch_query", {**given, **vector.at(vector.home)}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-MULTI-5")
+def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
+    """A namespace that nobody created is an error for a batch of queries too."""
+    vector.need_namespaces()
+    vector.require("query", "batch_query")
+    where = {"namespace": vector.name("nowhere")}
+    expect.refusal(vector.call("batch_query", {"queries": [{**vector.looking(), **where}], **where}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-MULTI-6")
+def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None:
+    """Queries that name no namespace are answered from that of the batch."""
+    vector.need_namespaces()
+    vector.require("query", "batch_query")
+    place, items = fan(vector)
+    query = {"vector": items[1]["vector"], "top_k": 1}
+    found = vector.multiple([query], place.args())[0]
+    expect.that(items[1]["id"] in map(id_of, found), "a vector of the namespace of the batch", "another answer")
+
+
+@pytest.mark.requirement("VEC-MULTI-7")
+def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vector: Vector) -> None:
+    """It is refused, or answered from the namespace that it names."""
+    vector.need_namespaces()
+    vector.require("query", "batch_query")
+    (one, _), (other, items) = fan(vector), fan(vector)
+    query = other.args(vector=items[1]["vector"], top_k=vector.at_most(3))
+    reply = vector.call("batch_query", {"queries": [query], **one.args()})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if reply.is_success:
+        found = {id_of(match) for match in matches_of(results_of(reply.result)[0])}
+        expect.that(found <= set(other.known), "vectors of the namespace of the query", "others")

@@ -1,0 +1,72 @@
+"""Capabilities and their truth (SPECIFICATION 6.2, 9.4; BEHAVIORAL_CONFORMANCE 5.4; R22, R23)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.capabilities import SECTIONS
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.capabilities import Capabilities
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.vector.geometry import canonical, is_number
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
+
+
+class TestCapabilities(Capabilities):
+    """Shape and truth."""
+
+
+@pytest.mark.requirement("VEC-CAP-1")
+def test_metrics_are_advertised(vector: Vector) -> None:
+    """Some key that speaks of metrics names at least one of the protocol's."""
+    stated = list(metrics_of(vector.capabilities.document))
+    expect.that(any(map(canonical, stated)), "cosine, euclidean or dot", "none of them", "result.supported_metrics")
+
+
+@pytest.mark.requirement("VEC-CAP-2")
+def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
+    """A namespace of each listed metric takes a vector and finds it again."""
+    vector.require("query")
+    vector.need_namespaces()
+    if not vector.metrics:
+        raise NotApplicable("no metric of the protocol is listed")
+    for metric in vector.metrics:
+        args = vector.named(metric=metric)
+        expect.success(vector.call("create_namespace", args), f"a namespace of {canonical(metric)}")
+        where, item = {"namespace": args["namespace"]}, vector.item()
+        expect.success(vector.call("upsert", {"vectors": [item], **where}), f"an upsert under {canonical(metric)}")
+        query = {"vector": item["vector"], "top_k": 1, **where}
+        expect.success(vector.ready(partial(vector.call, "query", query), True), "a query")
+
+
+@pytest.mark.requirement("VEC-CAP-3")
+def test_the_most_matches_are_published(vector: Vector) -> None:
+    """`max_top_k` is stated."""
+    expect.that(vector.capabilities.limit("max_top_k"), "a number", "none", "result.max_top_k")
+
+
+@pytest.mark.requirement("VEC-CAP-4")
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) -> None:
+    """A limit that is stated can be kept."""
+    for path, value in vector.capabilities.stated(name):
+        if is_number(value) and math.isfinite(value):
+            expect.that(value == int(value) and value > 0, "a positive whole number", str(value), f"result.{path}")
+
+
+def metrics_of(document: Mapping[str, Any]) -> Iterator[str]:
+    """Every word under a key that speaks of metrics, however spelled and nested."""
+    for section in ("", *SECTIONS, "extensions"):
+        holder = document.get(section) if section else document
+        for key, value in holder.items() if isinstance(holder, Mapping) else ():
+            if "metric" in str(key):
+                words = value if isinstance(value, (list, Mapping)) else [value]
+                yield from (word for word in words if isinstance(word, str))

@@ -1,0 +1,308 @@
+"""Context, replays, tenants, observability, privacy (SPECIFICATION 6.1, 6.4, 15; BC 6.6, 6.8; R19 to R21, R24, R25)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.metrics import Count, Observation
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import Context, Observability, Privacy
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.vector.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.geometry import direction
+from pytest_corpus.suites.vector.place import Place, failures_of, id_of, processed
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
+"""What a key may be replayed for."""
+
+
+class TestContext(Context):
+    """What is read from `ctx`."""
+
+
+class TestObservability(Observability):
+    """One observation a call."""
+
+
+class TestPrivacy(Privacy):
+    """Vectors, metadata, filters, tenants, keys and provider texts."""
+
+
+@pytest.mark.requirement("COM-LEAK-1")
+def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
+    """What is said of a failed item holds nothing of its vector or its metadata."""
+    vector.require("query", "upsert")
+    for name, args, ctx, hidden in vector.secretive(refused=True):
+        if name == "upsert":
+            reply = vector.call(name, args, ctx, secrets=hidden)
+            expect.readable(reply)
+            said = json.dumps(failures_of(reply.result), ensure_ascii=False)
+            expect.that(not any(secret in said for secret in hidden.values()), "no content", "some", "result.failures")
+
+
+@pytest.mark.requirement("VEC-CAP-5")
+def test_an_item_id_is_no_label(vector: Vector) -> None:
+    """The id of a vector that is upserted, found or deleted does not become a label."""
+    vector.require("query", "upsert", "delete")
+    name = vector.canary(20)
+    replies = [
+        vector.call("upsert", {"vectors": [{**vector.item(), "id": name}], **vector.at(vector.scratch)}),
+        vector.call("query", {**vector.looking(45), **vector.at(vector.scratch)}),
+        vector.call("delete", {"ids": [name], **vector.at(vector.scratch)}),
+    ]
+    for reply in replies:
+        unlabelled(reply, name)
+
+
+@pytest.mark.requirement("VEC-CAP-5")
+def test_an_unknown_namespace_is_no_label(vector: Vector) -> None:
+    """A namespace that a client made up does not become a label."""
+    vector.require("query")
+    vector.need_namespaces()
+    name = vector.canary(20)
+    unlabelled(vector.call("query", {**vector.looking(), "namespace": name}), name)
+
+
+def unlabelled(reply: Reply, secret: str) -> None:
+    """Nothing that was reported holds a name."""
+    reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
+    for report in reports:
+        said = json.dumps(report.labels(), default=str)
+        expect.that(secret not in said, "no label with what a client named", "one", "extra")
+
+
+# -- replays --------------------------------------------------------------------------------------------
+
+
+def key_of(vector: Vector, tenant: str | None = None) -> dict[str, Any]:
+    """A context with a new idempotency key."""
+    return {"idempotency_key": f"key-{vector.canary()}", **({"tenant": tenant} if tenant else {})}
+
+
+@pytest.mark.requirement("COM-IDEM-1")
+@pytest.mark.parametrize("differing", ["id", "vector", "metadata", "namespace", "length"])
+def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, differing: str) -> None:
+    """Two upserts that differ in one thing are both applied, whatever their key."""
+    if differing == "namespace":
+        vector.need_namespaces()
+    if differing == "length":
+        vector.several()
+    first = vector.item(20, {"kind": "first"})
+    other = {
+        "id": {**first, "id": vector.name()},
+        "vector": {**first, "vector": direction(150, vector.dimensions)},
+        "metadata": {**first, "metadata": {"kind": "other"}},
+    }.get(differing, first)
+    more = vector.item(100)
+    place, key = vector.place(), key_of(vector)
+    second = vector.place() if differing == "namespace" else place
+    expect.success(place.upsert(first, **key), "an upsert")
+    expect.success(second.upsert(other, *([more] if differing == "length" else []), **key), "another upsert")
+    found = exactly(
+        second, *{item["id"]: item for item in (first, other)}.values(), *([more] if differing == "length" else [])
+    )
+    expect.that(described_by(found[other["id"]], other["metadata"]), "the metadata of the second", "others")
+    if differing == "vector" and vector.dimensions > 1:
+        place.put(vector.item(60))
+        nearest = place.ids(other["vector"], 1)
+        expect.that(nearest == [other["id"]], "the vector of the second upsert", "that of the first")
+
+
+@pytest.mark.requirement("COM-IDEM-1")
+def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
+    """Two deletes of different ids, and an upsert, under one key are all applied."""
+    items = [vector.item(20), vector.item(80), vector.item(140)]
+    place, key = vector.place(*items), key_of(vector)
+    for item in items[:2]:
+        expect.success(vector.call("delete", place.args(ids=[item["id"]]), {**place.ctx, **key}), "the deletion")
+    exactly(place, items[2])
+    expect.success(place.upsert(items[0], **key), "an upsert")
+    exactly(place, items[0], items[2])
+
+
+@pytest.mark.requirement("COM-IDEM-1")
+@pytest.mark.parametrize("door", ["query", "batch_query"])
+def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, door: str) -> None:
+    """Queries for different vectors under one key find each its own."""
+    vector.require("query", door)
+    if vector.dimensions == 1:
+        raise NotAssessed("one component has no angle")
+    items, key = [vector.item(20), vector.item(80), vector.item(140)], key_of(vector)
+    place = vector.place(*items)
+    for item in items:
+        query = place.args(vector=item["vector"], top_k=1)
+        if door == "query":
+            found = place.own(_matches(vector.call("query", query, key)))
+        else:
+            found = vector.multiple([query], place.args(), **key)[0]
+        expect.that([*map(id_of, found)] == [item["id"]], "the answer to this query", "another one")
+
+
+@pytest.mark.requirement("COM-IDEM-2")
+def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
+    """The same upsert under the same key of another tenant is carried out for that tenant."""
+    vector.provider_op("upsert")
+    item, key = vector.item(70), key_of(vector)
+    tenants = [f"tenant-{vector.canary()}" for _ in range(2)]
+    if vector.capabilities.flag("supports_multi_tenant") is True:
+        name = vector.name("shared")
+        places = [vector.place(tenant=tenant, name=name) for tenant in tenants]
+        for place in places:
+            expect.success(place.upsert(item, **key), "an upsert")
+        for place in places:
+            exactly(place, item, claim="the vector of each tenant")
+        return
+    place = vector.place()
+    for number, tenant in enumerate(tenants):
+        reply = vector.call("upsert", place.args(vectors=[item]), {**key, "tenant": tenant})
+        expect.success(reply, "an upsert")
+        reached = reply.exchange.reached_provider
+        if not number and not reached:
+            raise NotAssessed("the provider is not reached")
+        expect.that(reached, "the provider asked for each tenant", "only for the first one")
+
+
+@pytest.mark.requirement("COM-IDEM-3")
+@pytest.mark.parametrize("tenant", [False, True], ids=["without_tenant", "with_tenant"])
+@pytest.mark.parametrize("write", WRITES)
+def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None:
+    """A replay answers as the first call did, and does not undo what was written in between."""
+    if write == "delete_by_filter":
+        vector.need_filters()
+    if write.endswith("namespace"):
+        vector.need_namespaces()
+        vector.require(write)
+    owner = f"tenant-{vector.canary()}" if tenant else None
+    item, key = vector.item(40, {"kind": "first"}), key_of(vector, owner)
+    later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
+    place = vector.place(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
+    name, args = replayed(vector, place, write, item)
+    first = vector.call(name, args, key)
+    expect.success(first, f"a {name}")
+    if write.endswith("namespace"):
+        place = vector.place(later, tenant=owner, name=args["namespace"])
+    else:
+        place.put(later)
+    again = vector.call(name, args, key)
+    expect.that(again.is_success, "the answer of the first call", str(again))
+    if name in ("upsert", "delete"):
+        counts = [processed(reply.result) for reply in (first, again)]
+        expect.that(counts[0] == counts[1], f"{counts[0]} processed, as in the first answer", f"{counts[1]}", "result")
+    place.know(later)
+    found = exactly(place, later, claim="what was written after the first call")
+    expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
+
+
+def replayed(vector: Vector, place: Place, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The operation and the arguments of a write."""
+    requests: dict[str, tuple[str, dict[str, Any]]] = {
+        "upsert": ("upsert", place.args(vectors=[item])),
+        "delete": ("delete", place.args(ids=[item["id"]])),
+        "delete_by_filter": ("delete", place.args(filter={"kind": "first"})),
+        "create_namespace": ("create_namespace", vector.named()),
+        "delete_namespace": ("delete_namespace", {"namespace": place.name}),
+    }
+    return requests[write]
+
+
+# -- tenants --------------------------------------------------------------------------------------------
+
+
+def two_tenants(vector: Vector, *items: Any) -> list[Place]:
+    """A namespace of one name for each of two tenants, the first one's with these vectors.
+
+    Raises:
+        NotApplicable: capabilities do not claim that tenants are kept apart.
+    """
+    vector.isolated()
+    name, tenants = vector.name("shared"), [f"tenant-{vector.canary()}" for _ in range(2)]
+    one = vector.place(*items, tenant=tenants[0], name=name)
+    return [one, vector.place(tenant=tenants[1], name=name)]
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+@pytest.mark.parametrize("door", ["query", "batch_query", "filter"])
+def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, door: str) -> None:
+    """The vectors of one tenant are in no answer to another, who has a namespace of the same name."""
+    vector.isolated()
+    if door == "filter":
+        vector.need_filters()
+    elif door == "batch_query":
+        vector.require("query", door)
+    item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
+    one, other = two_tenants(vector, item)
+    other.put(own)
+    if door == "batch_query":
+        query = other.args(vector=item["vector"], top_k=vector.at_most(3))
+        found = [*map(id_of, vector.multiple([query], other.args(), **other.ctx)[0])]
+    else:
+        found = other.ids(item["vector"], 3, **({"filter": {"kind": "a"}} if door == "filter" else {}))
+    expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
+    expect.that(own["id"] in found, "the vector of the tenant", "none", "result.matches")
+    exactly(one, item)
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+@pytest.mark.parametrize("change", ["upsert", "delete", "delete_by_filter", "delete_namespace"])
+def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
+    """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
+    vector.isolated()
+    if change == "delete_by_filter":
+        vector.need_filters()
+    if change == "delete_namespace":
+        vector.need_namespaces()
+    item = vector.item(40, {"kind": "a"})
+    one, other = two_tenants(vector, item)
+    other.put({**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "other"}})
+    reply = {
+        "upsert": lambda: other.upsert({**item, "metadata": {"kind": "again"}}),
+        "delete": lambda: other.delete(ids=[item["id"]]),
+        "delete_by_filter": lambda: other.delete(filter={"kind": "other"}),
+        "delete_namespace": lambda: vector.call("delete_namespace", {"namespace": other.name}, other.ctx),
+    }[change]()
+    expect.success(reply, f"a {change}")
+    found = exactly(one, item, claim="the vectors of the other tenant")
+    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
+    """A call that names no tenant finds nothing of a tenant's."""
+    vector.isolated()
+    item, name = vector.item(40), vector.name("shared")
+    one = vector.place(item, tenant=f"tenant-{vector.canary()}", name=name)
+    nobody = vector.place(name=name)
+    nobody.filled = False
+    expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
+    present(one, item)
+
+
+@pytest.mark.requirement("COM-CACHE-1")
+@pytest.mark.parametrize("door", ["query", "batch_query"])
+def test_a_cached_answer_stays_with_its_tenant(vector: Vector, door: str) -> None:
+    """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
+    vector.isolated()
+    vector.require("query", door)
+    items = [vector.item(40), vector.item(50)]
+    places = two_tenants(vector, items[0])
+    places[1].put(items[1])
+    query = places[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
+    for place, item in (*zip(places, items, strict=True), *zip(places, items, strict=True)):
+        if door == "query":
+            found = _matches(vector.call("query", query, place.ctx))
+        else:
+            found = vector.multiple([query], place.args(), **place.ctx)[0]
+        expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
+
+
+def _matches(reply: Reply) -> list[Any]:
+    expect.readable(reply)
+    if not reply.is_success:
+        raise Blocked("VEC-QUERY-1", f"a query is answered with {reply}")
+    return list(reply.result["matches"])

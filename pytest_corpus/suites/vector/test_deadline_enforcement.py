@@ -1,0 +1,10 @@
+"""Deadlines (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
+
+from __future__ import annotations
+
+from pytest_corpus.suites.common.deadlines import Deadlines
+from pytest_corpus.suites.fixtures import subject
+
+
+class TestDeadlines(Deadlines):
+    """Every operation of the component."""

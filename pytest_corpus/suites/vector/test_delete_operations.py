@@ -1,0 +1,280 @@
+"""Deleting vectors (SPECIFICATION 4.2.6, 9.2, 9.3; SCHEMA 4.2.2; R26, R31)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.vector.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.geometry import direction
+from pytest_corpus.suites.vector.place import Place, id_of, processed
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+WRONG_DELETES: tuple[tuple[str, Any], ...] = (
+    ("ids", "x"),
+    ("ids", 7),
+    ("ids", {"a": 1}),
+    ("ids", [7]),
+    ("ids", [None]),
+    ("ids", [["a"]]),
+    ("namespace", 7),
+)
+
+NO_FILTERS: tuple[Any, ...] = ("x", 7, ["kind"])
+
+STRANGE = {"kind": {"$no_such_operator": "a"}}
+"""A filter with an operator that no document knows."""
+
+
+def filled(vector: Vector) -> tuple[Place, list[dict[str, Any]]]:
+    """A place with four vectors, two of either kind."""
+    items = [
+        vector.item(degrees, {"kind": kind, "part": number})
+        for number, (degrees, kind) in enumerate(((15, "a"), (60, "b"), (105, "a"), (150, "b")))
+    ]
+    return vector.place(*items), items
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DELETE-1")
+def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
+    """The result of a plain delete fits the schema."""
+    vector.require("upsert")
+    reply = vector.call("delete")
+    expect.success(reply, "a delete")
+    holds("VEC-DELETE-1", reply, vector)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DELETE-2")
+@pytest.mark.parametrize("which", [0, 1, 3], ids=["first", "second", "last"])
+def test_a_deleted_vector_is_not_found(vector: Vector, which: int) -> None:
+    """It is gone as soon as its deletion is answered, even for a query for its own components."""
+    place, items = filled(vector)
+    present(place, *items)
+    expect.success(place.delete(ids=[items[which]["id"]]), "the deletion")
+    found = place.ids(items[which]["vector"], 5)
+    expect.that(items[which]["id"] not in found, "the vector gone", "it is there")
+
+
+@pytest.mark.requirement("VEC-DELETE-2")
+def test_a_deleted_vector_is_not_found_by_a_query_asked_before(vector: Vector) -> None:
+    """The same query before and after a delete tells what is there each time."""
+    place, items = filled(vector)
+    query: dict[str, Any] = {"vector": items[1]["vector"], "top_k": 2}
+    expect.that(items[1]["id"] in place.ids(**query), "the vector before", "none")
+    expect.success(place.delete(ids=[items[1]["id"]]), "the deletion")
+    expect.that(items[1]["id"] not in place.ids(**query), "the vector gone", "it is there")
+
+
+@pytest.mark.requirement("VEC-DELETE-2")
+def test_a_deleted_vector_is_not_found_by_a_filter_or_in_a_batch(vector: Vector) -> None:
+    """No way of reading finds it."""
+    place, items = filled(vector)
+    gone = items[2]
+    expect.success(place.delete(ids=[gone["id"]]), "the deletion")
+    if vector.filters:
+        expect.that(gone["id"] not in place.ids(filter={"part": 2}), "no match of the filter", "the vector")
+    if vector.offers("batch_query"):
+        results = vector.multiple([place.args(vector=gone["vector"], top_k=vector.at_most(4))], place.args())
+        expect.that(gone["id"] not in map(id_of, results[0]), "no match in a batch", "the vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DELETE-3")
+@pytest.mark.parametrize("count", [2, 4])
+def test_every_id_of_a_list_is_deleted(vector: Vector, count: int) -> None:
+    """All vectors of a list are gone, from the first to the last."""
+    vector.several(count)
+    place, items = filled(vector)
+    expect.success(place.delete(ids=[item["id"] for item in items[-count:]]), "the deletion")
+    found = place.contents()
+    left = sum(item["id"] in found for item in items[-count:])
+    expect.that(not left, "all of them gone", f"{left} of {count} are there")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DELETE-4")
+@pytest.mark.parametrize("which", [0, 3], ids=["first", "last"])
+def test_a_delete_leaves_all_others(vector: Vector, which: int) -> None:
+    """The other vectors are found with what they had."""
+    place, items = filled(vector)
+    place.remove(items[which]["id"])
+    found = present(place, *(item for number, item in enumerate(items) if number != which))
+    for item in items:
+        if item is not items[which]:
+            expect.that(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "others")
+
+
+@pytest.mark.requirement("VEC-DELETE-4")
+def test_a_delete_leaves_ids_that_resemble_its_own(vector: Vector) -> None:
+    """An id that begins with the deleted one, or differs in letter case, stays."""
+    stem, place = vector.name("d"), vector.place()
+    ends = ("", "-1", "x")
+    items = [{**vector.item(20 + 40 * number), "id": stem + end} for number, end in enumerate(ends)]
+    items.append({**vector.item(160), "id": stem.upper()})
+    for item in items:
+        place.put(item)
+    if len(place.contents()) < len(items):
+        raise NotAssessed("the ids are not told apart")
+    place.remove(items[0]["id"])
+    present(place, *items[1:])
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DELETE-5")
+def test_a_delete_by_filter_removes_what_meets_it(vector: Vector) -> None:
+    """Every vector whose metadata equal the filter is gone."""
+    vector.need_filters()
+    place, items = filled(vector)
+    expect.success(place.delete(filter={"kind": "a"}), "a delete by filter")
+    found = place.contents()
+    left = sum(item["id"] in found for item in items if item["metadata"]["kind"] == "a")
+    expect.that(not left, "all of them gone", f"{left} of 2 are there")
+
+
+@pytest.mark.requirement("VEC-DELETE-5")
+def test_a_delete_by_filter_reaches_beyond_the_best_matches(vector: Vector) -> None:
+    """Many vectors that meet a filter are all removed, however many they are."""
+    vector.need_filters()
+    items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
+    kept = vector.item(170, {"kind": "b"})
+    place = vector.place(*items, kept)
+    expect.success(place.delete(filter={"kind": "a"}), "a delete by filter")
+    left = place.ids(items[0]["vector"], 5, filter={"kind": "a"})
+    expect.that(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DELETE-6")
+@pytest.mark.parametrize("wanted", [{"kind": "a"}, {"kind": "nothing"}], ids=["some", "none"])
+def test_a_delete_by_filter_leaves_what_does_not_meet_it(vector: Vector, wanted: dict[str, Any]) -> None:
+    """Vectors with other values, or without the key, stay."""
+    vector.need_filters()
+    place, items = filled(vector)
+    bare = vector.item(80)
+    place.put(bare)
+    expect.success(place.delete(filter=wanted), "a delete by filter")
+    present(place, bare, *(item for item in items if item["metadata"]["kind"] != wanted["kind"]))
+
+
+@pytest.mark.requirement("VEC-DELETE-6")
+def test_all_terms_of_a_delete_by_filter_must_hold(vector: Vector) -> None:
+    """Of vectors that meet one of two terms only, none is removed."""
+    vector.need_filters()
+    if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
+        raise NotApplicable("a filter has at most one term")
+    place, items = filled(vector)
+    expect.success(place.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
+    present(place, *items[1:])
+
+
+@pytest.mark.requirement("VEC-DELETE-7")
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_count_of_a_delete_is_true(vector: Vector, count: int) -> None:
+    """As many vectors are counted as were removed."""
+    vector.several(count)
+    place, items = filled(vector)
+    result = expect.success(place.delete(ids=[item["id"] for item in items[:count]]), "the deletion")
+    expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
+
+
+@pytest.mark.requirement("VEC-DELETE-8")
+def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
+    """Without `ids` and without `filter` nothing is removed."""
+    place, items = filled(vector)
+    expect.refusal(place.delete(), "BadRequest")
+    present(place, *items)
+
+
+@pytest.mark.requirement("VEC-DELETE-9")
+@pytest.mark.parametrize(("key", "value"), WRONG_DELETES, ids=str)
+def test_a_delete_with_a_wrong_type_is_refused(vector: Vector, key: str, value: Any) -> None:
+    """`ids` is a list of strings, `namespace` a string, and nothing is removed where they are not."""
+    place, items = filled(vector)
+    request = place.args(ids=[items[0]["id"]])
+    expect.refusal(vector.call("delete", {**request, key: value}), "BadRequest")
+    present(place, *items)
+
+
+@pytest.mark.requirement("VEC-DELETE-9")
+@pytest.mark.parametrize("value", NO_FILTERS, ids=lambda value: type(value).__name__)
+def test_a_delete_by_no_filter_is_refused(vector: Vector, value: Any) -> None:
+    """A filter that is no object is refused, and nothing is removed."""
+    place, items = filled(vector)
+    expect.refusal(place.delete(filter=value), "BadRequest", *([] if vector.filters else ["NotSupported"]))
+    present(place, *items)
+
+
+@pytest.mark.requirement("VEC-DELETE-10")
+@pytest.mark.parametrize("rounds", [1, 3], ids=["once", "again_and_again"])
+def test_a_deleted_id_can_be_upserted_again(vector: Vector, rounds: int) -> None:
+    """It is found again, with its new components, and can be deleted again."""
+    item = vector.item(20, {"round": 0})
+    place = vector.place(item)
+    for number in range(1, rounds + 1):
+        place.remove(item["id"])
+        again = {**item, "vector": direction(20 + 40 * number, vector.dimensions), "metadata": {"round": number}}
+        place.put(again)
+        found = exactly(place, again)
+        expect.that(described_by(found[item["id"]], again["metadata"]), "the new metadata", "others")
+
+
+@pytest.mark.requirement("VEC-DELETE-11")
+def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vector) -> None:
+    """A filter with an unknown operator, or where filters are denied any filter, is not taken for all vectors."""
+    place, items = filled(vector)
+    place.delete(filter=STRANGE)
+    present(place, *items)
+    if not vector.filters:
+        reply = place.delete(filter={"kind": "a"})
+        expect.either(reply, "NotSupported", "BadRequest")
+        present(place, *(item for item in items if item["metadata"]["kind"] == "b"))
+
+
+@pytest.mark.requirement("VEC-DELETE-11")
+@pytest.mark.parametrize(
+    ("term", "wanted"), [({"gt": 1}, {2, 3}), ({"$gt": 1}, {2, 3}), ({"$in": [0, 3]}, {0, 3})], ids=["gt", "$gt", "$in"]
+)
+def test_an_operator_of_a_delete_is_applied_as_it_reads(vector: Vector, term: dict[str, Any], wanted: set[int]) -> None:
+    """Where a delete with an operator is not refused, only what meets it is removed."""
+    vector.need_filters()
+    place, items = filled(vector)
+    reply = place.delete(filter={"part": term})
+    expect.either(reply, "BadRequest", "NotSupported")
+    present(place, *(item for item in items if item["metadata"]["part"] not in wanted))
+
+
+@pytest.mark.requirement("VEC-DELETE-12")
+@pytest.mark.parametrize("ids", [[], None], ids=["empty", "null"])
+def test_a_delete_by_no_ids_removes_nothing(vector: Vector, ids: Any) -> None:
+    """An empty `ids`, or null in its place, is refused or does nothing."""
+    place, items = filled(vector)
+    expect.either(place.delete(ids=ids), "BadRequest")
+    present(place, *items)
+
+
+@pytest.mark.requirement("VEC-DELETE-13")
+@pytest.mark.parametrize("way", ["unknown", "twice"])
+def test_deleting_what_is_not_there_succeeds(vector: Vector, way: str) -> None:
+    """An unknown id, or one that was deleted before, is no error and counts nothing."""
+    place, items = filled(vector)
+    name = vector.name("unknown")
+    if way == "twice":
+        name = items[0]["id"]
+        place.remove(name)
+    result = expect.success(place.delete(ids=[name]), "a success")
+    expect.that(processed(result) == 0, "0 processed", f"{processed(result)}", "result")
+
+
+@pytest.mark.requirement("VEC-DELETE-14")
+def test_the_count_of_a_delete_by_filter_is_true(vector: Vector) -> None:
+    """As many vectors are counted as met the filter."""
+    vector.need_filters()
+    place, _ = filled(vector)
+    result = expect.success(place.delete(filter={"kind": "a"}), "a delete by filter")
+    expect.that(processed(result) == 2, "2 processed", f"{processed(result)}", "result")

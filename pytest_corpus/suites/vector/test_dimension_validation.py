@@ -1,0 +1,211 @@
+"""Dimensions of vectors and namespaces (SPECIFICATION 9.3, 17.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R12, R14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.vector.checks import described_by, exactly, points_at, refused_or_reported
+from pytest_corpus.suites.vector.geometry import direction
+from pytest_corpus.suites.vector.place import failed, failures_of
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+MISMATCH = "DimensionMismatch"
+
+MOST_DIMENSIONS = 20_000
+"""Vectors of more dimensions are not sent only to see that they are taken."""
+
+OTHER = ("longer", "shorter", "twice_as_long")
+
+NO_DIMENSIONS: tuple[Any, ...] = (0, -1, 1.5, "4", [4], {})
+
+
+def other_length(vector: Vector, how: str, degrees: float = 45) -> list[float]:
+    """A vector with more or fewer components than the plain ones.
+
+    Raises:
+        NotApplicable: there is no shorter one.
+    """
+    plain = direction(degrees, vector.dimensions)
+    if how == "shorter" and len(plain) == 1:
+        raise NotApplicable("a vector of one component cannot be shorter")
+    return {"longer": [*plain, 0.5], "shorter": plain[:-1], "twice_as_long": [*plain, *plain]}[how]
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DIM-1")
+@pytest.mark.parametrize("how", OTHER)
+@pytest.mark.parametrize("when", ["first", "later", "overwriting"])
+def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, how: str, when: str) -> None:
+    """Longer and shorter vectors are refused or reported, in an empty namespace and in a filled one."""
+    wrong = other_length(vector, how)
+    if when == "first" and not (vector.namespaces or vector.fixed):
+        raise NotApplicable("the first vector may decide on the dimensions of the only namespace")
+    held = vector.item(30)
+    place = vector.place(*([] if when == "first" else [held]))
+    item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
+    refused_or_reported(place.upsert(item), MISMATCH)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-DIM-2")
+@pytest.mark.parametrize("how", OTHER)
+@pytest.mark.parametrize("filtered", [False, True], ids=["plain", "filtered"])
+def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, filtered: bool) -> None:
+    """A query vector that is longer or shorter than those of the namespace is refused."""
+    if filtered:
+        vector.need_filters()
+    vector.require("query")
+    query = {**vector.minimal("query"), "vector": other_length(vector, how)}
+    expect.refusal(vector.call("query", {**query, **({"filter": {"kind": "home"}} if filtered else {})}), MISMATCH)
+
+
+@pytest.mark.requirement("VEC-DIM-3")
+@pytest.mark.parametrize("how", OTHER[:2])
+@pytest.mark.parametrize("at", [0, -1], ids=["first", "last"])
+def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, at: int) -> None:
+    """One such query, at either end, refuses the batch."""
+    vector.require("batch_query")
+    good = vector.minimal("query")
+    queries = [good for _ in range(min(2, vector.batch or 2))]
+    queries[at] = {**good, "vector": other_length(vector, how)}
+    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.home)}), MISMATCH)
+
+
+@pytest.mark.requirement("VEC-DIM-4")
+@pytest.mark.parametrize("how", OTHER)
+@pytest.mark.parametrize("known", [False, True], ids=["new_id", "known_id"])
+def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, how: str, known: bool) -> None:
+    """Neither cut nor padded: a new id is not there, a known one keeps its components and metadata."""
+    held = vector.item(30, {"kind": "kept"})
+    place = vector.place(held)
+    item = held if known else vector.item(120)
+    place.upsert({**item, "vector": other_length(vector, how, 120), "metadata": {"kind": "wrong"}})
+    found = exactly(place, held, claim="what was there before")
+    expect.that(described_by(found[held["id"]], held["metadata"]), "the metadata as before", "those of the wrong one")
+    if vector.dimensions > 1:
+        held_first = place.ids(held["vector"], 1)
+        expect.that(held_first == [held["id"]], "the vector as before", "another")
+
+
+@pytest.mark.requirement("VEC-DIM-5")
+def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
+    """Where a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
+    vector.several(4)
+    place = vector.place(vector.item(5))
+    items: list[dict[str, Any]] = [vector.item(degrees, {"part": degrees}) for degrees in (30, 70, 110, 150)]
+    wrong = {number: items[number] for number in (1, 3)}
+    for number in wrong:
+        items[number]["vector"] = [*items[number]["vector"], 0.5]
+    reply = place.upsert(*items)
+    if not reply.is_success:
+        expect.refusal(reply, MISMATCH)
+        raise NotApplicable("a batch with a bad item is refused whole")
+    expect.that(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
+    points = points_at(reply.result, wrong, vector.settings.edition)
+    expect.that(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
+    found = place.contents()
+    stored = all(items[number]["id"] in found for number in (0, 2))
+    expect.that(stored, "the other items stored", "not all of them")
+
+
+def greatest(vector: Vector) -> int:
+    """The stated maximum of dimensions, where any number up to it can be chosen.
+
+    Raises:
+        NotApplicable: none is stated, or the dimensions are fixed.
+    """
+    vector.need_namespaces()
+    most = vector.capabilities.limit("max_dimensions")
+    if most is None:
+        raise NotApplicable("no max_dimensions is stated")
+    if vector.fixed and vector.fixed != most:
+        raise NotApplicable("the dimensions are fixed")
+    return most
+
+
+@pytest.mark.requirement("VEC-DIM-6")
+def test_the_most_dimensions_can_be_used(vector: Vector) -> None:
+    """A namespace of `max_dimensions` dimensions takes vectors and gives them back."""
+    most = greatest(vector)
+    if most > MOST_DIMENSIONS:
+        raise NotAssessed(f"vectors of {most} dimensions are too large to be sent here")
+    vector.require("create_namespace")
+    args = vector.named(dimensions=most)
+    expect.success(vector.call("create_namespace", args), f"a namespace of {most} dimensions")
+    where = {"namespace": args["namespace"]}
+    item = {"id": vector.name(), "vector": direction(40, most)}
+    expect.success(vector.call("upsert", {"vectors": [item], **where}), f"a vector of {most} dimensions")
+    query = {"vector": item["vector"], "top_k": 1, **where}
+    expect.success(vector.ready(lambda: vector.call("query", query), True), f"a query of {most} dimensions")
+
+
+@pytest.mark.requirement("VEC-DIM-7")
+@pytest.mark.parametrize("more", [1, 1000])
+def test_more_dimensions_than_the_most_are_refused(vector: Vector, more: int) -> None:
+    """A namespace of more than `max_dimensions` dimensions is refused."""
+    most = greatest(vector)
+    vector.require("create_namespace")
+    expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-DIM-8")
+@pytest.mark.parametrize("dimensions", NO_DIMENSIONS, ids=str)
+def test_dimensions_that_are_no_positive_whole_number_are_refused(vector: Vector, dimensions: Any) -> None:
+    """Zero, negative numbers, fractions and other types are refused."""
+    vector.need_namespaces()
+    vector.require("create_namespace")
+    reply = vector.call("create_namespace", {**vector.named(), "dimensions": dimensions})
+    expect.refusal(reply, "BadRequest")
+
+
+@pytest.mark.requirement("VEC-DIM-9")
+def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
+    """Two namespaces of different dimensions each take their own vectors and refuse those of the other."""
+    vector.need_namespaces()
+    if vector.fixed or vector.dimensions < 2:
+        raise NotApplicable("all namespaces have the same dimensions")
+    sizes = (vector.dimensions, vector.dimensions - 1)
+    places = [vector.place(dimensions=size) for size in sizes]
+    items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
+    for place, item in zip(places, items, strict=True):
+        place.put(item)
+    for place, own, other in zip(places, items, items[::-1], strict=True):
+        exactly(place, own)
+        refused_or_reported(place.upsert({**other, "id": vector.name()}), "BadRequest")
+        expect.refusal(place.ask(other["vector"], 1), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-DIM-10")
+@pytest.mark.parametrize("door", ["query", "batch_query", "upsert"])
+def test_a_vector_without_components_is_refused(vector: Vector, door: str) -> None:
+    """An empty vector is no vector."""
+    vector.require("query", door)
+    query = {**vector.minimal("query"), "vector": []}
+    if door == "upsert":
+        refused_or_reported(vector.call(door, {"vectors": [{**vector.item(), "vector": []}], **vector.at(vector.home)}))
+    elif door == "query":
+        expect.refusal(vector.call(door, query), "BadRequest")
+    else:
+        expect.refusal(vector.call(door, {"queries": [query], **vector.at(vector.home)}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-DIM-11")
+@pytest.mark.parametrize("door", ["query", "upsert"])
+def test_a_mismatch_gives_both_dimensions(vector: Vector, door: str) -> None:
+    """The details say how many dimensions were expected and provided."""
+    vector.require("query", "upsert")
+    wrong = other_length(vector, "longer")
+    item = {**vector.item(), "vector": wrong}
+    query = {**vector.minimal("query"), "vector": wrong}
+    args = query if door == "query" else {"vectors": [item], **vector.at(vector.home)}
+    reply = vector.call(door, args)
+    if door == "upsert" and reply.is_success and failures_of(reply.result):
+        raise NotApplicable("a wrong item is reported as a failure, which has no details")
+    expect.refusal(reply, MISMATCH)
+    for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
+        given = reply.details.get(key)
+        expect.that(given == value, f"{value}", str(given)[:20], f"details.{key}")

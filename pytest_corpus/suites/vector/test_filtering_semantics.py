@@ -1,0 +1,286 @@
+"""Filters of queries (SPECIFICATION 9.3; SCHEMA 4.2.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R23, R31)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.vector.geometry import direction
+from pytest_corpus.suites.vector.place import Item, Place, id_of
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+KINDS = ("a", "b", "a", "b", "c", "a")
+"""The kinds of the vectors of a filled place, in the order of their directions."""
+
+OPERATORS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "gt": ({"gt": 3}, (4, 5)),
+    "gte": ({"gte": 4}, (4, 5)),
+    "lt": ({"lt": 2}, (0, 1)),
+    "lte": ({"lte": 1}, (0, 1)),
+    "in": ({"in": [1, 4]}, (1, 4)),
+    "list": ([1, 4], (1, 4)),
+    "$gt": ({"$gt": 3}, (4, 5)),
+    "$gte": ({"$gte": 4}, (4, 5)),
+    "$lt": ({"$lt": 2}, (0, 1)),
+    "$lte": ({"$lte": 1}, (0, 1)),
+    "$in": ({"$in": [1, 4]}, (1, 4)),
+    "range": ({"gt": 1, "lt": 4}, (2, 3)),
+}
+"""Terms on `part`, and the parts that meet them."""
+
+SCALARS: dict[str, tuple[Any, Any]] = {
+    "whole": (7, 8),
+    "zero": (0, 1),
+    "fraction": (0.5, 0.25),
+    "negative": (-2, 2),
+    "true": (True, False),
+    "false": (False, True),
+    "unicode": ("Gr\u00fc\u00dfe", "Gruesse"),
+    "empty": ("", "x"),
+    "letter_case": ("a", "A"),
+}
+"""A value to filter by, and one that it is not."""
+
+NO_FILTERS: tuple[Any, ...] = ("x", 7, ["kind"])
+
+
+def filled(vector: Vector) -> tuple[Place, list[dict[str, Any]]]:
+    """A place with six vectors of three kinds."""
+    items = [
+        vector.item(10 + 28 * number, {"kind": kind, "part": number, "odd": bool(number % 2)})
+        for number, kind in enumerate(KINDS)
+    ]
+    return vector.place(*items), items
+
+
+def met(place: Place, wanted: Any, items: Sequence[Item]) -> list[Item]:
+    """The vectors that a query with a filter finds, however few it may ask for at once."""
+    vectors = [None] if vectors_fit(place, len(items)) else [item["vector"] for item in items]
+    found = {name for vector in vectors for name in place.ids(vector, len(items) + 1, filter=wanted)}
+    expect.that(found <= set(place.known), "vectors of the namespace", "others")
+    return [item for item in items if item["id"] in found]
+
+
+def vectors_fit(place: Place, count: int) -> bool:
+    """Whether one query may ask for so many vectors."""
+    return place.vector.at_most(count + 1) == count + 1
+
+
+def just(place: Place, wanted: Any, items: Sequence[Item], right: Sequence[Item]) -> None:
+    """A query with a filter finds these vectors, all of them and no others."""
+    found = met(place, wanted, items)
+    missing = [item for item in right if item not in found]
+    extra = [item for item in found if item not in right]
+    expect.that(not missing and not extra, f"{len(right)} matches", f"{len(missing)} missing, {len(extra)} too many")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-FILTER-1")
+@pytest.mark.parametrize("kind", ["a", "b", "c"])
+def test_only_vectors_that_meet_the_filter_match(vector: Vector, kind: str) -> None:
+    """All vectors of a kind are matches, and none of another."""
+    if not vector.filters:
+        raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
+    place, items = filled(vector)
+    just(place, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
+
+
+@pytest.mark.requirement("VEC-FILTER-1")
+def test_each_filter_has_its_own_answer(vector: Vector) -> None:
+    """The same query with another filter, and without one, is another query."""
+    vector.need_filters()
+    place, items = filled(vector)
+    for kind in ("a", "b", "a"):
+        just(place, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
+    expect.that(len(place.ids(top_k=6)) == place.vector.at_most(6), "all vectors without a filter", "fewer")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-FILTER-2")
+@pytest.mark.parametrize("top_k", [1, 2])
+@pytest.mark.parametrize("include_metadata", [True, False], ids=["with_metadata", "without_metadata"])
+def test_the_filter_applies_before_the_cut(vector: Vector, top_k: int, include_metadata: bool) -> None:
+    """Vectors that meet the filter are found although many nearer ones do not."""
+    vector.need_filters()
+    near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
+    far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
+    place = vector.place(*near, *far)
+    top_k = vector.at_most(top_k)
+    found = place.ids(direction(0, vector.dimensions), top_k, filter={"kind": "far"}, include_metadata=include_metadata)
+    expect.that(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
+    expect.that(set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "others")
+    if vector.dimensions > 1:
+        expect.that(found[0] == far[0]["id"], "the nearest that meets the filter", "another one")
+
+
+@pytest.mark.requirement("VEC-FILTER-3")
+@pytest.mark.parametrize(
+    ("wanted", "parts"),
+    [({"kind": "a", "odd": False}, (0, 2)), ({"kind": "a", "part": 1}, ()), ({"part": 3, "kind": "b"}, (3,))],
+    ids=["two", "none", "one"],
+)
+def test_all_terms_must_hold(vector: Vector, wanted: dict[str, Any], parts: tuple[int, ...]) -> None:
+    """A vector that meets one of two terms only is no match."""
+    vector.need_filters()
+    if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
+        raise NotApplicable("a filter has at most one term")
+    place, items = filled(vector)
+    just(place, wanted, items, [items[part] for part in parts])
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-FILTER-4")
+@pytest.mark.parametrize("wanted", [{"kind": "nothing"}, {"no_such_key": "a"}], ids=["value", "key"])
+def test_a_filter_that_nothing_meets_gives_no_matches(vector: Vector, wanted: dict[str, Any]) -> None:
+    """Where no vector meets the filter there are no matches."""
+    vector.need_filters()
+    place, items = filled(vector)
+    just(place, wanted, items, [])
+
+
+@pytest.mark.requirement("VEC-FILTER-5")
+@pytest.mark.parametrize("kind", list(SCALARS))
+def test_a_scalar_can_be_filtered_by(vector: Vector, kind: str) -> None:
+    """A number, a boolean or a word meets the filter of the same value only."""
+    vector.need_filters()
+    value, other = SCALARS[kind]
+    items = [vector.item(20, {"held": value}), vector.item(70, {"held": other}), vector.item(120, {"held": value})]
+    just(vector.place(*items), {"held": value}, items, [items[0], items[2]])
+
+
+@pytest.mark.requirement("VEC-FILTER-6")
+def test_a_vector_without_the_key_does_not_meet_the_filter(vector: Vector) -> None:
+    """Other metadata, none at all, and an empty object do not meet a filter."""
+    vector.need_filters()
+    items = [vector.item(20, {"kind": "a"}), vector.item(60, {"other": "a"}), vector.item(100), vector.item(140, {})]
+    just(vector.place(*items), {"kind": "a"}, items, items[:1])
+
+
+@pytest.mark.requirement("VEC-FILTER-7")
+@pytest.mark.parametrize("name", list(OPERATORS))
+def test_an_operator_is_applied_or_refused(vector: Vector, name: str) -> None:
+    """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
+    vector.need_filters()
+    if name == "range" and (vector.capabilities.limit("max_filter_terms") or 2) < 2:
+        raise NotApplicable("a filter has at most one term")
+    term, parts = OPERATORS[name]
+    place, items = filled(vector)
+    reply = place.ask(filter={"part": term})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if reply.is_success:
+        found = met(place, {"part": term}, items)
+        right = [items[part] for part in parts]
+        expect.that(not found or found == right, f"{len(right)} matches", f"{len(found)}, some of them wrong")
+
+
+@pytest.mark.requirement("VEC-FILTER-7")
+def test_an_unknown_operator_is_not_ignored(vector: Vector) -> None:
+    """A filter with an operator that no document knows is refused, or finds nothing."""
+    vector.need_filters()
+    place, _ = filled(vector)
+    reply = place.ask(filter={"kind": {"$no_such_operator": "a"}})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if reply.is_success:
+        found = place.matches(filter={"kind": {"$no_such_operator": "a"}})
+        expect.that(not found, "no matches, or a refusal", f"{len(found)} matches", "result.matches")
+
+
+@pytest.mark.requirement("VEC-FILTER-12")
+def test_an_unknown_operator_is_refused(vector: Vector) -> None:
+    """A filter with an operator that no document knows is a bad request, or not supported."""
+    vector.need_filters()
+    vector.require("query")
+    reply = vector.call("query", {**vector.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}})
+    expect.refusal(reply, "BadRequest", "NotSupported")
+
+
+@pytest.mark.requirement("VEC-FILTER-8")
+@pytest.mark.parametrize("door", ["query", "batch_query"])
+def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, door: str) -> None:
+    """Where filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
+    if vector.capabilities.flag("supports_filters") is not False:
+        raise NotApplicable("filters are not denied")
+    vector.require("query", door)
+    place, items = filled(vector)
+    query = place.args(vector=items[0]["vector"], top_k=vector.at_most(6), filter={"kind": "b"})
+    if door == "query":
+        reply = vector.call("query", query)
+    else:
+        reply = vector.call("batch_query", {"queries": [query], **place.args()})
+    expect.either(reply, "NotSupported")
+    if reply.is_success:
+        found = place.ids(items[0]["vector"], 6, filter={"kind": "b"}) if door == "query" else None
+        names = found if found is not None else [id_of(each) for each in vector.multiple([query], place.args())[0]]
+        right = {item["id"] for item in items if item["metadata"]["kind"] == "b"}
+        expect.that(set(names) <= right, "matches that meet the filter", "others", "result.matches")
+
+
+@pytest.mark.requirement("VEC-FILTER-9")
+@pytest.mark.parametrize("value", NO_FILTERS, ids=lambda value: type(value).__name__)
+def test_a_filter_that_is_no_object_is_refused(vector: Vector, value: Any) -> None:
+    """A filter is an object."""
+    vector.need_filters()
+    expect.refusal(vector.call("query", {**vector.minimal("query"), "filter": value}), "BadRequest")
+
+
+def most_terms(vector: Vector) -> int:
+    """The stated maximum of terms.
+
+    Raises:
+        NotApplicable: none is stated.
+        NotAssessed: it is too large to be tried.
+    """
+    vector.need_filters()
+    most = vector.capabilities.limit("max_filter_terms")
+    if most is None:
+        raise NotApplicable("no max_filter_terms is stated")
+    if most > 2000:
+        raise NotAssessed(f"a filter of {most} terms is too large to be tried here")
+    return most
+
+
+@pytest.mark.requirement("VEC-FILTER-10")
+def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
+    """As many terms as are allowed all apply."""
+    terms = {f"key_{number}": number for number in range(most_terms(vector))}
+    last = f"key_{len(terms) - 1}"
+    items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, "key_0": -1})]
+    just(vector.place(*items), terms, items, items[:1])
+
+
+@pytest.mark.requirement("VEC-FILTER-11")
+@pytest.mark.parametrize("door", ["query", "batch_query", "delete"])
+def test_a_filter_of_too_many_terms_is_refused(vector: Vector, door: str) -> None:
+    """One term more than allowed is refused, wherever a filter goes in."""
+    terms = {f"key_{number}": number for number in range(most_terms(vector) + 1)}
+    vector.require(door)
+    query = {**vector.minimal("query"), "filter": terms}
+    args = {
+        "query": query,
+        "batch_query": {"queries": [query], **vector.at(vector.home)},
+        "delete": {"filter": terms, **vector.at(vector.scratch)},
+    }[door]
+    expect.refusal(vector.call(door, args), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-FILTER-13")
+@pytest.mark.parametrize(
+    ("value", "other"), [(1, True), (True, 1), (1, "1"), ("1", 1), (0, False), ("true", True)], ids=str
+)
+def test_values_of_different_types_are_different(vector: Vector, value: Any, other: Any) -> None:
+    """A filter by one type does not find the value of another type that resembles it."""
+    vector.need_filters()
+    items = [vector.item(20, {"held": value}), vector.item(110, {"held": other})]
+    just(vector.place(*items), {"held": value}, items, items[:1])
+
+
+@pytest.mark.requirement("VEC-FILTER-14")
+def test_an_empty_filter_leaves_out_nothing(vector: Vector) -> None:
+    """All vectors meet a filter without terms."""
+    vector.need_filters()
+    place, items = filled(vector)
+    just(place, {}, items, list(items))

@@ -1,0 +1,268 @@
+"""Namespaces (SPECIFICATION 4.2.6, 9.1 to 9.3; ERRORS 6.3; R12, R22, R45)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
+from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.vector.checks import described_by, exactly
+from pytest_corpus.suites.vector.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
+from pytest_corpus.suites.vector.place import id_of, matches_of
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+WRONG_CREATION: tuple[tuple[str, Any], ...] = (
+    ("namespace", ...),
+    ("namespace", 7),
+    ("namespace", ["a"]),
+    ("namespace", None),
+    ("dimensions", ...),
+    ("dimensions", "x"),
+    ("dimensions", [4]),
+    ("distance_metric", 7),
+    ("distance_metric", ["cosine"]),
+)
+"""An argument of `create_namespace` and a value of the wrong type (...: it is missing)."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-NS-1")
+def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
+    """A new namespace takes vectors and gives them back."""
+    vector.need_namespaces()
+    args = vector.named()
+    expect.success(vector.call("create_namespace", args), "a namespace")
+    where, item = {"namespace": args["namespace"]}, vector.item(70)
+    written = vector.call("upsert", {"vectors": [item], **where})
+    if not written.is_a("BadRequest"):
+        expect.readable(written)
+        if written.is_error:
+            raise Blocked("VEC-UPSERT-1", f"an upsert is answered with {written}")
+    expect.that(written.is_success, "an upsert into the namespace that was created", str(written))
+    query = {"vector": item["vector"], "top_k": 1, **where}
+    read = vector.ready(lambda: vector.call("query", query), True)
+    expect.that(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
+
+
+@pytest.mark.requirement("VEC-NS-1")
+def test_a_namespace_that_was_deleted_can_be_deleted_and_created_again(vector: Vector) -> None:
+    """A name can be used again after its namespace was deleted."""
+    vector.need_namespaces()
+    place = vector.place(vector.item(30))
+    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
+    again, item = vector.place(name=place.name), vector.item(120)
+    again.put(item)
+    expect.that(item["id"] in again.contents(), "the vector in the new namespace", "nothing")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-NS-2")
+@pytest.mark.parametrize("door", ["query", "batch_query"])
+def test_one_namespace_is_not_found_in_another(vector: Vector, door: str) -> None:
+    """Two namespaces with vectors of the same directions answer each with its own."""
+    vector.need_namespaces()
+    vector.require(door)
+    items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
+    places = [vector.place(*own) for own in items]
+    for place, own in zip(places, items, strict=True):
+        found = {id_of(match) for match in asked(vector, door, place.args(), own[0]["vector"])}
+        expect.that(found <= {item["id"] for item in own}, "vectors of the namespace only", "those of another")
+        exactly(place, *own)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-NS-3")
+def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
+    """Writing an id in one namespace leaves it in the other as it is."""
+    vector.need_namespaces()
+    one = vector.item(20, {"kind": "one"})
+    other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
+    first, second = vector.place(one), vector.place(other)
+    for place, item in ((first, one), (second, other)):
+        found = exactly(place, item)[item["id"]]
+        expect.that(described_by(found, item["metadata"]), "the metadata of this namespace", "those of the other")
+    second.put({**other, "metadata": {"kind": "changed"}})
+    expect.that(described_by(exactly(first, one)[one["id"]], one["metadata"]), "the metadata as before", "others")
+
+
+@pytest.mark.requirement("VEC-NS-3")
+@pytest.mark.parametrize("way", ["ids", "filter"])
+def test_a_delete_in_one_namespace_leaves_the_other(vector: Vector, way: str) -> None:
+    """Deleting an id, or by a filter, removes nothing from another namespace."""
+    vector.need_namespaces()
+    if way == "filter":
+        vector.need_filters()
+    item = vector.item(20, {"kind": "one"})
+    first, second = vector.place(item), vector.place(item)
+    reply = second.delete(ids=[item["id"]]) if way == "ids" else second.delete(filter={"kind": "one"})
+    if reply.is_error:
+        raise Blocked("VEC-DELETE-1" if way == "ids" else "VEC-DELETE-5", f"a delete is answered with {reply}")
+    exactly(first, item, claim="the vector of the other namespace")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-NS-4")
+def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
+    """After its deletion a namespace gives no matches or an error, and a new one of its name is empty."""
+    vector.need_namespaces()
+    vector.require("delete_namespace")
+    items = [vector.item(20), vector.item(110)]
+    place = vector.place(*items)
+    expect.that(place.contents(), "the vectors before", "none")
+    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
+    nothing(vector.call("query", place.args(vector=items[0]["vector"], top_k=1)))
+    again = vector.place(name=place.name)
+    again.filled = False
+    nothing(again.ask(items[0]["vector"], 2))
+    fresh = vector.item(60)
+    again.put(fresh)
+    exactly(again, fresh)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-NS-5")
+@pytest.mark.parametrize("tail", ["", "-1", "x"], ids=["other_name", "same_beginning", "one_letter_more"])
+def test_deleting_a_namespace_leaves_the_others(vector: Vector, tail: str) -> None:
+    """The vectors of another namespace stay, even where its name begins with that of the deleted one."""
+    vector.need_namespaces()
+    vector.require("delete_namespace")
+    item = vector.item(20)
+    doomed = vector.place(item)
+    kept = vector.place(item, name=f"{doomed.name}{tail}" if tail else "")
+    expect.success(vector.call("delete_namespace", {"namespace": doomed.name}), "the deletion")
+    exactly(kept, item, claim="the vectors of the other namespace")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-NS-6")
+@pytest.mark.parametrize("tail", ["", "-1"], ids=["strange", "longer_name"])
+def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, tail: str) -> None:
+    """A namespace that nobody created is an error, also where its name resembles a known one."""
+    vector.need_namespaces()
+    vector.require("query")
+    name = f"{vector.home}{tail}" if tail else vector.name("nowhere")
+    expect.refusal(vector.call("query", {**vector.looking(), "namespace": name}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-NS-11")
+def test_an_unknown_namespace_has_its_own_class(vector: Vector) -> None:
+    """The subtype NamespaceNotFound tells it from other bad requests."""
+    vector.need_namespaces()
+    vector.require("query")
+    reply = vector.call("query", {**vector.looking(), "namespace": vector.name("nowhere")})
+    expect.refusal(reply, "NamespaceNotFound")
+
+
+@pytest.mark.requirement("VEC-NS-7")
+@pytest.mark.parametrize(("key", "value"), WRONG_CREATION, ids=str)
+def test_a_bad_creation_is_refused(vector: Vector, key: str, value: Any) -> None:
+    """`namespace` and `dimensions` are required, and every argument has its type."""
+    vector.need_namespaces()
+    vector.require("create_namespace")
+    args = {**vector.named(), key: value}
+    if value is ...:
+        del args[key]
+    expect.refusal(vector.call("create_namespace", args), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-NS-7")
+@pytest.mark.parametrize("value", [..., 7, ["a"], None, {}], ids=["missing", "number", "list", "null", "object"])
+def test_a_bad_deletion_is_refused(vector: Vector, value: Any) -> None:
+    """`namespace` is required, and a string."""
+    vector.need_namespaces()
+    vector.require("delete_namespace")
+    expect.refusal(vector.call("delete_namespace", {} if value is ... else {"namespace": value}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-NS-8")
+def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
+    """Namespaces of different metrics, made one after the other, rank the same vectors each by its own."""
+    vector.need_namespaces()
+    if len({canonical(metric) for metric in vector.metrics}) < 2:
+        raise NotApplicable("fewer than two metrics are listed")
+    if vector.dimensions == 1:
+        raise NotApplicable("on a line the metrics do not differ")
+    items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
+    places = [vector.place(*items, metric=metric) for metric in vector.metrics]
+    query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
+    rankings = {str(place.truth): place.ids(query, len(items)) for place in places}
+    vectors = {item["id"]: item["vector"] for item in items}
+    for metric, ranking in rankings.items():
+        own = best(metric, query, vectors)[: len(ranking)]
+        others = [other for other in rankings if ranking == best(other, query, vectors)[: len(ranking)]]
+        expect.that(ranking == own or not others, f"the ranking of {metric}", f"that of {' or '.join(others)}")
+
+
+@pytest.mark.requirement("VEC-NS-9")
+def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
+    """What is upserted without a namespace is found without one and as `default`, and nowhere else."""
+    item = vector.item(70)
+    if not vector.namespaces:
+        place = vector.place(item)
+        expect.that(place.ids(item["vector"], 1) == [item["id"]], "the vector", "another answer")
+        return
+    other = vector.place(vector.item(20))
+    reply = vector.call("upsert", {"vectors": [item]})
+    expect.readable(reply)
+    if reply.is_error:
+        raise NotApplicable("there is no default namespace for vectors of these dimensions")
+    query = {"vector": item["vector"], "top_k": 1}
+    for where in ({}, {"namespace": "default"}):
+        answer = expect.success(vector.ready(partial(vector.call, "query", {**query, **where}), True))
+        found = [id_of(match) for match in matches_of(answer)]
+        expect.that(item["id"] in found, "the vector of the default namespace", "another answer")
+    expect.that(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
+    vector.call("delete", {"ids": [item["id"]], "namespace": "default"})
+
+
+@pytest.mark.requirement("VEC-NS-10")
+@pytest.mark.parametrize("name", ["create_namespace", "delete_namespace"])
+def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, name: str) -> None:
+    """The result is an object that says neither `success` false nor another namespace."""
+    vector.need_namespaces()
+    args = vector.minimal(name)
+    result = expect.success(vector.call(name, args), "a success")
+    expect.that(isinstance(result, dict), "an object", type(result).__name__, "result")
+    expect.that(result.get("success") is not False, "true", "false", "result.success")
+    named = result.get("namespace")
+    expect.that(named in (None, args["namespace"]), "the namespace of the request", "another", "result.namespace")
+
+
+@pytest.mark.requirement("VEC-NS-12")
+def test_a_metric_that_is_not_offered_is_refused(vector: Vector) -> None:
+    """A metric of no document, and one that capabilities do not list, cannot be chosen."""
+    vector.need_namespaces()
+    vector.require("create_namespace")
+    offered = {canonical(metric) for metric in vector.metrics}
+    for metric in ("no_such_metric", *(each for each in METRICS if offered and each not in offered)):
+        reply = vector.call("create_namespace", {**vector.named(), "distance_metric": metric})
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+
+@pytest.mark.requirement("VEC-NS-13")
+def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
+    """The same creation once more, refused or not, loses nothing."""
+    vector.need_namespaces()
+    item = vector.item(40)
+    place = vector.place(item)
+    vector.call("create_namespace", vector.named(place.name))
+    exactly(place, item)
+
+
+def asked(vector: Vector, door: str, where: dict[str, Any], components: Any) -> list[Any]:
+    """The matches of a query by either door."""
+    query = {"vector": components, "top_k": vector.at_most(5), **where}
+    if door == "query":
+        return matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True)))
+    return vector.multiple([query], where)[0]
+
+
+def nothing(reply: Reply) -> None:
+    """An answer without matches, or an error."""
+    expect.readable(reply)
+    if reply.is_success:
+        expect.that(not matches_of(reply.result), "no matches, or an error", "matches", "result.matches")

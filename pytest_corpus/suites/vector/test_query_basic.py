@@ -1,0 +1,335 @@
+"""Reading vectors (SPECIFICATION 4.2.6, 9.2 to 9.5, 11.5; SCHEMA 4.2.2; ERRORS 6.3; R10, R12, R30, R32)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
+from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
+from pytest_corpus.suites.vector.place import Place, id_of, matches_of, metadata_of, results_of, vector_of
+from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.ranking import Ranking, rankings
+
+WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
+    ("vector", "x"),
+    ("vector", 7),
+    ("vector", {}),
+    ("vector", None),
+    ("vector", ["a", "b", "c", "d"]),
+    ("vector", [None, None, None, None]),
+    ("top_k", "many"),
+    ("top_k", [1]),
+    ("top_k", {}),
+    ("namespace", 7),
+    ("namespace", ["a"]),
+    ("include_metadata", "yes"),
+    ("include_vectors", "no"),
+    ("include_vectors", [1]),
+)
+
+NO_TOP_K: tuple[Any, ...] = (0, -1, -5, 1.5)
+
+PAGE_KEYS = ("page_token", "next_page_token", "cursor")
+MOST_PAGES = 20
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-1")
+@pytest.mark.parametrize("more", [{}, {"include_vectors": True}, {"include_metadata": False}], ids=str)
+def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) -> None:
+    """The result of a plain query fits the schema, whatever it is to include."""
+    vector.require("query")
+    reply = vector.call("query", {**vector.minimal("query"), **more})
+    expect.success(reply, "a query result")
+    holds("VEC-QUERY-1", reply, vector)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-2")
+@pytest.mark.parametrize("top_k", [1, 2, 3, 4])
+def test_there_are_at_most_top_k_matches(vector: Vector, top_k: int) -> None:
+    """Of five vectors no more than `top_k` are matches."""
+    place, _ = fan(vector)
+    found = place.ids(None, top_k)
+    expect.that(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-3")
+@pytest.mark.parametrize("top_k", [1, 2, 4, 5, 9])
+def test_there_are_as_many_matches_as_were_asked_for(vector: Vector, top_k: int) -> None:
+    """`top_k` of five vectors are matches, or all five, each of them once."""
+    place, items = fan(vector)
+    found, wanted = place.ids(None, top_k), min(vector.at_most(top_k), len(items))
+    expect.that(len(set(found)) >= wanted, f"{wanted} different matches", f"{len(set(found))}", "result.matches")
+    expect.that(len(set(found)) == len(found), "each id once", "one of them again", "result.matches")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-4")
+@pytest.mark.parametrize("top_k", [1, 2, 3])
+@pytest.mark.parametrize("count", [5, 20])
+def test_the_matches_are_the_best_of_all(vector: Vector, top_k: int, count: int) -> None:
+    """Wherever the best vectors were in the order of writing, they are the ones that are found."""
+    metric = canonical(vector.metric) or "cosine"
+    if vector.dimensions == 1 and metric == "cosine":
+        raise NotAssessed("one component has no angle")
+    items = [vector.item(5 + 170 * part / count) for part in range(count)]
+    place, vectors = vector.place(*items), {item["id"]: item["vector"] for item in items}
+    for degrees in (0, 59, 118, 180):
+        query = direction(degrees, vector.dimensions)
+        wanted = best(metric, query, vectors)[: vector.at_most(top_k)]
+        expect.that(place.ids(query, top_k) == wanted, f"the best {len(wanted)}, best first", "others")
+
+
+@pytest.mark.requirement("VEC-QUERY-5")
+def test_total_matches_is_no_less_than_the_matches(vector: Vector) -> None:
+    """`total_matches` counts at least what is returned, however much that is."""
+    place, _ = fan(vector)
+    for top_k in (1, 3, 5):
+        holds("VEC-QUERY-5", place.ask(None, top_k), vector)
+
+
+@pytest.mark.requirement("VEC-QUERY-6")
+def test_the_result_names_the_namespace_that_was_asked(vector: Vector) -> None:
+    """`namespace` is the one of the request, for one namespace as for another."""
+    vector.need_namespaces()
+    for place in (fan(vector)[0], fan(vector)[0]):
+        named = expect.success(place.ask()).get("namespace")
+        expect.that(named == place.name, "the namespace of the request", "another", "result.namespace")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-7")
+@pytest.mark.parametrize("more", [{}, {"include_metadata": True}], ids=["default", "true"])
+@pytest.mark.parametrize("vectors", [False, True], ids=["without_vectors", "with_vectors"])
+def test_metadata_are_in_the_matches(vector: Vector, more: dict[str, Any], vectors: bool) -> None:
+    """Each match carries the metadata that were stored under its id."""
+    place, items = fan(vector)
+    found = {id_of(match): match for match in place.matches(None, 5, include_vectors=vectors, **more)}
+    for item in items:
+        if item["id"] in found:
+            held = described_by(found[item["id"]], item["metadata"])
+            expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
+
+
+@pytest.mark.requirement("VEC-QUERY-16")
+def test_metadata_can_be_left_out(vector: Vector) -> None:
+    """`include_metadata` false leaves them out of every match."""
+    place, _ = fan(vector)
+    found = place.matches(None, 5, include_metadata=False)
+    expect.that(not any(map(metadata_of, found)), "no metadata", "some", "result.matches.vector.metadata")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-8")
+@pytest.mark.parametrize("metadata", [True, False], ids=["with_metadata", "without_metadata"])
+def test_vectors_are_in_the_matches_when_asked_for(vector: Vector, metadata: bool) -> None:
+    """Each match carries the components that were stored under its id, to the last one."""
+    items = [vector.item(angle) for angle in ANGLES]
+    for number, item in enumerate(items):
+        if vector.dimensions > 2:
+            item["vector"][-1] = round(0.1 + number / 10, 3)
+    place = vector.place(*items)
+    fits = alike if canonical(place.metric) in ("euclidean", "dot") else parallel
+    found = {id_of(match): match for match in place.matches(None, 5, include_vectors=True, include_metadata=metadata)}
+    for item in items:
+        if item["id"] in found:
+            held = vector_of(found[item["id"]]).get("vector")
+            expect.that(fits(held, item["vector"]), "the vector that was stored", "another", "result.matches.vector")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-QUERY-9")
+@pytest.mark.parametrize("top_k", NO_TOP_K, ids=str)
+def test_a_top_k_that_is_no_positive_whole_number_is_refused(vector: Vector, top_k: Any) -> None:
+    """Zero, negative numbers and fractions are refused."""
+    vector.require("query")
+    expect.refusal(vector.call("query", {**vector.minimal("query"), "top_k": top_k}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-QUERY-10")
+@pytest.mark.parametrize("missing", ["vector", "top_k"])
+def test_a_query_without_a_required_argument_is_refused(vector: Vector, missing: str) -> None:
+    """`vector` and `top_k` are required."""
+    vector.require("query")
+    args = vector.minimal("query")
+    del args[missing]
+    expect.refusal(vector.call("query", args), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-QUERY-11")
+@pytest.mark.parametrize(("key", "value"), WRONG_ARGUMENTS, ids=str)
+def test_an_argument_of_the_wrong_type_is_refused(vector: Vector, key: str, value: Any) -> None:
+    """Every argument of a query has its type."""
+    vector.require("query")
+    if isinstance(value, list) and key == "vector":
+        value = (value * vector.dimensions)[: vector.dimensions]
+    expect.refusal(vector.call("query", {**vector.minimal("query"), key: value}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-QUERY-11")
+@pytest.mark.parametrize("where", [0, -1], ids=["first", "last"])
+def test_a_component_that_is_no_number_is_refused(vector: Vector, where: int) -> None:
+    """A query vector holds numbers only, from the first component to the last."""
+    vector.require("query")
+    args = vector.minimal("query")
+    args["vector"][where] = "0.5"
+    expect.refusal(vector.call("query", args), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-QUERY-12")
+@pytest.mark.parametrize("kind", ["whole", "negative", "small"])
+def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
+    """Whole numbers, zeros, negative and small numbers can be stored and looked for."""
+    rest = vector.dimensions - 1
+    components: dict[str, list[float]] = {
+        "whole": [1, *[0] * rest],
+        "negative": [-0.5, *[-0.25] * rest],
+        "small": [1e-3, *[-1e-3] * rest],
+    }
+    item, other = vector.item(), vector.item()
+    item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
+    place = vector.place(item, other)
+    if canonical(place.metric) == "cosine" or vector.dimensions > 1:
+        expect.that(place.ids(components[kind], 1) == [item["id"]], "the vector itself", "another one")
+
+
+@pytest.mark.requirement("VEC-QUERY-13")
+@pytest.mark.parametrize("emptied", [False, True], ids=["new", "emptied"])
+def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
+    """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
+    vector.require("query", "delete")
+    place = vector.place()
+    if emptied:
+        item = vector.item(30)
+        place.put(item)
+        place.remove(item["id"])
+    place.filled = False
+    reply = place.ask()
+    expect.either(reply, "IndexNotReady")
+    if reply.is_success:
+        expect.that(not place.own(matches_of(reply.result)), "no matches", "some", "result.matches")
+
+
+@pytest.mark.requirement("VEC-QUERY-15")
+def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
+    """INDEX_NOT_READY gives `retry_after_ms`."""
+    place = vector.place()
+    reply = place.ask()
+    if not reply.is_a("IndexNotReady"):
+        raise NotApplicable("an empty namespace gives no matches")
+    expect.that(reply.body.get("retry_after_ms") is not None, "a number", "none", "retry_after_ms")
+
+
+@pytest.mark.requirement("VEC-QUERY-14")
+@pytest.mark.parametrize("top_k", [2, 5])
+def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
+    """Following the token from page to page finds no vector twice, and comes to an end."""
+    place, items = fan(vector)
+    query = place.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
+    result = expect.success(vector.ready(lambda: vector.call("query", query), True))
+    if not token_of(result):
+        raise NotApplicable("no page token was given")
+    seen = [id_of(match) for match in place.own(matches_of(result))]
+    for _ in range(MOST_PAGES):
+        token = token_of(result)
+        if not token:
+            break
+        result = next_page(vector, query, token)
+        seen += [id_of(match) for match in place.own(matches_of(result))]
+    expect.that(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
+    expect.that(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
+    expect.that(set(seen) <= {item["id"] for item in items}, "vectors of the namespace", "others", "result.matches")
+
+
+def token_of(result: Any) -> Any:
+    """The token of the next page, in either spelling; nothing on the last page."""
+    if not isinstance(result, Mapping) or result.get("has_more") is False:
+        return None
+    return result.get("next_page_token") or result.get("next_cursor")
+
+
+def next_page(vector: Vector, query: Mapping[str, Any], token: str) -> Any:
+    """The page that a token stands for, by whichever key the adapter takes it (R32)."""
+    first = expect.success(vector.call("query", query))
+    for key in PAGE_KEYS:
+        reply = vector.call("query", {**query, key: token})
+        if reply.is_success and [*map(id_of, matches_of(reply.result))] != [*map(id_of, matches_of(first))]:
+            return reply.result
+    raise NotAssessed("no key was found under which a page token is taken back")
+
+
+@pytest.mark.requirement("VEC-QUERY-17")
+def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
+    """`query_vector`, where it is given and not empty, is what was sent."""
+    vector.require("query")
+    args = vector.minimal("query")
+    given = expect.success(vector.call("query", args)).get("query_vector")
+    if not given:
+        raise NotApplicable("no query_vector is given")
+    expect.that(alike(given, args["vector"]), "the vector of the query", "another", "result.query_vector")
+
+
+@pytest.mark.requirement("VEC-QUERY-18")
+def test_a_match_names_its_own_namespace(vector: Vector) -> None:
+    """`namespace` of a match, where it is given, is the namespace that was asked."""
+    vector.need_namespaces()
+    place, _ = fan(vector)
+    named = {vector_of(match).get("namespace") for match in place.matches()} - {None}
+    expect.that(named <= {place.name}, "the namespace of the request", "another", "result.matches.vector.namespace")
+
+
+# -- ranking and numbers --------------------------------------------------------------------------------
+
+
+@pytest.mark.core
+@rules(cosine="VEC-SCORE-1", euclidean="VEC-SCORE-2", dot="VEC-SCORE-3")
+def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
+    """Vectors that each metric ranks in another order, and random ones, come in the order of this metric."""
+    for ranking in rankings(vector, METRICS[int(requirement[-1]) - 1]):
+        ranking.in_order()
+
+
+@pytest.mark.core
+@rules(score="VEC-SCORE-4", distance="VEC-SCORE-5")
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
+    """`score` rises and `distance` falls the better a match is."""
+    found = [ranking for ranking in rankings(vector, metric) if len(ranking.matches) > 1]
+    if not found:
+        raise NotApplicable("one match at most can be asked for")
+    for ranking in found:
+        if requirement == "VEC-SCORE-4":
+            ranking.keeps("score", 1)
+        else:
+            ranking.keeps("distance", -1)
+
+
+@rules(cosine="VEC-SCORE-6", euclidean="VEC-SCORE-7", dot="VEC-SCORE-8")
+def test_the_numbers_are_those_of_the_textbook(vector: Vector, requirement: str) -> None:
+    """Score or distance is what the suite computes itself."""
+    metric = METRICS[int(requirement[-1]) - 6]
+    for ranking in rankings(vector, metric):
+        textbook(ranking, metric)
+
+
+def textbook(ranking: Ranking, metric: str) -> None:
+    """The numbers of a ranking are native ones, or normalized to [0, 1]."""
+    key = "distance" if metric == "euclidean" else "score"
+    given = [match.get(key) for match in ranking.matches]
+    true = [-value if metric == "euclidean" else value for value in ranking.goodness]
+    scale = max(1.0, *map(abs, ranking.truth.values()))
+    native = all(near(number, value, scale) for number, value in zip(given, true, strict=True))
+    halved = metric == "cosine" and all(
+        near(number, (1 + value) / 2) for number, value in zip(given, true, strict=True)
+    )
+    squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
+    expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")

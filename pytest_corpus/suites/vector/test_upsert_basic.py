@@ -1,0 +1,420 @@
+"""Writing vectors (SPECIFICATION 4.2.6, 9.2, 9.3, 12.5; SCHEMA 4.2.2; ERRORS 10; R8, R14, R24, R45)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.stateful import run_machine
+from pytest_corpus.suites.vector.checks import (
+    described_by,
+    exactly,
+    points_at,
+    present,
+    refused_or_reported,
+    same,
+    settled,
+)
+from pytest_corpus.suites.vector.geometry import alike, direction
+from pytest_corpus.suites.vector.machine import machine_of
+from pytest_corpus.suites.vector.place import failed, failures_of, id_of, metadata_of, processed, vector_of
+from pytest_corpus.suites.vector.probe import Vector, vector
+
+SCALARS: dict[str, Any] = {
+    "word": "Gr\u00fc\u00dfe \U0001f600",
+    "empty": "",
+    "whole": 7,
+    "fraction": 0.25,
+    "negative": -3,
+    "zero": 0,
+    "yes": True,
+    "no": False,
+}
+"""Metadata of every scalar type but null."""
+
+WRONG_FIELDS: tuple[tuple[str, Any], ...] = (
+    ("id", 7),
+    ("id", ["a"]),
+    ("vector", "x"),
+    ("vector", 7),
+    ("vector", {}),
+    ("metadata", "x"),
+    ("metadata", [1]),
+    ("metadata", 7),
+    ("namespace", 7),
+)
+
+TWINS = {
+    "letter_case": ("a", "A"),
+    "space": ("x", "x "),
+    "prefix": ("p", "p1"),
+    "leading_zero": ("1", "01"),
+    "script": ("o", "\u043e"),
+    "accent": ("u", "\u00fc"),
+    "separator": ("a/b", "a:b"),
+}
+"""Ends of ids that only resemble each other."""
+
+STEPS, SEQUENCES = 14, 12
+"""How long, and how many, the random sequences are."""
+
+FAULTY = ("no_vector", "wrong_type", "wrong_dimension", "no_id")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-UPSERT-1")
+def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
+    """The result of a plain upsert fits the schema."""
+    reply = vector.call("upsert")
+    expect.success(reply, "an upsert")
+    holds("VEC-UPSERT-1", reply, vector)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-UPSERT-2")
+def test_what_was_upserted_is_found(vector: Vector) -> None:
+    """A vector is found as soon as its upsert is answered, by a query for it."""
+    place = vector.place()
+    item = vector.item(80)
+    place.put(item)
+    exactly(place, item)
+    expect.that(place.ids(item["vector"], 1) == [item["id"]], "the vector that was upserted", "another answer")
+
+
+@pytest.mark.requirement("VEC-UPSERT-2")
+def test_every_upsert_is_found(vector: Vector) -> None:
+    """Upserts one after the other are all found, not only the first or the last."""
+    place = vector.place()
+    items = [vector.item(degrees, {"part": degrees}) for degrees in (20, 60, 100, 140)]
+    for number, item in enumerate(items, start=1):
+        place.put(item)
+        exactly(place, *items[:number])
+
+
+@pytest.mark.requirement("VEC-UPSERT-2")
+def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> None:
+    """The same query before and after an upsert, and after an overwrite, tells what is there each time."""
+    old, new = vector.item(20, {"kind": "old"}), vector.item(70, {"kind": "old"})
+    place = vector.place(old)
+    query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
+    expect.that(place.ids(**query) == [old["id"]], "the only vector", "another answer")
+    place.put(new)
+    expect.that(new["id"] in place.ids(**query), "the vector that was upserted since", "none")
+    place.put({**new, "metadata": {"kind": "new"}})
+    told = {id_of(match): match for match in place.matches(**query)}
+    expect.that(new["id"] in told and described_by(told[new["id"]], {"kind": "new"}), "the new metadata", "others")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-UPSERT-3")
+@pytest.mark.parametrize("count", [2, 5, 24])
+def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
+    """All vectors of a batch are found, each with its own metadata and components."""
+    vector.several()
+    count = min(count, vector.batch or count)
+    place = vector.place()
+    items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
+    place.put(*items)
+    found = exactly(place, *items)
+    mixed = [item for item in items if not described_by(found[item["id"]], item["metadata"])]
+    expect.that(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("VEC-UPSERT-4")
+@pytest.mark.parametrize("way", ["alone", "in_a_batch", "twice"])
+def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -> None:
+    """The new vector counts in ranking and in answers, the old one is gone, and the id is there once."""
+    first, other = vector.item(10), vector.item(100)
+    place = vector.place(first, other)
+    moved = {**first, "vector": direction(170, vector.dimensions)}
+    if way == "in_a_batch":
+        vector.several()
+        more = vector.item(60)
+        place.put(more, moved)
+        place.remove(more["id"])
+    else:
+        if way == "twice":
+            place.put({**first, "vector": direction(150, vector.dimensions)})
+        place.put(moved)
+    ids = place.ids(moved["vector"], 5)
+    expect.that(ids.count(first["id"]) <= 1, "the id once", f"{ids.count(first['id'])} times")
+    exactly(place, moved, other)
+    held = vector_of(place.contents(include_vectors=True)[first["id"]]).get("vector")
+    if held:
+        expect.that(alike(held, moved["vector"]), "the new vector", "another", "result.matches.vector.vector")
+    if vector.dimensions > 1:
+        nearest = place.ids(direction(10, vector.dimensions), 1)
+        expect.that(nearest == [other["id"]], "the ranking of the new vector", "that of the old one")
+
+
+@pytest.mark.requirement("VEC-UPSERT-5")
+def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector) -> None:
+    """The new value stands in answers."""
+    item = vector.item(30, {"kind": "old", "part": 1})
+    place = vector.place(item, vector.item(120, {"kind": "old"}))
+    place.put({**item, "metadata": {"kind": "new", "part": 2}})
+    found = present(place, item)[item["id"]]
+    expect.that(described_by(found, {"kind": "new", "part": 2}), "the new values", "others", "metadata")
+
+
+@pytest.mark.requirement("VEC-UPSERT-5")
+def test_filters_see_the_new_metadata(vector: Vector) -> None:
+    """After an overwrite the old value is not found any more, and the new one is."""
+    vector.need_filters()
+    item = vector.item(30, {"kind": "old"})
+    place = vector.place(item)
+    place.put({**item, "metadata": {"kind": "new"}})
+    expect.that(not place.ids(filter={"kind": "old"}), "no match of the old value", "one")
+    expect.that(place.ids(filter={"kind": "new"}) == [item["id"]], "the match of the new value", "none")
+
+
+@pytest.mark.requirement("VEC-UPSERT-6")
+@pytest.mark.parametrize("key", list(SCALARS))
+def test_a_value_of_metadata_comes_back(vector: Vector, key: str) -> None:
+    """Each scalar comes back with its value and its type."""
+    item = vector.item(30, {key: SCALARS[key], "kind": "a"})
+    found = present(vector.place(item), item)
+    held = metadata_of(found[item["id"]])
+    expect.that(key in held and same(held[key], SCALARS[key]), "the value as written", "another", f"metadata.{key}")
+
+
+@pytest.mark.requirement("VEC-UPSERT-15")
+@pytest.mark.parametrize("value", [None, ["a", "b"], [1, 2]], ids=["null", "words", "numbers"])
+def test_null_and_lists_of_metadata_come_back(vector: Vector, value: Any) -> None:
+    """What the schema allows beside scalars comes back too."""
+    item = vector.item(30, {"held": value})
+    place = vector.place()
+    expect.success(place.upsert(item), "an upsert with metadata of the schema")
+    found = present(place, item)
+    held = metadata_of(found[item["id"]])
+    expect.that("held" in held and same(held["held"], value), "the value as written", "another", "metadata.held")
+
+
+@pytest.mark.requirement("VEC-UPSERT-16")
+def test_an_upsert_of_a_known_id_leaves_no_old_metadata(vector: Vector) -> None:
+    """A key that the new metadata do not have is gone."""
+    item = vector.item(30, {"old": "a"})
+    place = vector.place(item)
+    place.put({**item, "metadata": {"new": "b"}})
+    expect.that("old" not in metadata_of(present(place, item)[item["id"]]), "the new keys only", "an old one")
+
+
+@pytest.mark.requirement("VEC-UPSERT-17")
+def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
+    """Two items with one id in a batch leave one vector, the last one."""
+    vector.several()
+    first = vector.item(20, {"part": 1})
+    last = {**first, "vector": direction(150, vector.dimensions), "metadata": {"part": 2}}
+    place = vector.place()
+    expect.success(place.upsert(first, last), "an upsert")
+    ids = place.ids(first["vector"], 5)
+    expect.that(ids == [first["id"]], "one vector", f"{len(ids)}")
+    expect.that(described_by(place.contents()[first["id"]], {"part": 2}), "the last one", "the first one")
+
+
+@pytest.mark.requirement("VEC-UPSERT-7")
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_the_counts_of_an_upsert_are_true(vector: Vector, count: int) -> None:
+    """New and overwritten vectors count as processed, and none as failed."""
+    count = min(count, vector.batch or count)
+    place = vector.place()
+    items = [vector.item(20 + 30 * part) for part in range(count)]
+    for _ in ("new", "overwritten"):
+        result = expect.success(place.upsert(*items), "an upsert")
+        expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
+        expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
+
+
+@pytest.mark.requirement("VEC-UPSERT-8")
+@pytest.mark.parametrize("missing", ["id", "vector", "empty_id"])
+def test_an_item_without_id_or_vector_is_refused(vector: Vector, missing: str) -> None:
+    """An item lacks what the schema requires."""
+    vector.require("upsert")
+    item = vector.item()
+    if missing == "empty_id":
+        item["id"] = ""
+    else:
+        del item[missing]
+    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.at(vector.scratch)}))
+
+
+@pytest.mark.requirement("VEC-UPSERT-9")
+@pytest.mark.parametrize(("key", "value"), WRONG_FIELDS, ids=str)
+def test_an_item_with_a_field_of_the_wrong_type_is_refused(vector: Vector, key: str, value: Any) -> None:
+    """`id` and `namespace` are strings, `vector` is a list, `metadata` is an object."""
+    vector.require("upsert")
+    item = {**vector.item(), key: value}
+    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.at(vector.scratch)}))
+
+
+@pytest.mark.requirement("VEC-UPSERT-9")
+@pytest.mark.parametrize("where", [0, -1], ids=["first", "last"])
+@pytest.mark.parametrize("value", ["a", None, [0.5], {}], ids=["string", "null", "list", "object"])
+def test_a_component_that_is_no_number_is_refused(vector: Vector, value: Any, where: int) -> None:
+    """A vector holds numbers only, from the first component to the last."""
+    vector.require("upsert")
+    item = vector.item()
+    item["vector"][where] = value
+    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.at(vector.scratch)}))
+
+
+@pytest.mark.requirement("VEC-UPSERT-10")
+@pytest.mark.parametrize("vectors", [..., "x", 7, {}, None], ids=["missing", "string", "number", "object", "null"])
+def test_an_upsert_without_a_list_of_vectors_is_refused(vector: Vector, vectors: Any) -> None:
+    """`vectors` is required, and a list."""
+    vector.require("upsert")
+    given = {} if vectors is ... else {"vectors": vectors}
+    expect.refusal(vector.call("upsert", {**given, **vector.at(vector.scratch)}), "BadRequest")
+
+
+@pytest.mark.requirement("VEC-UPSERT-10")
+@pytest.mark.parametrize("entry", ["x", 7, None, [0.5]], ids=["string", "number", "null", "list"])
+def test_an_item_that_is_no_object_is_refused(vector: Vector, entry: Any) -> None:
+    """Each entry of `vectors` is an object."""
+    vector.require("upsert")
+    refused_or_reported(vector.call("upsert", {"vectors": [entry], **vector.at(vector.scratch)}))
+
+
+@pytest.mark.requirement("VEC-UPSERT-11")
+@pytest.mark.parametrize("kind", FAULTY)
+@pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
+def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, kind: str, at: int) -> None:
+    """With a bad item at any place the batch is refused whole, or applied but for that item and reported."""
+    vector.several(3)
+    kept = vector.item(10)
+    place = vector.place(kept)
+    items: list[dict[str, Any]] = [vector.item(60), vector.item(110), vector.item(160)]
+    items[at] = faulty(vector, kind)
+    good = [item for number, item in enumerate(items) if number != at]
+    settled(place.upsert(*items), place, good, {at: items[at]}, [kept])
+
+
+@pytest.mark.requirement("VEC-UPSERT-12")
+@pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
+def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: int) -> None:
+    """Where a batch is applied item by item, each failure says which item and why."""
+    vector.several(3)
+    found = False
+    for kind in FAULTY:
+        place = vector.place()
+        items: list[dict[str, Any]] = [vector.item(60), vector.item(110), vector.item(160)]
+        place.put(vector.item(10))
+        items[at] = faulty(vector, kind)
+        reply = place.upsert(*items)
+        if not reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in items[at]):
+            continue
+        found = True
+        points = points_at(reply.result, {at: items[at]}, vector.settings.edition)
+        expect.that(points, f"a failure at the index {at}", "another", "result.failures")
+        named = [isinstance(failure, dict) and failure.get("error") for failure in failures_of(reply.result)]
+        expect.that(all(isinstance(error, str) and error for error in named), "an error", "none", "result.failures")
+    if not found:
+        raise NotApplicable("a batch with a bad item is refused whole")
+
+
+@pytest.mark.requirement("VEC-UPSERT-13")
+@pytest.mark.parametrize("twins", TWINS.values(), ids=list(TWINS))
+def test_ids_are_told_apart(vector: Vector, twins: tuple[str, str]) -> None:
+    """Two ids that resemble each other are two vectors."""
+    stem, place = vector.name(), vector.place()
+    items = [
+        {**vector.item(degrees, {"part": degrees}), "id": stem + end}
+        for degrees, end in zip((30, 120), twins, strict=True)
+    ]
+    for item in items:
+        reply = place.upsert(item)
+        if reply.is_a("BadRequest") or failures_of(reply.result):
+            raise NotApplicable("such an id is refused")
+    found = exactly(place, *items)
+    apart = all(described_by(found[item["id"]], item["metadata"]) for item in items)
+    expect.that(apart, "its own metadata with each id", "those of the other")
+
+
+@pytest.mark.requirement("VEC-UPSERT-14")
+def test_an_item_may_name_the_namespace_of_its_batch(vector: Vector) -> None:
+    """An item that names the namespace that the batch names is stored there."""
+    vector.need_namespaces()
+    place = vector.place()
+    item = vector.item(60)
+    expect.success(place.upsert({**item, "namespace": place.name}), "an upsert")
+    exactly(place, item)
+
+
+@pytest.mark.requirement("VEC-UPSERT-14")
+def test_an_item_that_names_another_namespace_is_not_lost(vector: Vector) -> None:
+    """It is refused, reported, or found in one of the two namespaces."""
+    vector.need_namespaces()
+    one, other = vector.place(vector.item(10)), vector.place(vector.item(10))
+    item = vector.item(100)
+    reply = one.upsert({**item, "namespace": other.name})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if reply.is_success and not failures_of(reply.result):
+        other.know(item)
+        found = (item["id"] in one.contents()) + (item["id"] in other.contents())
+        expect.that(found == 1, "the vector in one of the two namespaces", f"it is in {found}")
+
+
+@pytest.mark.requirement("COM-NUM-1")
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
+@pytest.mark.parametrize("where", ["first", "last", "metadata", "list_in_metadata", "last_item"])
+def test_a_number_that_is_not_finite_is_not_stored(vector: Vector, number: float, where: str) -> None:
+    """NaN and infinities in a vector or its metadata are refused or reported, and nothing of it is stored."""
+    vector.require("upsert")
+    item, others = vector.item(70), [vector.item(20)]
+    if where == "last_item":
+        vector.several(2)
+    if "metadata" in where:
+        item["metadata"] = {"part": [number] if where.startswith("list") else number}
+    else:
+        item["vector"][0 if where == "first" else -1] = number
+    place = vector.place()
+    place.put(*others)
+    batch = [vector.item(150), item] if where == "last_item" else [item]
+    refused_or_reported(place.upsert(*batch))
+    expect.that(item["id"] not in place.contents(), "nothing stored", "the vector")
+
+
+def faulty(vector: Vector, kind: str) -> dict[str, Any]:
+    """An item that cannot be stored."""
+    item = vector.item(85)
+    if kind in ("no_vector", "no_id"):
+        del item[kind.partition("_")[2]]
+    elif kind == "wrong_type":
+        item["vector"] = "x"
+    else:
+        item["vector"] = [*item["vector"], 0.5]
+    return item
+
+
+@pytest.mark.requirement("COM-CONC-1")
+def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
+    """Vectors that are upserted together are found together, each with its own metadata."""
+    many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
+    place = vector.place()
+    items = [vector.item(10 + 160 * part / many, {"part": part}) for part in range(many)]
+    requests = [vector.envelope("upsert", place.args(vectors=[item])) for item in items]
+    place.know(*items)
+    exchanges = vector.client.send_all(requests, vector.component)
+    taken = [
+        item
+        for item, exchange in zip(items, exchanges, strict=True)
+        if exchange.frames and isinstance(exchange.frames[-1].body, dict) and exchange.frames[-1].body.get("ok") is True
+    ]
+    if len(taken) < 2:
+        raise NotAssessed("too few of the upserts were accepted")
+    found = present(place, *taken)
+    mixed = [item for item in taken if not described_by(found[item["id"]], item["metadata"])]
+    expect.that(not mixed, "its own metadata with each vector", "those of another")
+
+
+@pytest.mark.requirement("VEC-STATE-1")
+def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
+    """Random sequences of writes, deletes and queries agree with a model of what they leave behind."""
+    vector.require("query", "upsert", "delete")
+    run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=SEQUENCES)
