@@ -22,9 +22,10 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     Raises:
         ValueError: an id is given twice.
     """
-    from pytest_corpus.spec.requirements import common_conduct, common_wire, llm
+    from pytest_corpus.spec.requirements import common_conduct, common_wire, graph, graph_wholes, llm
 
-    entries = (*common_wire.REQUIREMENTS, *common_conduct.REQUIREMENTS, *llm.REQUIREMENTS)
+    modules = (common_wire, common_conduct, llm, graph, graph_wholes)
+    entries = [entry for module in modules for entry in module.REQUIREMENTS]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
         raise ValueError("the requirement catalogue gives an id twice")
