@@ -434,6 +434,22 @@ _STATE = (
         ("SPECIFICATION 1.3",),
         hint="keep the state of a call out of the adapter object",
     ),
+    Requirement(
+        "COM-IDEM-3",
+        "MUST",
+        "A replay under the same idempotency key applies once and answers as the first call did.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes",),
+        components=("vector", "graph"),
+    ),
+    Requirement(
+        "COM-TENANT-1",
+        "MUST",
+        "What one tenant wrote, another neither reads nor changes.",
+        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.6", "R25"),
+        needs=("supports_multi_tenant",),
+        components=("vector", "graph"),
+    ),
 )
 
 REQUIREMENTS = (*_CAPABILITIES, *_HEALTH, *_DEADLINES, *_OBSERVABILITY, *_LEAKS, *_FAULTS, *_STATE)
