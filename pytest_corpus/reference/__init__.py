@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_corpus.reference.foundation import Provider
+    from pytest_corpus.reference.graph_adapter import ReferenceGraph
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink
 
-__all__ = ["llm"]
+__all__ = ["graph", "llm"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -20,3 +21,10 @@ def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
 
     return ReferenceLLM(metrics=metrics, provider=provider)
+
+
+def graph(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceGraph:
+    """The reference adapter for graphs, a wire handler (SPECIFICATION 7)."""
+    from pytest_corpus.reference.graph_adapter import ReferenceGraph
+
+    return ReferenceGraph(metrics=metrics, provider=provider)
