@@ -7,33 +7,19 @@ the way has changed nothing. Everything that is not particular to graphs is in `
 from __future__ import annotations
 
 import asyncio
-import copy
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remembered
-from pytest_corpus.reference.graph_arguments import Arguments, Journey, Question, Selection
-from pytest_corpus.reference.graph_scanner import QueryError
-from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Edge, Entity, Graph, Node, Space, same
-from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.graph_arguments import Journey, Question
+from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Edge, Entity, Graph, Node, Space
+from pytest_corpus.reference.graph_writes import Writes
+from pytest_corpus.reference.request import Call
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What became of the items of a write: how many were processed, and (index, id, error) of those that failed."""
-
-    processed: int = 0
-    failures: list[tuple[int, str, AdapterError]] = field(default_factory=list)
-
-
-Change = Callable[[Space], Outcome]
-"""A write whose arguments were read: it changes the data at once or not at all, item by item."""
-
-
-class ReferenceGraph(Arguments, ReferenceAdapter):
+class ReferenceGraph(Writes, ReferenceAdapter):
     """All operations of SPECIFICATION 7, with every optional one."""
 
     component = "graph"
@@ -52,8 +38,7 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
         "supports_caching": True,
         "idempotent_writes": True,
     }
-    batch_operations = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
-    replayable = frozenset({*batch_operations, "batch", "transaction"})
+    replayable = frozenset({*Writes.writes, "batch", "transaction"})
     max_batch_ops = 16
     records_in_chunk = 2
 
@@ -100,24 +85,18 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
 
     async def query(self, call: Call) -> dict[str, Any]:
         """`{records, summary, dialect, namespace}`."""
-        question = self.read_question(call)
+        question = self.read_question(call.args)
         return await remembered(self.cache, self.cache_key(call, question), partial(self.answer, call, question))
 
     async def answer(self, call: Call, question: Question) -> dict[str, Any]:
         await self.reach_in_time(call, question.timeout_ms)
-        records = self.records(call, question)
-        return {
-            "records": records,
-            "summary": {"records": len(records)},
-            "dialect": question.dialect,
-            "namespace": question.namespace,
-        }
+        return self.query_result(self.space(call), question)
 
     async def stream_query(self, call: Call) -> AsyncGenerator[Chunk, None]:
         """Chunks `{records, is_final}`, the last one with a `summary`."""
-        question = self.read_question(call)
+        question = self.read_question(call.args)
         await self.reach_in_time(call, question.timeout_ms)
-        for index, chunk in enumerate(self.chunks(self.records(call, question))):
+        for index, chunk in enumerate(self.chunks(self.records(self.space(call), question))):
             await self.reach(call, chunk=index)
             yield chunk
 
@@ -126,7 +105,11 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
         namespace, limit = self.read_namespace(call.args), self.read_limit(call.args)
         after, wanted = self.read_cursor(call.args), self.read_filter(call.args, "filter")
         await self.reach(call)
-        nodes = [node for _, node in sorted(self.graph(call, namespace).nodes.items()) if self.matches(node, wanted)]
+        nodes = [
+            node
+            for _, node in sorted(self.graph(self.space(call), namespace).nodes.items())
+            if self.matches(node, wanted)
+        ]
         rest = [node for node in nodes if after is None or node.id > after]
         has_more = len(rest) > limit
         return {
@@ -167,7 +150,7 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
         """The `nodes`, `relationships` and `paths` within `max_depth` steps of the start nodes."""
         journey = self.read_journey(call.args)
         await self.reach(call)
-        graph = self.graph(call, journey.namespace)
+        graph = self.graph(self.space(call), journey.namespace)
         paths, crossed = self.travel(graph, journey)
         return {
             "nodes": [graph.nodes[reached].to_wire() for reached in paths],
@@ -198,90 +181,7 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
         self.tenants[call.tenant_hash] = draft
         self.cache.clear()
 
-    def graph(self, call: Call, namespace: str) -> Graph:
-        """A graph to read from, which must have been written to (ERRORS 6.4)."""
-        graph = self.space(call).get(namespace)
-        if graph is None:
-            raise invalid("args.namespace", "NOT_FOUND", "is not known", error="NamespaceNotFound")
-        return graph
-
-    # Writes
-
-    def read_change(self, op: str, args: Fields) -> Change:
-        if op == "upsert_nodes":
-            return partial(self.store, entities=self.read_nodes(args), put=self.put_node)
-        if op == "upsert_edges":
-            return partial(self.store, entities=self.read_edges(args), put=self.put_edge)
-        remove = self.remove_nodes if op == "delete_nodes" else self.remove_edges
-        return partial(self.delete, selection=self.read_selection(args), remove=remove)
-
-    def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
-        """Put one entity after the other; one that cannot be stored does not hinder the others."""
-        outcome = Outcome()
-        for index, entity in enumerate(entities):
-            try:
-                put(space.setdefault(entity.namespace, Graph()), entity)
-                outcome.processed += 1
-            except AdapterError as error:
-                outcome.failures.append((index, entity.id, error))
-        return outcome
-
-    def put_node(self, graph: Graph, node: Node) -> None:
-        self.check_names("node", node.id, *node.labels)
-        graph.nodes[node.id] = self.own(node)
-
-    def put_edge(self, graph: Graph, edge: Edge) -> None:
-        self.check_names("edge", edge.id, edge.src, edge.dst, edge.label)
-        if edge.src not in graph.nodes or edge.dst not in graph.nodes:
-            raise AdapterError("VertexNotFound", "src and dst of an edge must be nodes of its namespace")
-        graph.edges[edge.id] = self.own(edge)
-
-    def check_names(self, kind: str, *names: str) -> None:
-        if not all(names):
-            raise AdapterError("BadRequest", f"ids and labels of a {kind} must not be empty")
-
-    def own(self, entity: Any) -> Any:
-        """The entity as it is stored: nothing of it belongs to the caller any more."""
-        return replace(entity, properties=entity.to_wire()["properties"])
-
-    def delete(self, space: Space, selection: Selection, remove: Callable[[Graph, Selection], int]) -> Outcome:
-        """Remove what is there; that something is not there is no failure (R26)."""
-        graph = space.get(selection.namespace)
-        return Outcome(processed=0 if graph is None else remove(graph, selection))
-
-    def remove_nodes(self, graph: Graph, selection: Selection) -> int:
-        """Remove nodes, and the edges that would lack an end."""
-        victims = {node.id for node in graph.nodes.values() if self.selected(node, selection)}
-        for node in victims:
-            del graph.nodes[node]
-        for edge in [edge for edge in graph.edges.values() if {edge.src, edge.dst} & victims]:
-            del graph.edges[edge.id]
-        return len(victims)
-
-    def remove_edges(self, graph: Graph, selection: Selection) -> int:
-        victims = [edge.id for edge in graph.edges.values() if self.selected(edge, selection)]
-        for edge in victims:
-            del graph.edges[edge]
-        return len(victims)
-
-    def selected(self, entity: Entity, selection: Selection) -> bool:
-        named = selection.ids is None or entity.id in selection.ids
-        return named and self.matches(entity, selection.filter)
-
-    def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:
-        """Whether an entity has all these properties with these values."""
-        properties = entity.properties
-        return all(key in properties and same(properties[key], value) for key, value in wanted.items())
-
-    def partial_success(self, outcome: Outcome) -> dict[str, Any]:
-        """Counts and per-item failures, valid under both editions (ERRORS 10, R14)."""
-        failures = [
-            {"index": index, "id": name, "error": error.kind.name, "detail": str(error)}
-            for index, name, error in outcome.failures
-        ]
-        return {"processed_count": outcome.processed, "failed_count": len(failures), "failures": failures}
-
-    # Batches and transactions
+    # Batches
 
     def check_batch_size(self, size: int) -> None:
         if size > self.max_batch_ops:
@@ -293,19 +193,6 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
                 suggested_batch_reduction=size - self.max_batch_ops,
             )
 
-    def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
-        """One operation of a batch or transaction; that one item of it fails is its failure."""
-        try:
-            if op not in self.batch_operations:
-                raise AdapterError("NotSupported", "The operation cannot be part of a batch")
-            outcome = self.read_change(op, args)(draft)
-            if outcome.failures:
-                raise outcome.failures[0][2]
-        except AdapterError as error:
-            kind = error.kind
-            return {"ok": False, "index": index, "error": kind.name, "code": kind.code, "message": str(error)}
-        return {"ok": True, "index": index, "result": self.partial_success(outcome)}
-
     # Queries
 
     async def reach_in_time(self, call: Call, timeout_ms: float | None, **facts: Any) -> None:
@@ -314,21 +201,6 @@ class ReferenceGraph(Arguments, ReferenceAdapter):
             await asyncio.wait_for(self.reach(call, **facts), timeout_ms / 1000 if timeout_ms else None)
         except asyncio.TimeoutError:
             raise AdapterError("DeadlineExceeded", "The timeout of the request is over") from None
-
-    def records(self, call: Call, question: Question) -> list[dict[str, Any]]:
-        """The rows of a query, in its order, as they go onto the wire."""
-        graph = self.graph(call, question.namespace)
-        try:
-            rows = question.query.run(graph, question.params)
-        except QueryError as problem:
-            raise self.query_refused(problem) from None
-        return [self.record(row) for row in rows]
-
-    def record(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.value(value) for name, value in row.items()}
-
-    def value(self, value: Any) -> Any:
-        return value.to_wire() if isinstance(value, (Node, Edge)) else copy.deepcopy(value)
 
     def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:
         """`graph.types.chunk` objects, a few records each; without records it is one final chunk."""

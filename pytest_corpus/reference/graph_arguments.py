@@ -14,7 +14,7 @@ from pytest_corpus.reference.graph_cypher import Cypher
 from pytest_corpus.reference.graph_gremlin import Gremlin
 from pytest_corpus.reference.graph_scanner import Query, QueryError, QueryFeatureError
 from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Edge, Node
-from pytest_corpus.reference.request import Admission, Call, Fields
+from pytest_corpus.reference.request import Admission, Fields
 
 DIRECTIONS = ("OUTGOING", "INCOMING", "BOTH")
 
@@ -122,14 +122,17 @@ class Arguments(Admission):
 
     # Queries
 
-    def read_question(self, call: Call) -> Question:
-        dialect, text = self.read_dialect(call.args), call.args.required_text("text")
-        params = self.read_object(call.args, "params")
-        namespace, timeout_ms = self.read_namespace(call.args), self.read_timeout(call.args)
+    def read_question(self, args: Fields) -> Question:
+        dialect, text = self.read_dialect(args), args.required_text("text")
+        params = self.read_object(args, "params")
+        namespace, timeout_ms = self.read_namespace(args), self.read_timeout(args)
+        self.check_length(text)
+        return Question(namespace, dialect, self.read_text(dialect, text, params), params, timeout_ms)
+
+    def check_length(self, text: str) -> None:
         if len(text) > self.max_query_length:
             rule = f"must have at most {self.max_query_length} characters"
             raise invalid("args.text", "TOO_LONG", rule, max_query_length=self.max_query_length)
-        return Question(namespace, dialect, self.read_text(dialect, text, params), params, timeout_ms)
 
     def read_dialect(self, args: Fields) -> str:
         """An advertised dialect; the first one where none is named (SPECIFICATION 7.4)."""
