@@ -105,18 +105,7 @@ class ReferenceGraph(Writes, ReferenceAdapter):
         namespace, limit = self.read_namespace(call.args), self.read_limit(call.args)
         after, wanted = self.read_cursor(call.args), self.read_filter(call.args, "filter")
         await self.reach(call)
-        nodes = [
-            node
-            for _, node in sorted(self.graph(self.space(call), namespace).nodes.items())
-            if self.matches(node, wanted)
-        ]
-        rest = [node for node in nodes if after is None or node.id > after]
-        has_more = len(rest) > limit
-        return {
-            "nodes": [node.to_wire() for node in rest[:limit]],
-            "next_cursor": self.cursor(rest[limit - 1]) if has_more else None,
-            "has_more": has_more,
-        }
+        return self.page(self.vertices(self.graph(self.space(call), namespace), wanted, after), limit)
 
     async def batch(self, call: Call) -> dict[str, Any]:
         """One of `results` for each operation, in order; each is applied wholly or not at all."""
@@ -181,7 +170,18 @@ class ReferenceGraph(Writes, ReferenceAdapter):
         self.tenants[call.tenant_hash] = draft
         self.cache.clear()
 
-    # Batches
+    # Pages and batches
+
+    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
+        """The nodes that fit a filter, in the order of their ids, from one id on."""
+        nodes = sorted(graph.nodes.values(), key=lambda node: node.id)
+        return [node for node in nodes if self.matches(node, wanted) and (after is None or node.id > after)]
+
+    def page(self, nodes: Sequence[Node], limit: int) -> dict[str, Any]:
+        """The first `limit` nodes, and what leads to the rest of them."""
+        has_more = len(nodes) > limit
+        cursor = self.cursor(nodes[limit - 1]) if has_more else None
+        return {"nodes": [node.to_wire() for node in nodes[:limit]], "next_cursor": cursor, "has_more": has_more}
 
     def check_batch_size(self, size: int) -> None:
         if size > self.max_batch_ops:
