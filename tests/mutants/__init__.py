@@ -31,6 +31,15 @@ MODULES = (
     "llm_requests",
     "llm_tools",
     "llm_tokens",
+    "graph_data",
+    "graph_edges",
+    "graph_deletes",
+    "graph_queries",
+    "graph_streams",
+    "graph_batches",
+    "graph_traversals",
+    "graph_lists",
+    "graph_conduct",
 )
 
 Made = TypeVar("Made", bound=type)
