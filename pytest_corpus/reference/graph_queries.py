@@ -36,6 +36,8 @@ class Queries(Arguments):
         graph = self.graph(space, question.namespace)
         try:
             rows = question.query.run(graph, question.params)
+        except RecursionError:
+            raise self.query_refused(QueryError("is nested too deeply")) from None
         except QueryError as problem:
             raise self.query_refused(problem) from None
         return [self.record(row) for row in rows]

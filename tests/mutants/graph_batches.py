@@ -73,7 +73,7 @@ class BatchDeletesFirst(Batching):
         return [operations[index] for index in order]
 
     def told(self, result: Result) -> Result:
-        placed = [{}] * len(result["results"])
+        placed: list[Result] = [{}] * len(result["results"])
         for index, one in zip(self.order, result["results"], strict=True):
             placed[index] = {**one, "index": index}
         return {**result, "results": placed}

@@ -33,7 +33,7 @@ class Storing(ReferenceGraph):
 class Reporting(ReferenceGraph):
     """The reference with one place for what is told of an upsert of nodes."""
 
-    async def upsert_nodes(self, call: Call) -> dict[str, Any]:
+    async def upsert_nodes(self, call: Call) -> Any:
         return self.told(await super().upsert_nodes(call))
 
     def told(self, result: dict[str, Any]) -> Any:
@@ -94,10 +94,7 @@ class TwinNodeDropped(ReferenceGraph):
         outcome = super().store(space, entities, put)
         nodes = [entity for entity in entities if isinstance(entity, Node)]
         for index, node in enumerate(nodes):
-            twins = [
-                other for other in nodes[:index] if (other.labels, other.properties) == (node.labels, node.properties)
-            ]
-            if any(other.id != node.id for other in twins):
+            if any(replace(other, id=node.id) == node and other.id != node.id for other in nodes[:index]):
                 space[node.namespace].nodes.pop(node.id, None)
         return outcome
 
