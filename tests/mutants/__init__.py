@@ -37,9 +37,11 @@ MODULES = (
     "graph_queries",
     "graph_streams",
     "graph_batches",
+    "graph_transactions",
     "graph_traversals",
     "graph_lists",
     "graph_conduct",
+    "graph_privacy",
 )
 
 Made = TypeVar("Made", bound=type)
