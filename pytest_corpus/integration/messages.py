@@ -14,23 +14,25 @@ LONGEST_STRING = 60
 LONGEST_LINE = 400
 
 
-def failure(findings: Iterable[Finding], evidence: Iterable[Exchange | None], rerun: str) -> str:
+def failure(findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str) -> str:
     """The message of a test with these findings; `rerun` has a place for the id, ``{id}``."""
     both = zip(findings, evidence, strict=True)
-    return "\n\n".join(_one(finding, exchange, rerun) for finding, exchange in both)
+    return "\n\n".join(_one(finding, seen, rerun) for finding, seen in both)
 
 
-def _one(finding: Finding, exchange: Exchange | None, rerun: str) -> str:
+def _one(finding: Finding, seen: Exchange | str | None, rerun: str) -> str:
     entry = catalogue()[finding.requirement]
     rows = [
         ("source", ", ".join(entry.source)),
-        ("sent", sent(exchange) if exchange else ""),
+        ("sent", sent(seen) if isinstance(seen, Exchange) else ""),
         ("expected", finding.expected),
         ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
         ("hint", entry.hint),
         ("rerun", rerun.replace("{id}", entry.id)),
     ]
     lines = [f"  {name + ':':<10}{printable(text)}" for name, text in rows if text]
+    if isinstance(seen, str):
+        lines += ["  replay:", *(f"    {printable(line)}" for line in seen.splitlines())]
     return "\n".join([f"{entry.id} ({entry.level}): {entry.text}", *lines])
 
 

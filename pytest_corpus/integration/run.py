@@ -29,7 +29,7 @@ FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", "COM-CAP-1")
 
 @dataclass
 class Trial:
-    """A conformance test in progress; `record` is what it comes to, `evidence` the exchange behind each finding."""
+    """A conformance test in progress; `record` is what it comes to, `evidence` the exchange (or replay) behind each finding."""
 
     item: pytest.Item
     adapter: Adapter
@@ -39,7 +39,7 @@ class Trial:
     outcome: Outcome = "satisfied"
     undecided: Undecided | None = None
     findings: list[Finding] = field(default_factory=list)
-    evidence: list[Exchange | None] = field(default_factory=list)
+    evidence: list[Exchange | str | None] = field(default_factory=list)
     editions: set[str] = field(default_factory=lambda: set(EDITIONS))
     started: float = field(default_factory=time.monotonic)
 
@@ -82,7 +82,7 @@ class Trial:
             self._leave_open(undecided, subject)
         except Violation as violation:
             self.outcome = "violated"
-            self._find(self.requirement.id, violation, self._last(subject))
+            self._find(self.requirement.id, violation, violation.replay or self._last(subject))
             raise
         except Unresponsive as silent:
             self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
@@ -110,8 +110,8 @@ class Trial:
         """The exchange that a test ended with: of the instance that it opened last."""
         return next((client.exchanges[-1] for client in reversed(subject.clients) if client.exchanges), None)
 
-    def _find(self, requirement: str, violation: Violation, exchange: Exchange | None) -> None:
-        self.evidence.append(exchange)
+    def _find(self, requirement: str, violation: Violation, evidence: Exchange | str | None) -> None:
+        self.evidence.append(evidence)
         self.reported.add((f"{self.adapter.label}/{self.component}", requirement))
         self.findings.append(Finding(requirement, violation.expected, violation.got[:200], violation.path[:100]))
 

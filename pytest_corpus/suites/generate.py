@@ -20,7 +20,7 @@ SLOW_CALL_S = 0.005
 
 
 @contextmanager
-def _imported_as_they_are() -> Iterator[None]:
+def imported_as_they_are() -> Iterator[None]:
     """Import without pytest's assertion rewriting, which takes hypothesis a second where no cache is written."""
     finders = list(sys.meta_path)
     sys.meta_path[:] = [finder for finder in finders if type(finder).__name__ != "AssertionRewritingHook"]
@@ -32,7 +32,7 @@ def _imported_as_they_are() -> Iterator[None]:
 
 def strategies() -> ModuleType:
     """The module `hypothesis.strategies`, imported when it is first needed."""
-    with _imported_as_they_are():
+    with imported_as_they_are():
         import hypothesis.strategies
 
     return hypothesis.strategies
@@ -54,7 +54,7 @@ def for_all(
     Raises:
         whatever `check` raises, for the smallest failing value that was found.
     """
-    with _imported_as_they_are():
+    with imported_as_they_are():
         import hypothesis
         import hypothesis.errors
 

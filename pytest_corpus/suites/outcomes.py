@@ -10,10 +10,11 @@ class Violation(AssertionError):
         expected: what the sentence asks for, in the kit's words.
         got: what came instead, as keys, types, codes and numbers; never content.
         path: where in the answer, e.g. ``result.usage.total_tokens``.
+        replay: the requests that led to it, for the terminal, where one alone does not show it.
     """
 
-    def __init__(self, expected: str, got: str = "", path: str = "") -> None:
-        self.expected, self.got, self.path = expected, got, path
+    def __init__(self, expected: str, got: str = "", path: str = "", replay: str = "") -> None:
+        self.expected, self.got, self.path, self.replay = expected, got, path, replay
         super().__init__(expected, got, path)
 
     def __str__(self) -> str:
