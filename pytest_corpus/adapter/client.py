@@ -47,7 +47,8 @@ class Declaration:
 class AdapterClient:
     """Calls one instance of the adapter. Every call is recorded in `exchanges` until `forget` is called.
 
-    An instance that is given a `loop` lives in it, and leaves it running when it is closed.
+    An instance that is given a `loop` lives in it, and leaves it running when it is closed. `generation` counts
+    how often it was opened: what an adapter keeps in memory is gone with the generation.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class AdapterClient:
     ) -> None:
         self.declaration, self.call_timeout = declaration, call_timeout
         self.exchanges: list[Exchange] = []
+        self.generation = 0
         self.metrics = metrics or RecordingSink()
         self.provider = provider or ProviderProbe()
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
@@ -79,6 +81,7 @@ class AdapterClient:
         """
         self._loop = self._lent or LoopThread(f"corpus-{self.declaration.label}")
         self._opened = factories.Opened()
+        self.generation += 1
         hooks = {"metrics": self.metrics, "provider": self.provider}
         wanted = {name: hook for name, hook in hooks.items() if name in self.asked}
         try:

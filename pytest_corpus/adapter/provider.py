@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +120,15 @@ class ProviderProbe:
     def clear(self) -> None:
         """Forget every plan; the counts stay."""
         self._plans.clear()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Carry out no plan meanwhile: for what the suite prepares before the call that a plan is meant for."""
+        plans, self._plans = self._plans, []
+        try:
+            yield
+        finally:
+            self._plans = plans
 
     @property
     def canaries(self) -> tuple[str, ...]:

@@ -230,10 +230,14 @@ class Subject:
             if obstacle is not None:
                 raise obstacle
 
+    def claimed(self, name: str) -> bool | None:
+        """What capabilities say of an operation: offered, not offered, or nothing (None)."""
+        capability = self.operation(name).capability
+        return self.capabilities.flag(capability) if capability else True
+
     def denies(self, name: str) -> bool:
         """Whether capabilities say that an operation is not offered."""
-        capability = self.operation(name).capability
-        return capability is not None and self.capabilities.flag(capability) is False
+        return self.claimed(name) is False
 
     def knocks(self, name: str) -> bool:
         """Whether an operation can be called and is not denied, working or not."""
@@ -256,7 +260,7 @@ class Subject:
 
     def _try(self, name: str) -> Undecided | None:
         operation = self.operation(name)
-        claimed = self.capabilities.flag(operation.capability) if operation.capability else True
+        claimed = self.claimed(name)
         if claimed is False:
             return NotApplicable(f"capabilities deny {operation.capability}")
         if operation.streaming and not self.client.streams(self.component):
