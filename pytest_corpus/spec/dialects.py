@@ -47,6 +47,7 @@ _NODE = f"(n:{NODE_LABEL} {{corpus_key: $wanted}})"
 _GROUP = f"(n:{NODE_LABEL} {{corpus_group: $group}})"
 _RANKED = f"(n:{NODE_LABEL} {{corpus_key: $wanted, corpus_rank: $rank}})"
 _LINK = f"(a:{NODE_LABEL} {{corpus_key: $wanted}})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL})"
+_WAY = f"(a:{NODE_LABEL})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL})"
 _FOUND = "RETURN n.corpus_value AS found"
 
 _PATTERNS: Mapping[str, tuple[str, ...]] = {
@@ -73,13 +74,12 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
     ),
     "links": (
         f"MATCH {_LINK} {_FOUND}",
-        f"MATCH (a:{NODE_LABEL})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL}) WHERE a.corpus_key = $wanted {_FOUND}",
+        f"MATCH {_WAY} WHERE a.corpus_key = $wanted {_FOUND}",
         f"MATCH {_LINK} RETURN n",
     ),
     "link_values": (
         f"MATCH {_LINK} RETURN r.corpus_value AS found",
-        f"MATCH (a:{NODE_LABEL})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL}) WHERE a.corpus_key = $wanted "
-        "RETURN r.corpus_value AS found",
+        f"MATCH {_WAY} WHERE a.corpus_key = $wanted RETURN r.corpus_value AS found",
         f"MATCH {_LINK} RETURN r",
     ),
     "literal": (
