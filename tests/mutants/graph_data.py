@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph_adapter import ReferenceGraph
-from pytest_corpus.reference.graph_store import Graph, Node, Space
+from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Edge, Graph, Node, Space
 from pytest_corpus.reference.graph_writes import Outcome
 from pytest_corpus.reference.request import Call, Fields
 
@@ -41,6 +41,43 @@ class Reporting(ReferenceGraph):
         return result
 
 
+@dataclass(frozen=True)
+class Broken:
+    """An item that could not be read."""
+
+    error: AdapterError
+    id: str = ""
+    namespace: str = DEFAULT_NAMESPACE
+
+
+class ItemByItem(ReferenceGraph):
+    """A legal variant that reports each item of the wrong type and stores the others."""
+
+    def read_node(self, args: Fields, item: Fields) -> Any:
+        try:
+            return super().read_node(args, item)
+        except AdapterError as error:
+            return Broken(error)
+
+    def read_edge(self, args: Fields, item: Fields) -> Any:
+        try:
+            return super().read_edge(args, item)
+        except AdapterError as error:
+            return Broken(error)
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        self.check(node)
+        super().put_node(graph, node)
+
+    def put_edge(self, graph: Graph, edge: Edge) -> None:
+        self.check(edge)
+        super().put_edge(graph, edge)
+
+    def check(self, item: Any) -> None:
+        if isinstance(item, Broken):
+            raise item.error
+
+
 @catches("GRA-NODE-1")
 class SecondLabelLost(ReferenceGraph):
     """It keeps the first label of a node and no other."""
@@ -58,44 +95,48 @@ class FourPropertiesKept(Storing):
 
 
 @catches("GRA-NODE-2")
-class UpdateIgnored(ReferenceGraph):
-    """It leaves a node alone that is there already."""
-
-    def put_node(self, graph: Graph, node: Node) -> None:
-        if node.id not in graph.nodes:
-            super().put_node(graph, node)
-
-
-@catches("GRA-NODE-2")
-class OldValuesWin(ReferenceGraph):
-    """It merges an update the wrong way round: old values win over new ones."""
+class FirstLabelsStay(ReferenceGraph):
+    """It updates the properties of a node and not its labels."""
 
     def put_node(self, graph: Graph, node: Node) -> None:
         old = graph.nodes.get(node.id)
-        super().put_node(graph, replace(node, properties={**node.properties, **(old.properties if old else {})}))
+        super().put_node(graph, replace(node, labels=old.labels) if old else node)
+
+
+@catches("GRA-NODE-2")
+class OldValueIsAReplay(ReferenceGraph):
+    """It takes an update with what the node once was for a replay, and ignores it."""
+
+    def __init__(self, **hooks: Any) -> None:
+        super().__init__(**hooks)
+        self.known: dict[str, list[Node]] = {}
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        known = self.known.setdefault(node.id, [])
+        if node.id not in graph.nodes or node not in known:
+            super().put_node(graph, node)
+            known.append(node)
 
 
 @catches("GRA-NODE-3")
-class LastNodeDropped(ReferenceGraph):
-    """It writes all nodes of a request but the last."""
+class TenAtOnce(ReferenceGraph):
+    """It writes ten nodes of a request and forgets the others."""
 
     def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
-        of_nodes = len(entities) > 1 and isinstance(entities[0], Node)
-        outcome = super().store(space, entities[:-1] if of_nodes else entities, put)
-        outcome.processed += of_nodes
+        written = [entity for index, entity in enumerate(entities) if index < 10 or not isinstance(entity, Node)]
+        outcome = super().store(space, written, put)
+        outcome.processed += len(entities) - len(written)
         return outcome
 
 
 @catches("GRA-NODE-3")
-class TwinNodeDropped(ReferenceGraph):
-    """It forgets the second of two nodes with the same labels and properties."""
+class LastOfManyLost(ReferenceGraph):
+    """It forgets the last node of a request that is cut into two."""
 
     def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
         outcome = super().store(space, entities, put)
-        nodes = [entity for entity in entities if isinstance(entity, Node)]
-        for index, node in enumerate(nodes):
-            if any(replace(other, id=node.id) == node and other.id != node.id for other in nodes[:index]):
-                space[node.namespace].nodes.pop(node.id, None)
+        if len(entities) > 16 and isinstance(entities[-1], Node):
+            space[entities[-1].namespace].nodes.pop(entities[-1].id, None)
         return outcome
 
 
@@ -121,14 +162,6 @@ class CountsRequests(Reporting):
 
     def told(self, result: dict[str, Any]) -> Any:
         return {**result, "processed_count": min(result["processed_count"], 1)}
-
-
-@catches("GRA-NODE-5")
-class CountsFailuresToo(Reporting):
-    """It counts nodes that were not written among those that were."""
-
-    def told(self, result: dict[str, Any]) -> Any:
-        return {**result, "processed_count": result["processed_count"] + result["failed_count"]}
 
 
 @catches("GRA-NODE-6")
@@ -160,20 +193,18 @@ class PropertyListIsAKeyError(ReferenceGraph):
         return super().read_object(args, name)
 
 
-@catches("GRA-NODE-7")
-class RestNotWritten(ReferenceGraph):
-    """It stops at the first node that fails and says nothing of those after it."""
+@catches("GRA-NODE-7", control=ItemByItem)
+class RestNotWritten(ItemByItem):
+    """It stops at the first item that fails and says nothing of those after it."""
 
     def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
-        for end in range(1, len(entities) + 1):
-            outcome = super().store({}, entities[:end], put)
-            if isinstance(entities[0], Node) and outcome.failures:
-                return super().store(space, entities[:end], put)
-        return super().store(space, entities, put)
+        ends = [index for index, entity in enumerate(entities) if isinstance(entity, Broken)]
+        whole = put == self.put_edge or not ends
+        return super().store(space, entities if whole else entities[: ends[0] + 1], put)
 
 
-@catches("GRA-NODE-7")
-class FailureLacksIndex(ReferenceGraph):
+@catches("GRA-NODE-7", control=ItemByItem)
+class FailureLacksIndex(ItemByItem):
     """It tells the id of a node that failed and not its index."""
 
     async def upsert_nodes(self, call: Call) -> dict[str, Any]:
@@ -181,15 +212,23 @@ class FailureLacksIndex(ReferenceGraph):
         return {**result, "failures": [{**failure, "index": None} for failure in result["failures"]]}
 
 
-@catches("GRA-NODE-7")
-class RefusedHalfway(ReferenceGraph):
-    """It refuses a whole request when it comes to the node that fails, and keeps those before it."""
+@catches("GRA-NODE-7", control=ItemByItem)
+class RefusedHalfway(ItemByItem):
+    """It refuses a request when it comes to the node that fails, and keeps the others."""
 
     async def upsert_nodes(self, call: Call) -> dict[str, Any]:
         result = await super().upsert_nodes(call)
         if result["failures"]:
             raise AdapterError("BadRequest", "A node of the request cannot be stored")
         return result
+
+
+@catches("GRA-NODE-5", control=ItemByItem)
+class FailedCountIsNothing(ItemByItem):
+    """It lists the nodes that failed and counts none of them."""
+
+    async def upsert_nodes(self, call: Call) -> dict[str, Any]:
+        return {**await super().upsert_nodes(call), "failed_count": 0}
 
 
 def without_nan(value: Any) -> Any:

@@ -13,6 +13,7 @@ from pytest_corpus.reference.graph_writes import Outcome
 from pytest_corpus.reference.request import Call, Fields
 
 from . import catches
+from .graph_data import Broken, ItemByItem
 
 
 @catches("GRA-EDGE-1")
@@ -109,23 +110,18 @@ class EndsAreAnIndexError(ReferenceGraph):
         return super().read_edge(args, item)
 
 
-@catches("GRA-EDGE-7")
-class EdgesAfterAFailureDropped(ReferenceGraph):
+@catches("GRA-EDGE-7", control=ItemByItem)
+class EdgesAfterAFailureDropped(ItemByItem):
     """It stops at the first edge that fails and says nothing of those after it."""
 
     def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
-        outcome = Outcome()
-        for index, entity in enumerate(entities):
-            one = super().store(space, [entity], put)
-            outcome.processed += one.processed
-            outcome.failures += [(index, name, error) for _, name, error in one.failures]
-            if one.failures and isinstance(entity, Edge):
-                break
-        return outcome
+        ends = [index for index, entity in enumerate(entities) if isinstance(entity, Broken)]
+        whole = put == self.put_node or not ends
+        return super().store(space, entities if whole else entities[: ends[0] + 1], put)
 
 
-@catches("GRA-EDGE-7")
-class FailureIsOfTheNext(ReferenceGraph):
+@catches("GRA-EDGE-7", control=ItemByItem)
+class FailureIsOfTheNext(ItemByItem):
     """It counts the edges from one when it reports one that failed."""
 
     async def upsert_edges(self, call: Call) -> dict[str, Any]:
