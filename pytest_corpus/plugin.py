@@ -60,6 +60,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="PATH")  # fmt: skip
     both("seed", "string", "seed of generated inputs (default 0)", metavar="N")
     both("schema-version", "string", "judge by this schema edition alone: 1.0.0 or 1.1.0", metavar="EDITION")
+    both("dialects", "string", "probe queries of graph dialects, in place of the built-in ones: a .json file",
+         metavar="FILE")  # fmt: skip
     both("call-timeout", "string", "seconds after which a call is given up (default 30)", metavar="SECONDS")
     group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue and exit")
     group.addoption("--corpus-explain", metavar="ID", help="explain one requirement and exit")

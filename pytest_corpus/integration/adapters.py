@@ -128,7 +128,7 @@ class Adapters:
             assert adapter.client is not None
             probe = importlib.import_module(f"pytest_corpus.suites.{component}.probe").PROBE
             document = adapter.ledger.capabilities.get(component, {})
-            settings = Settings(self.options.seed, self.options.edition, self.run)
+            settings = Settings(self.options.seed, self.options.edition, self.run, self.options.dialects)
             adapter.subjects[component] = probe(adapter.client, Capabilities(component, document), settings)
         return adapter.subjects[component]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_corpus.reports import FORMATS
+from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
 from pytest_corpus.spec.operations import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
@@ -30,6 +32,7 @@ class Options:
     seed: int
     edition: str | None
     call_timeout: float
+    dialects: Mapping[str, Dialect]
 
     def wants(self, requirement: str) -> bool:
         """Whether a requirement is selected."""
@@ -51,6 +54,7 @@ def read(config: pytest.Config) -> Options:
         seed=_seed(_one(config, "seed")),
         edition=_choice(config, "schema-version", EDITIONS),
         call_timeout=_seconds(_one(config, "call-timeout")),
+        dialects=_dialects(config, _one(config, "dialects")),
     )
 
 
@@ -105,6 +109,18 @@ def _report(config: pytest.Config, given: str) -> Path:
     if path.is_dir():
         raise pytest.UsageError(f"--corpus-report={given}: this is a folder, not a file")
     return path
+
+
+def _dialects(config: pytest.Config, given: str | None) -> Mapping[str, Dialect]:
+    if given is None:
+        return DIALECTS
+    path = config.invocation_params.dir / given
+    try:
+        return with_overrides(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise pytest.UsageError(f"--corpus-dialects={given}: it cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise pytest.UsageError(f"--corpus-dialects={given}: {error}") from None
 
 
 def _seed(value: str | None) -> int:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
     from pytest_corpus.reference.foundation import Provider
+    from pytest_corpus.reference.graph_adapter import ReferenceGraph
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink
     from pytest_corpus.reference.vector_adapter import ReferenceVector
 
-__all__ = ["embedding", "llm", "vector"]
+__all__ = ["embedding", "graph", "llm", "vector"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -36,3 +37,10 @@ def embedding(metrics: MetricsSink | None = None, provider: Provider | None = No
     from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
 
     return ReferenceEmbedding(metrics=metrics, provider=provider)
+
+
+def graph(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceGraph:
+    """The reference adapter for graphs, a wire handler (SPECIFICATION 7)."""
+    from pytest_corpus.reference.graph_adapter import ReferenceGraph
+
+    return ReferenceGraph(metrics=metrics, provider=provider)

@@ -45,5 +45,19 @@ CHAPTERS = {
         "test_error_mapping_retryable",
         "test_cache_and_batch_fallback",
     ),
+    "graph": (
+        "test_wire_handler",
+        "test_capabilities_shape",
+        "test_crud_basic",
+        "test_query_basic",
+        "test_streaming_semantics",
+        "test_dialect_validation",
+        "test_batch_operations",
+        "test_schema_operations",
+        "test_health_report",
+        "test_context_siem",
+        "test_deadline_enforcement",
+        "test_error_mapping_retryable",
+    ),
 }
 """The chapters of each component that has a suite, in the order in which they run: foundations first."""

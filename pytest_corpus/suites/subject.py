@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.provider import Plan
+from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
@@ -36,11 +37,13 @@ CANARY_LETTERS = "bcdfghjkmnpqrtvwxyz23456789"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run fixes: the seed of generated inputs, a pinned schema edition (or None), a name of its own."""
+    """What a run fixes: the seed of generated inputs, a pinned schema edition (or None), a name of its own, and
+    the probe queries of the graph dialects."""
 
     seed: int = 0
     edition: str | None = None
     run: str = "run"
+    dialects: Mapping[str, Dialect] = field(default_factory=lambda: DIALECTS)
 
 
 @dataclass(slots=True)

@@ -27,12 +27,24 @@ def catalogue() -> MappingProxyType[str, Requirement]:
         common_wire,
         embedding,
         embedding_conduct,
+        graph,
+        graph_wholes,
         llm,
         vector,
         vector_state,
     )
 
-    modules = (common_wire, common_conduct, llm, vector, vector_state, embedding, embedding_conduct)
+    modules = (
+        common_wire,
+        common_conduct,
+        llm,
+        vector,
+        vector_state,
+        embedding,
+        embedding_conduct,
+        graph,
+        graph_wholes,
+    )
     entries = [entry for module in modules for entry in module.REQUIREMENTS]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):

@@ -1,0 +1,84 @@
+"""Where a real adapter has a graph database: nodes and edges in memory, by tenant and namespace."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+DEFAULT_NAMESPACE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A vertex; it is replaced and never changed."""
+
+    id: str
+    labels: tuple[str, ...]
+    properties: Mapping[str, Any]
+    namespace: str = DEFAULT_NAMESPACE
+
+    def to_wire(self) -> dict[str, Any]:
+        """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
+        return {
+            "id": self.id,
+            "labels": list(self.labels),
+            "properties": copy.deepcopy(dict(self.properties)),
+            "namespace": self.namespace,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relationship from `src` to `dst`; it is replaced and never changed."""
+
+    id: str
+    src: str
+    dst: str
+    label: str
+    properties: Mapping[str, Any]
+    namespace: str = DEFAULT_NAMESPACE
+
+    def to_wire(self) -> dict[str, Any]:
+        """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
+        return {
+            "id": self.id,
+            "src": self.src,
+            "dst": self.dst,
+            "label": self.label,
+            "properties": copy.deepcopy(dict(self.properties)),
+            "namespace": self.namespace,
+        }
+
+
+Entity = Node | Edge
+
+
+@dataclass(slots=True)
+class Graph:
+    """The nodes and edges of one namespace by their ids."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+
+    def draft(self) -> Graph:
+        """A graph of the same content that can be changed by itself."""
+        return Graph(dict(self.nodes), dict(self.edges))
+
+    def neighbours(self, node: str, direction: str) -> Iterator[tuple[Edge, str]]:
+        """Each edge at a node with the node at its other end; `direction` is OUTGOING, INCOMING or BOTH."""
+        for edge in self.edges.values():
+            if edge.src == node and direction in ("OUTGOING", "BOTH"):
+                yield edge, edge.dst
+            if edge.dst == node and direction in ("INCOMING", "BOTH"):
+                yield edge, edge.src
+
+
+Space = dict[str, Graph]
+"""What one tenant has: a graph for each namespace."""
+
+
+def same(stored: object, wanted: object) -> bool:
+    """Equality of JSON values: true is not 1."""
+    return isinstance(stored, bool) == isinstance(wanted, bool) and stored == wanted

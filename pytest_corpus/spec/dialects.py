@@ -1,0 +1,173 @@
+"""Probe queries: what the suite asks in each query language that it knows (SPECIFICATION 7.4; R33).
+
+Each purpose has several spellings of one question, the most usual first; the first that an adapter takes is
+used. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`,
+`corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group`
+and `rank`. What matters of a record is which values of `corpus_value` it holds, under whatever name.
+
+A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an
+object from purpose to a text, or to a list of texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+NODE_LABEL = "CorpusNode"
+EDGE_LABEL = "CORPUS_LINK"
+
+PURPOSES = {
+    "find": "the node whose corpus_key is the parameter `wanted`",
+    "group": "all nodes whose corpus_group is the parameter `group`",
+    "typed": "the node whose corpus_key is `wanted` and whose corpus_rank is the parameter `rank`",
+    "ordered": "all nodes of `group`, the lowest corpus_rank first",
+    "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`",
+    "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
+    "literal": "as `find`, with {literal} in place of the parameter",
+    "broken": "a text that is no query of the language",
+}
+"""What each probe query asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The probe queries of one language: spellings by purpose.
+
+    `certain` says that an adapter of this language surely takes one of the spellings; where not, an adapter
+    that takes none is not assessed.
+    """
+
+    name: str
+    spellings: Mapping[str, tuple[str, ...]]
+    certain: bool = True
+
+
+_NODE = f"(n:{NODE_LABEL} {{corpus_key: $wanted}})"
+_GROUP = f"(n:{NODE_LABEL} {{corpus_group: $group}})"
+_RANKED = f"(n:{NODE_LABEL} {{corpus_key: $wanted, corpus_rank: $rank}})"
+_LINK = f"(a:{NODE_LABEL} {{corpus_key: $wanted}})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL})"
+_WAY = f"(a:{NODE_LABEL})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL})"
+_FOUND = "RETURN n.corpus_value AS found"
+
+_PATTERNS: Mapping[str, tuple[str, ...]] = {
+    "find": (
+        f"MATCH {_NODE} {_FOUND}",
+        f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = $wanted {_FOUND}",
+        f"MATCH (n) WHERE n.corpus_key = $wanted {_FOUND}",
+        f"MATCH {_NODE} RETURN n",
+    ),
+    "group": (
+        f"MATCH {_GROUP} {_FOUND}",
+        f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_group = $group {_FOUND}",
+        f"MATCH (n) WHERE n.corpus_group = $group {_FOUND}",
+        f"MATCH {_GROUP} RETURN n",
+    ),
+    "typed": (
+        f"MATCH {_RANKED} {_FOUND}",
+        f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = $wanted AND n.corpus_rank = $rank {_FOUND}",
+        f"MATCH {_RANKED} RETURN n",
+    ),
+    "ordered": (
+        f"MATCH {_GROUP} {_FOUND} ORDER BY n.corpus_rank",
+        f"MATCH {_GROUP} RETURN n.corpus_value AS found, n.corpus_rank AS place ORDER BY place",
+    ),
+    "links": (
+        f"MATCH {_LINK} {_FOUND}",
+        f"MATCH {_WAY} WHERE a.corpus_key = $wanted {_FOUND}",
+        f"MATCH {_LINK} RETURN n",
+    ),
+    "link_values": (
+        f"MATCH {_LINK} RETURN r.corpus_value AS found",
+        f"MATCH {_WAY} WHERE a.corpus_key = $wanted RETURN r.corpus_value AS found",
+        f"MATCH {_LINK} RETURN r",
+    ),
+    "literal": (
+        f"MATCH (n:{NODE_LABEL} {{corpus_key: '{{literal}}'}}) {_FOUND}",
+        f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = '{{literal}}' {_FOUND}",
+    ),
+    "broken": ("MATCH ((n RETURN n.corpus_value AS", "RETURN RETURN )", "This is not a query at all ((("),
+}
+
+
+def _steps(has: str, then: str = "") -> tuple[str, ...]:
+    """A traversal from the nodes that `has` picks, with the ways to give a value of each."""
+    start = f"g.V().hasLabel('{NODE_LABEL}').{has}{then}"
+    return tuple(
+        f"{start}.{end}"
+        for end in ("project('found').by('corpus_value')", "valueMap('corpus_value')", "values('corpus_value')")
+    )
+
+
+_KEY = "has('corpus_key', wanted)"
+
+_GREMLIN: Mapping[str, tuple[str, ...]] = {
+    "find": (
+        *_steps(_KEY),
+        f"g.V().has('{NODE_LABEL}', 'corpus_key', wanted).values('corpus_value')",
+        "g.V().has('corpus_key', wanted).values('corpus_value')",
+        "g.V().has('corpus_key', wanted).valueMap()",
+        "g.V().has('corpus_key', wanted)",
+    ),
+    "group": (
+        *_steps("has('corpus_group', group)"),
+        f"g.V().has('{NODE_LABEL}', 'corpus_group', group).values('corpus_value')",
+        "g.V().has('corpus_group', group).values('corpus_value')",
+        "g.V().has('corpus_group', group).valueMap()",
+        "g.V().has('corpus_group', group)",
+    ),
+    "typed": (
+        *_steps(f"{_KEY}.has('corpus_rank', rank)"),
+        "g.V().has('corpus_key', wanted).has('corpus_rank', rank)",
+    ),
+    "ordered": _steps("has('corpus_group', group)", ".order().by('corpus_rank')"),
+    "links": (
+        *_steps(_KEY, f".out('{EDGE_LABEL}')"),
+        f"g.V().has('corpus_key', wanted).out('{EDGE_LABEL}').values('corpus_value')",
+        f"g.V().has('corpus_key', wanted).out('{EDGE_LABEL}')",
+    ),
+    "link_values": (
+        *_steps(_KEY, f".outE('{EDGE_LABEL}')"),
+        f"g.V().has('corpus_key', wanted).outE('{EDGE_LABEL}').values('corpus_value')",
+        f"g.V().has('corpus_key', wanted).outE('{EDGE_LABEL}')",
+    ),
+    "literal": (
+        *_steps("has('corpus_key', '{literal}')"),
+        "g.V().has('corpus_key', '{literal}').values('corpus_value')",
+        "g.V().has('corpus_key', '{literal}')",
+    ),
+    "broken": ("g.V(.has((", "g.V().has('corpus_key'", "This is not a query at all ((("),
+}
+
+DIALECTS: Mapping[str, Dialect] = {
+    **{name: Dialect(name, _PATTERNS) for name in ("cypher", "opencypher", "gql")},
+    "gremlin": Dialect("gremlin", _GREMLIN, certain=False),
+}
+"""The languages of SPECIFICATION 7.4."""
+
+
+def with_overrides(given: object) -> Mapping[str, Dialect]:
+    """The languages of the table, with those that a user gives in their place or beside them.
+
+    Of a language of the table only the purposes that are given change.
+
+    Raises:
+        ValueError: it is no object of languages, purposes and texts.
+    """
+    if not isinstance(given, Mapping):
+        raise ValueError("it must hold an object from dialect to probe queries")
+    table = dict(DIALECTS)
+    for name, queries in given.items():
+        if not isinstance(queries, Mapping):
+            raise ValueError(f"the probe queries of {name!r} must be an object from purpose to text")
+        known = table.get(str(name).lower())
+        spellings = dict(known.spellings) if known else {}
+        for purpose, texts in queries.items():
+            if purpose not in PURPOSES:
+                raise ValueError(f"{name!r} has the unknown purpose {purpose!r}; use {', '.join(PURPOSES)}")
+            listed = [texts] if isinstance(texts, str) else texts
+            if not isinstance(listed, list) or not listed or not all(isinstance(text, str) for text in listed):
+                raise ValueError(f"{purpose!r} of {name!r} must be a text or a list of texts")
+            spellings[purpose] = tuple(listed)
+        table[str(name).lower()] = Dialect(str(name).lower(), spellings)
+    return table

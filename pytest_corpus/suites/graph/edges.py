@@ -1,0 +1,243 @@
+"""Edges: written between their ends, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; ERRORS 6.4)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.graph.probe import Graph
+from pytest_corpus.suites.graph.space import GUIDES, Space, counted, failures, trusted
+from pytest_corpus.suites.outcomes import NotApplicable
+
+
+class Edges:
+    """Edges and their ends."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-EDGE-1")
+    @pytest.mark.parametrize("guide", GUIDES)
+    def test_an_edge_leads_from_its_source_to_its_target(self, graph: Graph, guide: str) -> None:
+        """An edge is seen from its source, and neither from its target nor from another node."""
+        home, values = linked(graph, guide)
+        home.leads(guide, "a", {"b": values["b"]}, "the edge that was written")
+        for name in "bc":
+            home.leads(guide, name, (), "no edge from a node that is no source")
+
+    @pytest.mark.requirement("GRA-EDGE-1")
+    def test_an_edge_keeps_its_id_ends_and_label(self, graph: Graph) -> None:
+        """A traversal shows an edge with the id, source, target and label that it was written with."""
+        home, _ = linked(graph, "traversal")
+        edges = home.relationships("a")
+        expect.that(len(edges) == 1, "one edge", f"{len(edges)}", "result.relationships")
+        for key, value in (("id", home.id("e")), ("dst", home.id("b")), ("label", "CORPUS_LINK")):
+            expect.that(edges[0].get(key) == value, f"the {key} that was written", "another", f"relationships.{key}")
+
+    @pytest.mark.requirement("GRA-EDGE-1")
+    @pytest.mark.parametrize("guide", ["query", "stream_query"])
+    def test_an_edge_of_another_label_is_no_such_edge(self, graph: Graph, guide: str) -> None:
+        """A query for edges of one label does not find an edge of another."""
+        home, values = linked(graph, guide)
+        home.link(home.edge("a", "c", "f", label="CORPUS_OTHER"))
+        home.leads(guide, "a", {"b": values["b"]}, "the edge of the label")
+
+    @pytest.mark.requirement("GRA-EDGE-2")
+    def test_an_edge_keeps_its_properties(self, graph: Graph) -> None:
+        """A traversal shows the properties of an edge: texts, numbers and booleans."""
+        home, _ = linked(graph, "traversal")
+        edge = home.edge("a", "b", "e", corpus_weight=2.5, corpus_true=True, corpus_text="\u6771 'x'")
+        home.link(edge)
+        found = (home.relationships("a") or [{}])[0].get("properties") or {}
+        for key, value in edge["properties"].items():
+            expect.that(found.get(key) == value, "the properties that were written", "others", "properties")
+
+    @pytest.mark.requirement("GRA-EDGE-2")
+    @pytest.mark.parametrize("guide", ["query", "stream_query"])
+    def test_a_query_finds_the_properties_of_an_edge(self, graph: Graph, guide: str) -> None:
+        """A query for a property of an edge finds its value."""
+        home, _ = linked(graph, guide)
+        graph.speaks("link_values")
+        edge = home.edge("a", "b", "e")
+        home.link(edge)
+        found = home.answers(guide, "link_values", wanted=home.key("a"))
+        expect.that(found == [edge["properties"]["corpus_value"]], "the value that was written", "another")
+
+    @pytest.mark.requirement("GRA-EDGE-3")
+    def test_an_update_of_an_edge_is_seen(self, graph: Graph) -> None:
+        """After an update there is still one edge between the nodes, with the new value."""
+        for guide in sees_edges(graph):
+            home, values = linked(graph, guide)
+            edge = home.edge("a", "b", "e", corpus_weight=2)
+            home.link(edge)
+            home.leads(guide, "a", {"b": values["b"]}, "one edge of an id")
+            if guide == "traversal":
+                found = home.relationships("a")[0].get("properties") or {}
+                expect.that(found.get("corpus_weight") == 2, "the new property", "another", "properties")
+                value = edge["properties"]["corpus_value"]
+                expect.that(found.get("corpus_value") == value, "the new value", "another", "properties")
+
+    @pytest.mark.requirement("GRA-EDGE-9")
+    @pytest.mark.parametrize("shape", ["one_source", "one_target", "parallel", "both_ways", "loop"])
+    def test_every_edge_of_a_request_is_written(self, graph: Graph, shape: str) -> None:
+        """Edges that share a source, a target, both ends, or have one end only, are all there."""
+        ends = {
+            "one_source": ["ab", "ac", "ad"],
+            "one_target": ["ad", "bd", "cd"],
+            "parallel": ["ab", "ab"],
+            "both_ways": ["ab", "ba"],
+            "loop": ["aa", "ab"],
+        }[shape]
+        for guide in sees_edges(graph):
+            home = graph.space()
+            values = dict(zip("abcd", home.put(*(home.node(name) for name in "abcd")), strict=True))
+            home.link(*(home.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(ends)))
+            for source in {pair[0] for pair in ends}:
+                targets = sorted(pair[1] for pair in ends if pair[0] == source)
+                wanted = sorted(home.id(name) if guide == "traversal" else values[name] for name in targets)
+                found = home.ends(guide, source)
+                expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", guide)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-EDGE-8")
+    def test_the_result_of_an_upsert_of_edges_is_of_the_schema(self, graph: Graph) -> None:
+        """New and updated edges are answered with a result of the schema that counts them."""
+        graph.require("upsert_nodes", "upsert_edges")
+        home = graph.space()
+        home.put(home.node("a"), home.node("b"))
+        edges = [home.edge("a", "b"), home.edge("b", "a")]
+        for _ in range(2):
+            reply = home.call("upsert_edges", {"edges": edges})
+            result = expect.success(reply, "an upsert of edges to work")
+            holds("GRA-EDGE-8", reply, graph)
+            expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
+            expect.that(not failures(result), "no failures", "some", "result.failures")
+
+    @pytest.mark.requirement("GRA-EDGE-4")
+    @pytest.mark.parametrize("missing", ["source", "target", "both"])
+    def test_an_edge_without_an_end_is_a_bad_request(self, graph: Graph, missing: str) -> None:
+        """Where an edge to a node that does not exist is refused, it is for good."""
+        reply = dangling(graph, missing)
+        expect.either(reply, "BadRequest")
+        for failure in failures(reply.result):
+            named = error_of(failure)
+            expect.that(named is not None and is_bad(named), "VertexNotFound or BadRequest", "another", "failures")
+
+    @pytest.mark.requirement("GRA-EDGE-5")
+    @pytest.mark.parametrize("missing", ["source", "target"])
+    def test_an_edge_without_an_end_is_refused(self, graph: Graph, missing: str) -> None:
+        """An edge from or to a node that does not exist is refused, or reported as failed."""
+        reply = dangling(graph, missing)
+        expect.readable(reply)
+        refused = reply.is_error or bool(failures(reply.result))
+        expect.that(refused, "a refusal of an edge without one of its nodes", str(reply))
+
+    @pytest.mark.requirement("GRA-EDGE-10")
+    @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
+    @pytest.mark.parametrize("nested", [False, True], ids=["plain", "nested"])
+    def test_numbers_of_an_edge_are_finite(self, graph: Graph, number: float, nested: bool) -> None:
+        """NaN and infinities in the properties of an edge are refused, or reported for that edge."""
+        graph.require("upsert_nodes", "upsert_edges")
+        home = graph.space()
+        home.put(home.node("a"), home.node("b"))
+        value: Any = {"deep": [1, number]} if nested else number
+        unusable(home.call("upsert_edges", {"edges": [home.edge("a", "b", corpus_weight=value)]}))
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-DELETE-2")
+    @pytest.mark.parametrize("guide", GUIDES)
+    def test_deleted_edges_are_gone(self, graph: Graph, guide: str) -> None:
+        """A deleted edge is gone, the other edges and the nodes at its ends stay."""
+        graph.require("delete_edges")
+        home, values = linked(graph, guide)
+        home.link(home.edge("a", "c", "f"), home.edge("b", "c", "g"))
+        home.remove("edges", "e")
+        home.leads(guide, "a", {"c": values["c"]}, "all but the deleted edge")
+        home.leads(guide, "b", {"c": values["c"]}, "an edge that was not deleted")
+        home.remove("edges", "f", "g")
+        home.leads(guide, "a", (), "no edge")
+        for reader in graph.readers():
+            home.shows(reader, values.values(), "the nodes of deleted edges")
+
+    @pytest.mark.requirement("GRA-DELETE-4")
+    def test_a_deleted_node_is_not_reached(self, graph: Graph) -> None:
+        """No edge leads to a node that was deleted, nor through it to another one."""
+        graph.require("delete_nodes")
+        for guide in sees_edges(graph):
+            home, values = linked(graph, guide)
+            home.link(home.edge("b", "c", "f"))
+            reply = home.call("delete_nodes", {"ids": [home.id("b")]})
+            if reply.is_a("BadRequest") or failures(reply.result):
+                raise NotApplicable("a node that has edges is not deleted")
+            expect.success(reply, "delete_nodes to work")
+            home.leads(guide, "a", (), "no edge to a deleted node")
+            if guide == "traversal":
+                expect.that(not home.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
+            expect.that(values, "values")
+
+    @pytest.mark.requirement("GRA-DELETE-5")
+    def test_old_edges_do_not_come_back(self, graph: Graph) -> None:
+        """A node of the same id, written after the deletion, has no edges."""
+        graph.require("delete_nodes")
+        for guide in sees_edges(graph):
+            home, _ = linked(graph, guide)
+            home.link(home.edge("b", "c", "f"))
+            reply = home.call("delete_nodes", {"ids": [home.id("b")]})
+            if reply.is_a("BadRequest") or failures(reply.result):
+                raise NotApplicable("a node that has edges is not deleted")
+            home.put(home.node("b"))
+            home.leads(guide, "a", (), "no old edge to the new node")
+            home.leads(guide, "b", (), "no old edge from the new node")
+
+
+def sees_edges(graph: Graph) -> list[str]:
+    """The operations that show edges, where edges are offered."""
+    graph.require("upsert_nodes", "upsert_edges")
+    return graph.guides()
+
+
+def linked(graph: Graph, guide: str) -> tuple[Space, dict[str, str]]:
+    """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
+    graph.require("upsert_nodes", "upsert_edges", guide)
+    if guide != "traversal":
+        graph.speaks("links")
+    known = graph.guides()
+    trusted({name: name in known for name in GUIDES if name == guide or name in known}, guide, GUIDES[guide])
+    home = graph.space()
+    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+    home.link(home.edge("a", "b", "e"))
+    return home, values
+
+
+def dangling(graph: Graph, missing: str) -> Any:
+    """The answer to an edge of which one node, or both, does not exist."""
+    graph.require("upsert_nodes", "upsert_edges")
+    home = graph.space()
+    home.put(home.node("a"))
+    source, target = {"source": ("none", "a"), "target": ("a", "none"), "both": ("none", "nor")}[missing]
+    return home.call("upsert_edges", {"edges": [home.edge(source, target)]})
+
+
+def unusable(reply: Any) -> None:
+    """An answer refuses its only item with BAD_REQUEST, or reports it as failed."""
+    expect.either(reply, "BadRequest")
+    if not reply.is_error:
+        expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result.failures")
+
+
+def error_of(failure: Any) -> str | None:
+    """The class that a failed item names, or None."""
+    from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+
+    named = str(failure.get("error"))
+    known = TAXONOMY.get(named) or BY_CODE.get(named.upper())
+    return known.name if known else None
+
+
+def is_bad(name: str) -> bool:
+    """Whether a class is the caller's mistake."""
+    from pytest_corpus.spec.errors import is_a
+
+    return is_a(name, "BadRequest")

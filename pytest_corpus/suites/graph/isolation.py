@@ -1,0 +1,399 @@
+"""Namespaces, tenants and idempotency keys, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27, R45)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.graph.probe import MANY, Graph
+from pytest_corpus.suites.graph.space import READERS, Space, records
+from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.reply import Reply
+
+VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")
+"""Keys of a result that two answers of one meaning may differ in."""
+
+MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", "batch", "transaction")
+
+
+class Namespaces:
+    """The same ids in two namespaces."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-NS-1")
+    @pytest.mark.parametrize("reader", READERS)
+    def test_namespaces_are_told_apart(self, graph: Graph, reader: str) -> None:
+        """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
+        graph.namespaces()
+        graph.reader(reader)
+        for home, written in apart(graph):
+            home.shows(reader, written, "the nodes of the namespace")
+
+    @pytest.mark.requirement("GRA-NS-1")
+    def test_a_traversal_stays_in_its_namespace(self, graph: Graph) -> None:
+        """Edges of another namespace are not followed, even between nodes of the same ids."""
+        graph.namespaces()
+        graph.require("traversal", "upsert_edges")
+        one = graph.space()
+        other = one.like(namespace=graph.space().namespace)
+        for home in (one, other):
+            home.put(*(home.node(name) for name in "abc"))
+        one.link(one.edge("a", "b"))
+        other.link(other.edge("a", "c"))
+        expect.that(one.reached("a") == ["b"], "the node that the namespace's edge leads to", "another", "nodes")
+        expect.that(other.reached("a") == ["c"], "the node that the namespace's edge leads to", "another", "nodes")
+
+    @pytest.mark.requirement("GRA-NS-1")
+    @pytest.mark.parametrize("name", list(MANY))
+    def test_operations_of_a_batch_stay_in_their_namespaces(self, graph: Graph, name: str) -> None:
+        """Operations of one batch write each to its own namespace."""
+        graph.namespaces()
+        graph.require(name)
+        if graph.at_once < 2:
+            raise NotApplicable("a batch holds one operation")
+        readers, one = graph.readers(), graph.space()
+        other = one.like(namespace=graph.space().namespace)
+        nodes = {home: home.node("a") for home in (one, other)}
+        items = [graph.item("upsert_nodes", nodes=[node], **home.place) for home, node in nodes.items()]
+        expect.success(graph.call(name, {MANY[name]: items}), f"{name} to work")
+        for home, node in nodes.items():
+            for reader in readers:
+                home.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-NS-2")
+    @pytest.mark.parametrize("way", ["ids", "filter"])
+    def test_a_delete_stays_in_its_namespace(self, graph: Graph, way: str) -> None:
+        """A node that is deleted in one namespace is still in the others."""
+        graph.namespaces()
+        graph.require("delete_nodes")
+        readers = graph.readers()
+        (one, _), (other, written), (default, third) = apart(graph)
+        wanted = {"ids": [one.id("a")]} if way == "ids" else {"filter": {"corpus_group": one.group}}
+        reply = one.call("delete_nodes", wanted)
+        expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
+        for reader in readers:
+            other.shows(reader, written, "what another namespace holds")
+            default.shows(reader, third, "what the default namespace holds")
+
+    @pytest.mark.requirement("GRA-NS-2")
+    def test_a_delete_of_edges_stays_in_its_namespace(self, graph: Graph) -> None:
+        """An edge, or a node with its edges, that is deleted in one namespace leaves the edges of another."""
+        graph.namespaces()
+        graph.require("delete_edges", "delete_nodes", "upsert_edges")
+        guides, one = graph.guides(), graph.space()
+        other = one.like(namespace=graph.space().namespace)
+        values: dict[str, str] = {}
+        for home in (one, other):
+            values = dict(zip("ab", home.put(home.node("a"), home.node("b")), strict=True))
+            home.link(home.edge("a", "b", "e"))
+        one.remove("edges", "e")
+        one.remove("nodes", "b")
+        for guide in guides:
+            other.leads(guide, "a", {"b": values["b"]}, "the edge of another namespace")
+
+    @pytest.mark.requirement("GRA-NS-3")
+    def test_an_item_names_its_namespace(self, graph: Graph) -> None:
+        """A node that names its namespace lies there, though the request names none."""
+        graph.namespaces()
+        readers, home = graph.readers(), graph.space()
+        node = {**home.node("a"), **home.place}
+        expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
+        for reader in readers:
+            home.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+
+    @pytest.mark.requirement("GRA-NS-3")
+    def test_answers_name_the_namespace(self, graph: Graph) -> None:
+        """Where a listed node names its namespace, it is the one that was listed."""
+        graph.namespaces()
+        graph.require("bulk_vertices")
+        home = graph.space()
+        home.put(home.node("a"))
+        for node in home.listed():
+            told = node.get("namespace")
+            expect.that(told in (None, home.namespace), "the namespace that was listed", "another", "nodes.namespace")
+
+    @pytest.mark.requirement("GRA-NS-4")
+    @pytest.mark.parametrize("reader", READERS)
+    def test_nothing_is_read_from_an_unknown_namespace(self, graph: Graph, reader: str) -> None:
+        """A namespace that nobody wrote to is empty, or NamespaceNotFound."""
+        if graph.capabilities.flag("supports_namespaces") is not True:
+            raise NotApplicable("namespaces are not claimed")
+        graph.reader(reader)
+        graph.seed()
+        nowhere = graph.seeds.like(namespace=f"nowhere-{graph.canary()}")
+        reply: Any
+        if reader == "bulk_vertices":
+            reply = nowhere.call(reader, {"limit": 5})
+        else:
+            args = graph.question("group", group=graph.seeds.group)
+            reply = nowhere.stream(args) if reader == "stream_query" else nowhere.call(reader, args)
+        expect.either(reply, "BadRequest", "IndexNotReady")
+        if not reply.is_error:
+            found = records(reply) if reader != "bulk_vertices" else reply.result.get("nodes")
+            expect.that(not found, "nothing", f"{len(found or [])} of them", "result")
+
+    @pytest.mark.requirement("GRA-NS-5")
+    @pytest.mark.parametrize("kind", ["nodes", "edges"])
+    def test_deleting_in_an_unknown_namespace_does_no_harm(self, graph: Graph, kind: str) -> None:
+        """A delete in a namespace that nobody wrote to succeeds, or is refused for good."""
+        graph.require(f"delete_{kind}")
+        place = {"namespace": f"nowhere-{graph.canary()}"}
+        reply = graph.call(f"delete_{kind}", {"ids": [graph.seeds.id("none")], **place})
+        expect.either(reply, "BadRequest", "NotSupported")
+
+
+class Tenants:
+    """The same ids of two tenants."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-TENANT-1")
+    @pytest.mark.parametrize("reader", READERS)
+    @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
+    def test_a_tenant_reads_its_own_nodes(self, graph: Graph, reader: str, own: bool) -> None:
+        """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
+        isolated(graph)
+        if own:
+            graph.namespaces()
+        graph.reader(reader)
+        one, other, third = tenants(graph, 3, own=own)
+        written = {home: home.put(home.node("a"), home.node(name)) for home, name in ((one, "b"), (other, "c"))}
+        for home, values in {**written, third: []}.items():
+            home.shows(reader, values, "the nodes of the tenant")
+
+    @pytest.mark.requirement("COM-TENANT-1")
+    @pytest.mark.parametrize("way", ["ids", "filter", "batch", "transaction"])
+    def test_a_tenant_deletes_its_own_nodes(self, graph: Graph, way: str) -> None:
+        """A delete of one tenant, by any way, leaves the nodes of another."""
+        isolated(graph)
+        graph.require("delete_nodes", *([way] if way in MANY else []))
+        readers = graph.readers()
+        one, other = tenants(graph, 2)
+        written = one.put(one.node("a"))
+        ids = {"ids": [one.id("a")]}
+        if way in MANY:
+            other.call(way, {MANY[way]: [graph.item("delete_nodes", **ids, **other.place)]})
+        else:
+            other.call("delete_nodes", ids if way == "ids" else {"filter": {"corpus_group": one.group}})
+        for reader in readers:
+            one.shows(reader, written, "the nodes of another tenant")
+
+    @pytest.mark.requirement("COM-TENANT-1")
+    @pytest.mark.parametrize("name", list(MANY))
+    def test_a_batch_writes_for_its_tenant(self, graph: Graph, name: str) -> None:
+        """What a batch of one tenant writes, that tenant reads and another does not."""
+        isolated(graph)
+        graph.require(name)
+        readers = graph.readers()
+        one, other = tenants(graph, 2)
+        node = one.node("a")
+        expect.success(one.call(name, {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **one.place)]}), name)
+        for reader in readers:
+            one.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
+            other.shows(reader, [], "the nodes of another tenant")
+
+    @pytest.mark.requirement("COM-TENANT-1")
+    def test_a_traversal_stays_with_its_tenant(self, graph: Graph) -> None:
+        """A traversal of one tenant reaches nothing of another."""
+        isolated(graph)
+        graph.require("traversal", "upsert_edges")
+        one, other = tenants(graph, 2)
+        for home, targets in ((one, "bc"), (other, "d")):
+            home.put(home.node("a"), *(home.node(name) for name in targets))
+            home.link(*(home.edge("a", name) for name in targets))
+        expect.that(one.reached("a") == ["b", "c"], "the nodes of the tenant", "others", "result.nodes")
+        expect.that(other.reached("a") == ["d"], "the nodes of the tenant", "others", "result.nodes")
+        reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
+        expect.either(reply, "BadRequest")
+        found = reply.result.get("nodes") if reply.is_success else None
+        expect.that(not found, "nothing from a node of another tenant", "nodes", "result.nodes")
+
+    @pytest.mark.requirement("COM-TENANT-1")
+    def test_a_schema_tells_nothing_of_another_tenant(self, graph: Graph) -> None:
+        """A label that one tenant wrote does not stand in the schema of another."""
+        isolated(graph)
+        graph.require("get_schema")
+        one, other = tenants(graph, 2)
+        label = f"Corpus{graph.canary(8)}"
+        one.put({**one.node("a"), "labels": [label]})
+        schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
+        expect.that(label not in str(schema), "nothing of another tenant", "a label of it", "result")
+
+    @pytest.mark.requirement("COM-CACHE-1")
+    def test_a_cached_answer_is_not_given_to_another_tenant(self, graph: Graph) -> None:
+        """The same query of two tenants finds the nodes of each, however often it is asked."""
+        isolated(graph)
+        graph.require("query")
+        one, other = tenants(graph, 2)
+        written = {home: home.put(home.node("a")) for home in (one, other)}
+        for _ in range(2):
+            for home, values in written.items():
+                home.shows("query", values, "the nodes of the tenant")
+
+    @pytest.mark.requirement("GRA-CACHE-1")
+    def test_a_cached_answer_is_not_given_to_another_query(self, graph: Graph) -> None:
+        """Queries that differ in text, parameters or namespace alone find each its own, however often asked."""
+        graph.require("query")
+        homes = [graph.space(own=False), graph.space(own=False)]
+        if graph.space().namespace is not None:
+            homes.append(homes[0].like(namespace=graph.space().namespace))
+        written = {home: home.put(home.node("a"), home.node("b")) for home in homes}
+        for _ in range(2):
+            for home, values in written.items():
+                home.shows("query", values, "the nodes of the group and namespace")
+                found = home.answers("query", "find", wanted=home.key("a"))
+                expect.that(found == values[:1], "the node that was asked for", "another answer", "records")
+
+
+class Idempotency:
+    """Replays of a write."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-IDEM-3")
+    @pytest.mark.parametrize("where", ["default", "tenant", "namespace"])
+    @pytest.mark.parametrize("name", MUTATING)
+    def test_a_replay_changes_nothing(self, graph: Graph, name: str, where: str) -> None:
+        """The same write with the same key, after another one, leaves what is there and answers as before."""
+        graph.require(name)
+        if where == "namespace":
+            graph.namespaces()
+        tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
+        home = graph.space(tenant=tenant, own=where == "namespace")
+        args, other, shows = rivals(graph, home, name)
+        key = {"idempotency_key": f"key-{graph.canary()}"}
+        first = home.call(name, args, key)
+        expect.success(first, "a write with an idempotency key to work")
+        other()
+        again = home.call(name, args, key)
+        expect.success(again, "a replay to succeed")
+        shows()
+        expect.that(meaning(again) == meaning(first), "the first answer again", "another answer", "result")
+
+    @pytest.mark.requirement("COM-IDEM-1")
+    @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "batch", "transaction"])
+    def test_a_key_with_other_arguments_is_another_write(self, graph: Graph, name: str) -> None:
+        """Two different writes with one key are both carried out."""
+        graph.require(name, "upsert_nodes")
+        readers, home = graph.readers(), graph.space()
+        key = {"idempotency_key": f"key-{graph.canary()}"}
+        nodes = [home.node("a"), home.node("b")]
+        if name == "delete_nodes":
+            home.put(*nodes)
+            for node in nodes:
+                expect.success(home.call(name, {"ids": [node["id"]]}, key), f"{name} to work")
+        for node in nodes if name != "delete_nodes" else ():
+            args: dict[str, Any] = {"nodes": [node]}
+            if name in MANY:
+                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **home.place)]}
+            expect.success(home.call(name, args, key), f"{name} to work")
+        left = [] if name == "delete_nodes" else [str(node["properties"]["corpus_value"]) for node in nodes]
+        for reader in readers:
+            home.shows(reader, left, "what both writes make")
+
+    @pytest.mark.requirement("COM-IDEM-1")
+    def test_a_key_of_one_operation_is_not_that_of_another(self, graph: Graph) -> None:
+        """Two different operations with one key are both carried out."""
+        graph.require("upsert_nodes", "delete_nodes")
+        readers, home = graph.readers(), graph.space()
+        key = {"idempotency_key": f"key-{graph.canary()}"}
+        expect.success(home.call("upsert_nodes", {"nodes": [home.node("a")]}, key), "a write to work")
+        expect.success(home.call("delete_nodes", {"ids": [home.id("a")]}, key), "a delete to work")
+        for reader in readers:
+            home.shows(reader, [], "nothing, after the delete")
+
+    @pytest.mark.requirement("COM-IDEM-2")
+    def test_a_key_of_another_tenant_is_another_write(self, graph: Graph) -> None:
+        """The same write with the same key of two tenants is carried out for each."""
+        isolated(graph)
+        readers = graph.readers()
+        one, other = tenants(graph, 2)
+        key = {"idempotency_key": f"key-{graph.canary()}"}
+        node = one.node("a")
+        for home in (one, other):
+            expect.success(home.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
+        for reader in readers:
+            for home in (one, other):
+                home.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
+
+
+def apart(graph: Graph) -> list[tuple[Space, list[str]]]:
+    """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""
+    one = graph.space()
+    homes = [one, one.like(namespace=graph.space().namespace), one.like()]
+    return [(home, home.put(home.node("a", rank=number))) for number, home in enumerate(homes)]
+
+
+def isolated(graph: Graph) -> None:
+    """Go on only where tenants are told apart (R25)."""
+    graph.require("upsert_nodes")
+    if graph.capabilities.flag("supports_multi_tenant") is not True:
+        raise NotApplicable("supports_multi_tenant is not claimed")
+
+
+def tenants(graph: Graph, count: int, *, own: bool = False) -> list[Space]:
+    """The same place of several tenants."""
+    home = graph.space(own=own)
+    return [home.like(namespace=home.namespace, tenant=f"tenant-{graph.canary()}") for _ in range(count)]
+
+
+def rivals(graph: Graph, home: Space, name: str) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
+    """A write, another one that a second application would undo, and a look at what must be there at the end."""
+    readers = graph.readers()
+    if name == "upsert_edges":
+        return _edge_rivals(graph, home)
+    if name == "delete_edges":
+        return _delete_edge_rivals(graph, home)
+    node, newer = home.node("a"), home.node("a")
+
+    def shows() -> None:
+        for reader in readers:
+            home.shows(reader, [newer["properties"]["corpus_value"]], "what was written after the first call")
+
+    args: dict[str, Any] = {"nodes": [node]}
+    if name == "delete_nodes":
+        home.put(node)
+        args = {"ids": [node["id"]]}
+    elif name in MANY:
+        args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **home.place)]}
+    return args, lambda: home.put(newer), shows
+
+
+def _edge_rivals(graph: Graph, home: Space) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
+    graph.require("delete_edges")
+    guides = graph.guides()
+    home.put(home.node("a"), home.node("b"))
+
+    def shows() -> None:
+        for guide in guides:
+            home.leads(guide, "a", (), "no edge, as it was deleted after the first call")
+
+    return {"edges": [home.edge("a", "b", "e")]}, lambda: home.remove("edges", "e"), shows
+
+
+def _delete_edge_rivals(graph: Graph, home: Space) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
+    graph.require("upsert_edges")
+    guides = graph.guides()
+    values = home.put(home.node("a"), home.node("b"))
+    edge = home.edge("a", "b", "e")
+    home.link(edge)
+
+    def shows() -> None:
+        for guide in guides:
+            home.leads(guide, "a", {"b": values[1]}, "the edge that was written after the first call")
+
+    return {"ids": [edge["id"]]}, lambda: home.link(edge), shows
+
+
+def meaning(reply: Reply) -> Any:
+    """The result of an answer without what may differ between two answers of one meaning."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: bare(item) for key, item in value.items() if key not in VOLATILE}
+        return [bare(item) for item in value] if isinstance(value, list) else value
+
+    return bare(copy.deepcopy(reply.result))

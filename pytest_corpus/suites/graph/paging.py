@@ -1,0 +1,180 @@
+"""`bulk_vertices`: complete, exactly once, filtered (SPECIFICATION 7.3.3, 11.5; R31, R32)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.graph.probe import Graph
+from pytest_corpus.suites.graph.space import Space
+
+COUNT = 11
+"""So many nodes are listed in pages."""
+
+BAD_PAGES: dict[str, dict[str, Any]] = {
+    "limit_text": {"limit": "ten"},
+    "limit_list": {"limit": [5]},
+    "limit_fraction": {"limit": 2.5},
+    "limit_zero": {"limit": 0},
+    "limit_negative": {"limit": -1},
+    "cursor_number": {"cursor": 7},
+    "cursor_object": {"cursor": {"a": 1}},
+    "filter_text": {"filter": "a"},
+    "filter_list": {"filter": ["a"]},
+    "namespace_number": {"namespace": 7},
+}
+
+
+class Paging:
+    """Pages of nodes."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-1")
+    def test_the_nodes_that_were_written_are_listed(self, graph: Graph) -> None:
+        """New, updated and remaining nodes are listed, deleted ones are not."""
+        home = bulky(graph)
+        values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+        home.shows("bulk_vertices", values.values(), "every node")
+        values["b"] = home.put(home.node("b"))[0]
+        home.shows("bulk_vertices", values.values(), "every node as it is now")
+        home.remove("nodes", "a")
+        home.shows("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-2")
+    def test_a_page_is_of_the_schema(self, graph: Graph) -> None:
+        """Each page, the last one too, is of the schema."""
+        home = filled(graph, 3)
+        for limit in (2, 100):
+            reply = home.call("bulk_vertices", {"limit": limit})
+            expect.success(reply, "a page of nodes")
+            holds("GRA-BULK-2", reply, graph)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-3")
+    @pytest.mark.parametrize("limit", [1, 2, 3, 5, 10, 11, 12, 100, None], ids=str)
+    def test_pages_have_every_node_once(self, graph: Graph, limit: int | None) -> None:
+        """Whatever the size of a page, following the cursor gives every node exactly once."""
+        home = filled(graph, COUNT)
+        given = {} if limit is None else {"limit": limit}
+        every_node_once(home, {**given, **narrowed(home)}, {home.id(f"n{number}") for number in range(COUNT)})
+
+    @pytest.mark.requirement("GRA-BULK-3")
+    def test_more_nodes_than_a_page_holds_by_default(self, graph: Graph) -> None:
+        """More than a hundred nodes are all listed, without a `limit`."""
+        home = filled(graph, 130)
+        every_node_once(home, narrowed(home), {home.id(f"n{number}") for number in range(130)})
+
+    @pytest.mark.requirement("GRA-BULK-3")
+    def test_pages_of_an_empty_place_end(self, graph: Graph) -> None:
+        """Where nothing was written, or everything deleted, there are no nodes and no more pages."""
+        home = bulky(graph)
+        graph.namespaces()
+        every_node_once(home, {"limit": 2}, set())
+        home.put(home.node("a"))
+        home.remove("nodes", "a")
+        every_node_once(home, {"limit": 2}, set())
+
+    @pytest.mark.requirement("GRA-BULK-3")
+    def test_a_tenant_pages_through_its_own_nodes(self, graph: Graph) -> None:
+        """With a tenant, following the cursor gives every node once too."""
+        bulky(graph)
+        home = graph.space(tenant=f"tenant-{graph.canary()}")
+        home.put(*(home.node(f"n{number}") for number in range(5)))
+        every_node_once(home, {"limit": 2, **narrowed(home)}, {home.id(f"n{number}") for number in range(5)})
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-4")
+    @pytest.mark.parametrize("limit", [1, 2, 5])
+    def test_a_page_is_no_larger_than_asked_for(self, graph: Graph, limit: int) -> None:
+        """The first page and the following ones have at most `limit` nodes."""
+        home = filled(graph, COUNT)
+        for page in home.pages({"limit": limit, **narrowed(home)}):
+            expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-5")
+    @pytest.mark.parametrize("limit", [1, 2, 3, 100])
+    def test_a_filter_is_heeded_on_every_page(self, graph: Graph, limit: int) -> None:
+        """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
+        home = bulky(graph)
+        fit = {2, 3, 7, 10}
+        home.put(*(home.node(f"n{n}", corpus_kind=f"{home.tag}{n in fit}") for n in range(COUNT)))
+        wanted = {"corpus_kind": f"{home.tag}True"}
+        if served(home, wanted):
+            every_node_once(home, {"limit": limit, "filter": wanted}, {home.id(f"n{number}") for number in fit})
+
+    @pytest.mark.requirement("GRA-BULK-5")
+    @pytest.mark.parametrize("kind", ["text", "number", "boolean", "two", "missing", "other_type"])
+    def test_a_filter_compares_values(self, graph: Graph, kind: str) -> None:
+        """Text, numbers and booleans are compared with their type, several properties all together."""
+        home = bulky(graph)
+        home.put(
+            home.node("a", corpus_kind="x", corpus_size=1, corpus_true=True),
+            home.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
+            home.node("c", corpus_kind="y", corpus_size=1),
+        )
+        cases: dict[str, tuple[dict[str, Any], str]] = {
+            "text": ({"corpus_kind": "x"}, "ab"),
+            "number": ({"corpus_size": 1}, "ac"),
+            "boolean": ({"corpus_true": True}, "a"),
+            "two": ({"corpus_kind": "x", "corpus_size": 1}, "a"),
+            "missing": ({"corpus_missing": 1}, ""),
+            "other_type": ({"corpus_size": "1"}, ""),
+        }
+        wanted, names = {"corpus_group": home.group, **cases[kind][0]}, cases[kind][1]
+        if served(home, wanted):
+            every_node_once(home, {"limit": 5, "filter": wanted}, {home.id(name) for name in names})
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-6")
+    @pytest.mark.parametrize("kind", list(BAD_PAGES))
+    def test_arguments_of_a_page_are_checked(self, graph: Graph, kind: str) -> None:
+        """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
+        graph.require("bulk_vertices")
+        denied = ["NotSupported"] if kind.startswith("filter") else []
+        expect.refusal(graph.call("bulk_vertices", BAD_PAGES[kind]), "BadRequest", *denied)
+
+    @pytest.mark.requirement("GRA-BULK-7")
+    def test_a_made_up_cursor_is_refused(self, graph: Graph) -> None:
+        """A cursor that the adapter never gave out is BAD_REQUEST."""
+        graph.require("bulk_vertices")
+        expect.refusal(graph.call("bulk_vertices", {"limit": 2, "cursor": f"no-{graph.canary()}"}), "BadRequest")
+
+
+def bulky(graph: Graph) -> Space:
+    """A place whose nodes are listed, where listing works."""
+    graph.require("bulk_vertices", "upsert_nodes")
+    return graph.space()
+
+
+def filled(graph: Graph, count: int) -> Space:
+    """A place with nodes n0, n1 ... in it."""
+    home = bulky(graph)
+    home.put(*(home.node(f"n{number}") for number in range(count)))
+    return home
+
+
+def narrowed(home: Space) -> dict[str, Any]:
+    """The filter that a crowded place needs; none in a namespace of its own."""
+    return {} if home.namespace or not home.graph.filters else {"filter": {"corpus_group": home.group}}
+
+
+def every_node_once(home: Space, args: dict[str, Any], wanted: set[str]) -> None:
+    """Following the pages gives just these nodes, each once; others only where the place is crowded."""
+    ids = [str(node.get("id")) for page in home.pages(args) for node in page]
+    mine = [name for name in ids if name.startswith(f"{home.tag}-")] if home.namespace is None else ids
+    expect.that(len(mine) == len(set(mine)), "each node once", f"{len(mine) - len(set(mine))} again", "result.nodes")
+    missing, more = wanted - set(mine), set(mine) - wanted
+    expect.that(not missing, f"{len(wanted)} nodes", f"{len(missing)} are missing", "result.nodes")
+    expect.that(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
+
+
+def served(home: Space, wanted: dict[str, Any]) -> bool:
+    """Whether a filter is served; its refusal for good keeps the rule as well."""
+    reply = home.call("bulk_vertices", {"limit": 5, "filter": wanted})
+    expect.either(reply, "BadRequest", "NotSupported")
+    return not reply.is_error

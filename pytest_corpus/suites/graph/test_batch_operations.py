@@ -1,0 +1,372 @@
+"""Batches: order, mixed outcome, limits; transactions and pages (SPECIFICATION 7.3.3, 11.5, 12.5; R14, R15, R32)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.graph.paging import Paging
+from pytest_corpus.suites.graph.probe import Graph, graph
+from pytest_corpus.suites.graph.space import Space, counted, listed
+from pytest_corpus.suites.graph.transactions import Transactions
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
+
+MOST_OPS = 6_000
+"""A larger limit is not filled."""
+
+UNUSABLE: dict[str, dict[str, Any]] = {
+    "unknown_operation": {"op": "no_such_operation", "args": {}},
+    "wrong_arguments": {"op": "upsert_nodes", "args": {"nodes": "n1"}},
+    "missing_arguments": {"op": "upsert_nodes", "args": {}},
+    "wrong_delete": {"op": "delete_nodes", "args": {}},
+}
+"""Operations that no adapter can carry out."""
+
+BAD_BATCHES: dict[str, Any] = {"text": "upsert_nodes", "number": 7, "object": {"op": "upsert_nodes"}, "null": None}
+BAD_OPERATIONS: dict[str, Any] = {
+    "no_object": "upsert_nodes",
+    "a_list": ["upsert_nodes"],
+    "without_op": {"args": {}},
+    "without_args": {"op": "upsert_nodes"},
+    "op_number": {"op": 7, "args": {}},
+    "op_null": {"op": None, "args": {}},
+    "args_list": {"op": "upsert_nodes", "args": []},
+    "args_text": {"op": "upsert_nodes", "args": "n1"},
+}
+
+
+class TestTransactions(Transactions):
+    """All or nothing."""
+
+
+class TestPaging(Paging):
+    """Pages of nodes."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-1")
+def test_the_operations_of_a_batch_are_applied(graph: Graph) -> None:
+    """Nodes that the operations of one batch write are there, of the first and of the last."""
+    readers, home = batching(graph), graph.space()
+    nodes = [home.node(f"n{number}") for number in range(min(4, graph.at_once))]
+    expect.success(send(home, *(put(home, node) for node in nodes)), "a batch to work")
+    for reader in readers:
+        home.shows(reader, [value(node) for node in nodes], "what the batch wrote")
+
+
+@pytest.mark.requirement("GRA-BATCH-1")
+@pytest.mark.parametrize("story", ["write_delete", "delete_write", "write_twice", "write_delete_write"])
+def test_the_operations_of_a_batch_are_applied_in_order(graph: Graph, story: str) -> None:
+    """What a later operation does to the node of an earlier one stands at the end."""
+    readers, home = batching(graph), graph.space()
+    first, second = home.node("a"), home.node("a")
+    items = {
+        "write_delete": [put(home, first), drop(home, first)],
+        "delete_write": [drop(home, first), put(home, second)],
+        "write_twice": [put(home, first), put(home, second)],
+        "write_delete_write": [put(home, first), drop(home, first), put(home, second)],
+    }[story]
+    room(graph, len(items))
+    expect.success(send(home, *items), "a batch to work")
+    for reader in readers:
+        home.shows(reader, [] if story == "write_delete" else [value(second)], "what the last operation left")
+
+
+@pytest.mark.requirement("GRA-BATCH-1")
+def test_a_batch_deletes_edges(graph: Graph) -> None:
+    """Of two edges the one that a batch deletes is gone."""
+    batching(graph)
+    guides, home = graph.guides(), graph.space()
+    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+    home.link(home.edge("a", "b", "e"), home.edge("a", "c", "f"))
+    expect.success(send(home, graph.item("delete_edges", ids=[home.id("e")], **home.place)), "a batch to work")
+    for guide in guides:
+        home.leads(guide, "a", {"c": values["c"]}, "the edge that is left")
+
+
+@pytest.mark.requirement("GRA-BATCH-1")
+def test_a_batch_takes_edges(graph: Graph) -> None:
+    """Nodes and an edge between them, written in one batch, are there."""
+    batching(graph)
+    guides, home = graph.guides(), graph.space()
+    nodes = [home.node("a"), home.node("b")]
+    room(graph, 3)
+    expect.success(send(home, put(home, nodes[0]), put(home, nodes[1]), link(home)), "a batch to work")
+    for guide in guides:
+        home.leads(guide, "a", {"b": value(nodes[1])}, "the edge that the batch wrote")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-2")
+@pytest.mark.parametrize("mixed", [False, True], ids=["all_succeed", "one_fails"])
+def test_the_result_of_a_batch_is_of_the_schema(graph: Graph, mixed: bool) -> None:
+    """A batch of several operations is answered with a result of the schema, whatever their outcome."""
+    batching(graph)
+    home = graph.space()
+    room(graph, 2)
+    reply = send(home, put(home, home.node("a")), unusable(graph) if mixed else put(home, home.node("b")))
+    expect.either(reply, *(["BadRequest", "NotSupported"] if mixed else []))
+    holds("GRA-BATCH-2", reply, graph)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-3")
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_batch_has_a_result_for_each_operation(graph: Graph, count: int) -> None:
+    """There are as many results as operations, and each is a success."""
+    batching(graph)
+    home = graph.space()
+    room(graph, count)
+    result = expect.success(send(home, *(put(home, home.node(f"n{n}")) for n in range(count))), "a batch to work")
+    found = results(result)
+    expect.that(len(found) == count, f"{count} results", f"{len(found)}", "result.results")
+    expect.that(all(item.get("ok") is True for item in found), "successes", "a failure", "result.results")
+
+
+@pytest.mark.requirement("GRA-BATCH-3")
+def test_the_results_of_a_batch_are_in_order(graph: Graph) -> None:
+    """Of operations that write one, two and three nodes, the results count one, two and three."""
+    batching(graph)
+    home = graph.space()
+    sizes = [2, 1, 3][: graph.at_once]
+    room(graph, 2)
+    items = [
+        graph.item("upsert_nodes", nodes=[home.node(f"n{size}x{n}") for n in range(size)], **home.place)
+        for size in sizes
+        if size <= graph.at_once
+    ]
+    result = expect.success(send(home, *items), "a batch to work")
+    found = [counted(item.get("result")) for item in results(result)]
+    if None in found:
+        raise NotAssessed("the results of operations tell no counts")
+    expect.that(found == [size for size in sizes if size <= graph.at_once], "the order of the operations", "another")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-4")
+@pytest.mark.parametrize("kind", list(UNUSABLE))
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> None:
+    """An operation that cannot be carried out is a failure with its index and an error, at its place."""
+    batching(graph)
+    home = graph.space()
+    reply, at, count = mixed(home, place, kind)
+    if reply.is_error:
+        return
+    found = results(reply.result)
+    failed = [item for item in found if item.get("ok") is False] or listed(reply.result, "failures")
+    expect.that(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
+    index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
+    expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "none", "results.index")
+    expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "results.error")
+    if len(found) == count:
+        expect.that(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
+
+
+@pytest.mark.requirement("GRA-BATCH-3")
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
+    """Where one operation failed there are still as many results as operations, in `results` and `failures`."""
+    batching(graph)
+    home = graph.space()
+    reply, _, count = mixed(home, place, "unknown_operation")
+    if reply.is_error:
+        raise NotApplicable("a batch with an unusable operation is refused whole")
+    told = max(len(results(reply.result)), len(listed(reply.result, "results")) + len(listed(reply.result, "failures")))
+    expect.that(told >= count, f"{count} results", f"{told}", "result.results")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-5")
+@pytest.mark.parametrize("kind", list(UNUSABLE))
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> None:
+    """Beside a failed operation the others are applied; where the batch is refused whole, none is."""
+    readers, home = batching(graph), graph.space()
+    reply, at, count = mixed(home, place, kind)
+    written = [] if reply.is_error else [f"v-{home.tag}-n{number}" for number in range(count) if number != at]
+    for reader in readers:
+        home.shows(reader, written, "what did not fail")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-6")
+@pytest.mark.parametrize("beyond", [1, 2], ids=["one_more", "two_more"])
+def test_a_batch_that_is_too_large_is_refused(graph: Graph, beyond: int) -> None:
+    """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
+    most, home = limit(graph), graph.space()
+    readers = graph.readers()
+    expect.refusal(too_large(home, most + beyond), "BadRequest")
+    for reader in readers:
+        home.shows(reader, (), "nothing of a batch that is refused")
+
+
+@pytest.mark.requirement("GRA-BATCH-8")
+@pytest.mark.parametrize("hint", ["max_batch_ops", "suggested_batch_reduction"])
+def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> None:
+    """`details` tell the limit and by how much to reduce the batch."""
+    most, home = limit(graph), graph.space()
+    reply = too_large(home, most + 1)
+    expect.refusal(reply, "BadRequest")
+    given = reply.details.get(hint)
+    expect.that(isinstance(given, (int, float)), "a number", type(given).__name__, f"details.{hint}")
+
+
+@pytest.mark.requirement("GRA-BATCH-7")
+def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
+    """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
+    most, home = limit(graph), graph.space()
+    readers = graph.readers()
+    last = home.node("last")
+    items = [*(drop(home, {"id": home.id(f"none{n}")}) for n in range(most - 1)), put(home, last)]
+    result = expect.success(send(home, *items), f"a batch of {most} operations to work")
+    failed = [item for item in results(result) if item.get("ok") is not True]
+    expect.that(not failed, "no failures", f"{len(failed)}", "result.results")
+    for reader in readers:
+        home.shows(reader, [value(last)], "what the last operation wrote")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-BATCH-9")
+@pytest.mark.parametrize("kind", list(BAD_BATCHES))
+def test_a_batch_that_is_no_list_is_refused(graph: Graph, kind: str) -> None:
+    """`ops` is required and a list."""
+    graph.require("batch")
+    expect.refusal(graph.call("batch", {"ops": BAD_BATCHES[kind]}), "BadRequest")
+    expect.refusal(graph.call("batch", {}), "BadRequest")
+
+
+@pytest.mark.requirement("GRA-BATCH-9")
+@pytest.mark.parametrize("kind", list(BAD_OPERATIONS))
+def test_what_is_no_operation_is_refused(graph: Graph, kind: str) -> None:
+    """An operation without `op` or `args`, or with one of the wrong type, is refused or reported as failed."""
+    batching(graph)
+    reply = graph.call("batch", {"ops": [BAD_OPERATIONS[kind]]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if not reply.is_error:
+        failed = [item for item in results(reply.result) if item.get("ok") is False]
+        expect.that(failed or listed(reply.result, "failures"), "a failed operation", "none", "result.results")
+
+
+@pytest.mark.requirement("GRA-BATCH-10")
+@pytest.mark.parametrize("mixed_outcome", [False, True], ids=["all_succeed", "one_fails"])
+def test_a_batch_says_whether_all_succeeded(graph: Graph, mixed_outcome: bool) -> None:
+    """`success` is true, or false where an operation failed."""
+    batching(graph)
+    home = graph.space()
+    room(graph, 2)
+    reply = send(home, put(home, home.node("a")), unusable(graph) if mixed_outcome else put(home, home.node("b")))
+    expect.either(reply, *(["BadRequest", "NotSupported"] if mixed_outcome else []))
+    if not reply.is_error and "success" in reply.result:
+        expect.that(reply.result["success"] is not mixed_outcome, str(not mixed_outcome), "the opposite", "success")
+
+
+@pytest.mark.requirement("GRA-BATCH-11")
+def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
+    """A query after a write in the same batch finds the node, where batches take queries."""
+    batching(graph)
+    graph.require("query")
+    home = graph.space()
+    node = home.node("a")
+    room(graph, 2)
+    ask = graph.item("query", **graph.question("group", group=home.group), **home.place)
+    reply = send(home, put(home, node), ask)
+    if reply.is_a("NotSupported", "BadRequest"):
+        return
+    found = results(expect.success(reply, "a batch to work"))
+    expect.that(len(found) == 2, "two results", f"{len(found)}", "result.results")
+    if found[1].get("ok") is not False:
+        expect.that(home.own(found[1]) == {value(node)}, "the node that was written", "not that", "results.1")
+
+
+def batching(graph: Graph) -> list[str]:
+    """Go on only where batches take writes; the operations that show what they wrote."""
+    graph.require("batch", "upsert_nodes")
+    home = graph.space()
+    reply = graph.call("batch", {"ops": [graph.item("upsert_nodes", nodes=[home.node("a")], **home.place)]})
+    first = results(reply.result)[:1]
+    named = str(first[0].get("error") or first[0].get("code")) if first and first[0].get("ok") is False else ""
+    if named.replace("_", "").lower() == "notsupported":
+        raise NotAssessed("batches take no upsert_nodes")
+    return graph.readers()
+
+
+def room(graph: Graph, count: int) -> None:
+    """Go on only where a batch holds so many operations."""
+    most = graph.capabilities.limit("max_batch_ops")
+    if most is not None and most < count:
+        raise NotApplicable(f"a batch holds {most} operations")
+
+
+def send(home: Space, *items: dict[str, Any]) -> Reply:
+    """The answer to a batch."""
+    return home.call("batch", {"ops": list(items)})
+
+
+def put(home: Space, node: dict[str, Any]) -> dict[str, Any]:
+    """A write of a node."""
+    return home.graph.item("upsert_nodes", nodes=[node], **home.place)
+
+
+def drop(home: Space, node: dict[str, Any]) -> dict[str, Any]:
+    """A delete of a node."""
+    return home.graph.item("delete_nodes", ids=[node["id"]], **home.place)
+
+
+def link(home: Space) -> dict[str, Any]:
+    """A write of the edge from `a` to `b`."""
+    return home.graph.item("upsert_edges", edges=[home.edge("a", "b", "e")], **home.place)
+
+
+def unusable(graph: Graph, kind: str = "unknown_operation") -> dict[str, Any]:
+    """An operation that cannot be carried out."""
+    item = UNUSABLE[kind]
+    return item if kind == "unknown_operation" else {**item, "op": graph.batched(item["op"])}
+
+
+def value(node: dict[str, Any]) -> str:
+    """The value of a node."""
+    return str(node["properties"]["corpus_value"])
+
+
+def results(result: Any) -> list[dict[str, Any]]:
+    """The results of a batch or a transaction."""
+    return listed(result, "results", of=dict)
+
+
+def mixed(home: Space, place: str, kind: str) -> tuple[Reply, int, int]:
+    """The answer to a batch of which one operation is unusable, where that stands, and how many there are."""
+    count = min(3, home.graph.capabilities.limit("max_batch_ops") or 3)
+    at = {"first": 0, "middle": count // 2, "last": count - 1}[place]
+    nodes = [home.node(f"n{number}", f"v-{home.tag}-n{number}") for number in range(count)]
+    items = [unusable(home.graph, kind) if number == at else put(home, node) for number, node in enumerate(nodes)]
+    reply = send(home, *items)
+    expect.either(reply, "BadRequest", "NotSupported")
+    return reply, at, count
+
+
+def limit(graph: Graph) -> int:
+    """The stated `max_batch_ops`.
+
+    Raises:
+        NotApplicable: none is stated.
+        NotAssessed: it is too large to be filled.
+    """
+    batching(graph)
+    most = graph.capabilities.limit("max_batch_ops")
+    if most is None:
+        raise NotApplicable("capabilities state no max_batch_ops")
+    if most > MOST_OPS:
+        raise NotAssessed(f"a limit of {most} operations is not filled here")
+    return most
+
+
+def too_large(home: Space, count: int) -> Reply:
+    """The answer to a batch of so many operations, of which the first writes a node."""
+    items = [put(home, home.node("a")), *(drop(home, {"id": home.id(f"none{n}")}) for n in range(count - 1))]
+    return send(home, *items)

@@ -1,0 +1,28 @@
+"""Capabilities and their truth (SPECIFICATION 6.2, 7.3.3; BEHAVIORAL_CONFORMANCE 5.2; R22, R23)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.graph.probe import Graph, graph
+
+
+class TestCapabilities(Capabilities):
+    """Shape and truth."""
+
+
+class TestStreamingClaim(StreamingClaim):
+    """The streaming door."""
+
+
+@pytest.mark.requirement("GRA-CAP-1")
+def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
+    """A list under `extensions` names the operations that batches take."""
+    graph.require("batch")
+    extensions = graph.capabilities.document.get("extensions")
+    lists = [value for value in extensions.values() if isinstance(value, list)] if isinstance(extensions, dict) else []
+    named = any(str(name).endswith(("nodes", "query")) for value in lists for name in value)
+    expect.that(named, "the operations of batches", "none", "result.extensions")

@@ -1,0 +1,309 @@
+"""Nodes and edges: written, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; R26)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.graph.edges import Edges
+from pytest_corpus.suites.graph.isolation import Idempotency, Namespaces, Tenants
+from pytest_corpus.suites.graph.items import BadItems
+from pytest_corpus.suites.graph.machine import Model
+from pytest_corpus.suites.graph.probe import Graph, graph
+from pytest_corpus.suites.graph.space import READERS, Space, counted, failures
+from pytest_corpus.suites.outcomes import NotApplicable
+
+SCALARS = {
+    "text": "a",
+    "empty": "",
+    "scripts": "Gr\u00fc\u00dfe e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e",
+    "quotes": 'O\'Neil "x" \\ ` $wanted {a} %s\nline\ttab',
+    "long": "word " * 400,
+    "integer": 42,
+    "zero": 0,
+    "negative": -7,
+    "large": 2**40 + 1,
+    "float": 0.1,
+    "small": 1.5e-9,
+    "true": True,
+    "false": False,
+}
+NESTED = {
+    "texts": ["b", "a", "c"],
+    "numbers": [3, 1, 2],
+    "empty": [],
+    "object": {"b": 1, "a": {"c": "d"}},
+    "mixed": [{"a": [1, "x"]}, None, True],
+}
+WHERE = ("default", "namespace", "tenant")
+
+
+class TestEdges(Edges):
+    """Edges and their ends."""
+
+
+class TestBadItems(BadItems):
+    """What is no node, no edge and no delete."""
+
+
+class TestNamespaces(Namespaces):
+    """Namespaces."""
+
+
+class TestTenants(Tenants):
+    """Tenants."""
+
+
+class TestIdempotency(Idempotency):
+    """Replays."""
+
+
+class TestModel(Model):
+    """Any sequence of writes."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-NODE-1")
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_node_is_read_back(graph: Graph, reader: str, where: str) -> None:
+    """A node that was written is seen by every operation that shows nodes, wherever it was written."""
+    graph.require("upsert_nodes")
+    home = at(graph, where)
+    written = home.put(home.node("a"))
+    graph.reader(reader)
+    home.shows(reader, written, "the node that was written")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-NODE-1")
+def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
+    """Id, every label and every property of a node are listed as they were written."""
+    graph.require("upsert_nodes")
+    graph.reader("bulk_vertices")
+    home = graph.space()
+    nodes = [home.node("one", corpus_size=3), {**home.node("other", corpus_color="red"), "labels": ["CorpusOther"]}]
+    home.put(*nodes)
+    many = {**home.node("two"), "labels": ["CorpusNode", "CorpusOther"]}
+    for node in (many, {**home.node("none"), "labels": []}):
+        reply = home.call("upsert_nodes", {"nodes": [node]})
+        expect.either(reply, "BadRequest", "NotSupported")
+        nodes += [] if reply.is_error or failures(reply.result) else [node]
+    shown = {node.get("id"): node for node in home.listed()}
+    for node in nodes:
+        found = shown.get(node["id"])
+        expect.that(found is not None, "the node that was written", "none", "result.nodes")
+        assert found is not None
+        expect.that(set(node["labels"]) <= set(found.get("labels") or []), "its labels", "others", "labels")
+        for key, value in node["properties"].items():
+            expect.that(found["properties"].get(key) == value, "its properties", "others", "properties")
+
+
+@pytest.mark.requirement("GRA-NODE-2")
+@pytest.mark.parametrize("reader", READERS)
+def test_an_update_is_seen(graph: Graph, reader: str) -> None:
+    """After each of three updates there is one node, with the value of the last one; a value may come back."""
+    graph.require("upsert_nodes")
+    graph.reader(reader)
+    home = graph.space()
+    bystander = home.put(home.node("b"))
+    first = home.node("a")
+    for node in (first, home.node("a"), home.node("a"), first):
+        home.shows(reader, [*home.put(node), *bystander], "one node with its last value")
+
+
+@pytest.mark.requirement("GRA-NODE-2")
+def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
+    """Another label, a new property and a new value of an old one are there after an update."""
+    graph.require("upsert_nodes")
+    graph.reader("bulk_vertices")
+    home = graph.space()
+    home.put(home.node("a", corpus_size=3))
+    home.put({**home.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
+    found = home.listed()
+    expect.that(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
+    expect.that("CorpusOther" in (found[0].get("labels") or []), "the new label", "none", "labels")
+    properties = found[0]["properties"]
+    expect.that(properties.get("corpus_size") == 4, "the new value of a property", "another", "properties")
+    expect.that(properties.get("corpus_color") == "red", "the new property", "none", "properties")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-NODE-3")
+@pytest.mark.parametrize("count", [2, 3, 7, 20])
+def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
+    """The first, the last and all between them are there."""
+    graph.require("upsert_nodes")
+    readers, home = graph.readers(), graph.space()
+    if count > graph.at_once:
+        raise NotApplicable(f"at most {graph.at_once} items go into one request")
+    written = home.put(*(home.node(f"n{number}") for number in range(count)))
+    for reader in readers:
+        home.shows(reader, written, "every node of a request")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-NODE-4")
+def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
+    """New and updated nodes alike are answered with a result of the schema."""
+    graph.require("upsert_nodes")
+    home = graph.space()
+    for _ in range(2):
+        reply = home.call("upsert_nodes", {"nodes": [home.node("a"), home.node("b")]})
+        expect.success(reply, "an upsert to work")
+        holds("GRA-NODE-4", reply, graph)
+
+
+@pytest.mark.requirement("GRA-NODE-5")
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_nodes_that_were_written_are_counted(graph: Graph, count: int) -> None:
+    """New nodes, and then the same ones updated, are counted one by one, and none has failed."""
+    graph.require("upsert_nodes")
+    home = graph.space()
+    if count > graph.at_once:
+        raise NotApplicable(f"at most {graph.at_once} items go into one request")
+    for _ in range(2):
+        reply = home.call("upsert_nodes", {"nodes": [home.node(f"n{number}") for number in range(count)]})
+        result = expect.success(reply, "an upsert to work")
+        expect.that(counted(result) == count, f"a count of {count}", f"{counted(result)}", "result")
+        failed = result.get("failed_count") or len(failures(result))
+        expect.that(not failed, "no failures", "some", "result.failed_count")
+
+
+@pytest.mark.requirement("GRA-NODE-9")
+@pytest.mark.parametrize("kind", list(SCALARS))
+def test_a_scalar_property_is_read_back(graph: Graph, kind: str) -> None:
+    """Text of any script, numbers and booleans come back with their type and value."""
+    graph.require("upsert_nodes")
+    found = kept(graph, SCALARS[kind])
+    expect.that(found is not None, "a scalar property to be accepted", "a refusal")
+    expect.that(same(found, SCALARS[kind]), f"the {kind} that was written", "another value", "properties")
+
+
+@pytest.mark.requirement("GRA-NODE-10")
+@pytest.mark.parametrize("kind", list(NESTED))
+def test_a_nested_property_is_read_back_or_refused(graph: Graph, kind: str) -> None:
+    """Lists keep their order and objects their members, unless they are refused."""
+    graph.require("upsert_nodes")
+    found = kept(graph, NESTED[kind])
+    if found is not None:
+        expect.that(same(found, NESTED[kind]), "what was written, or a refusal", "another value", "properties")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DELETE-1")
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("reader", READERS)
+def test_deleted_nodes_are_gone(graph: Graph, reader: str, where: str) -> None:
+    """First one node, then two in one request are gone, and the others stay."""
+    graph.require("upsert_nodes", "delete_nodes")
+    graph.reader(reader)
+    home = at(graph, where)
+    values = dict(zip("abcd", home.put(*(home.node(name) for name in "abcd")), strict=True))
+    home.remove("nodes", "b")
+    home.shows(reader, [values[name] for name in "acd"], "all but the deleted node")
+    expect.success(home.call("delete_nodes", {"ids": [home.id("d"), home.id("a")]}), "delete_nodes to work")
+    home.shows(reader, [values["c"]], "all but the deleted nodes")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
+    """Of ids that exist and ids that do not, the nodes that exist are removed, the last one too."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, home = graph.readers(), graph.space()
+    values = home.put(*(home.node(name) for name in "abc"))
+    ids = [home.id(name) for name in ("none", "a")]
+    expect.success(home.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
+    expect.success(home.call("delete_nodes", {"ids": [home.id("b"), home.id("none")]}), "delete_nodes to work")
+    for reader in readers:
+        home.shows(reader, values[2:], "all but the deleted nodes")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
+    """Written after its deletion, a node is there with its new value."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, home = graph.readers(), graph.space()
+    home.put(home.node("a"))
+    home.remove("nodes", "a")
+    again = home.put(home.node("a"))
+    for reader in readers:
+        home.shows(reader, again, "the node that was written again")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DELETE-3")
+@pytest.mark.parametrize("kind", ["nodes", "edges"])
+def test_deleting_what_is_not_there_succeeds(graph: Graph, kind: str) -> None:
+    """An id that never was, one that is deleted a second time, and several of them."""
+    graph.require("upsert_nodes", "upsert_edges")
+    home = graph.space()
+    home.put(home.node("a"), home.node("b"))
+    home.link(home.edge("a", "b", "e"))
+    name = "e" if kind == "edges" else "a"
+    if kind == "nodes":
+        home.remove("edges", "e")
+    for ids in ([home.id("never")], [home.id(name)], [home.id(name)], [home.id("never"), home.id(name)]):
+        result = expect.success(home.call(f"delete_{kind}", {"ids": ids}), f"delete_{kind} to succeed")
+        expect.that(not failures(result), "no failure for what is not there", "one", "result.failures")
+
+
+@pytest.mark.requirement("GRA-DELETE-9")
+def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
+    """Two nodes that were there, and one that was not, are two deleted nodes."""
+    graph.require("upsert_nodes", "delete_nodes")
+    home = graph.space()
+    home.put(home.node("a"), home.node("b"))
+    ids = [home.id(name) for name in ("a", "b", "none")]
+    result = expect.success(home.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
+    expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
+
+
+@pytest.mark.requirement("GRA-DELETE-8")
+@pytest.mark.parametrize("kind", ["nodes", "edges"])
+def test_the_result_of_a_delete_is_of_the_schema(graph: Graph, kind: str) -> None:
+    """The answer to a delete, of something or of nothing, is of the schema."""
+    graph.require("upsert_nodes", f"delete_{kind}")
+    home = graph.space()
+    home.put(home.node("a"))
+    for name in ("a", "a"):
+        reply = home.call(f"delete_{kind}", {"ids": [home.id(name)]})
+        expect.success(reply, f"delete_{kind} to work")
+        holds("GRA-DELETE-8", reply, graph)
+
+
+def at(graph: Graph, where: str) -> Space:
+    """An empty place in the default namespace, in a new one, or of a tenant."""
+    if where == "namespace":
+        graph.namespaces()
+    tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
+    return graph.space(tenant=tenant, own=where == "namespace")
+
+
+def kept(graph: Graph, value: object) -> Any:
+    """A property as it is read back; None where it is refused."""
+    graph.require("bulk_vertices")
+    graph.reader("bulk_vertices")
+    home = graph.space()
+    reply = home.call("upsert_nodes", {"nodes": [home.node("a", corpus_extra=value)]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if reply.is_error or failures(reply.result):
+        return None
+    nodes = [node for node in home.listed() if node.get("id") == home.id("a")]
+    expect.that(len(nodes) == 1, "the node that was written", f"{len(nodes)} nodes", "result.nodes")
+    return nodes[0]["properties"].get("corpus_extra", Ellipsis)
+
+
+def same(found: object, written: object) -> bool:
+    """Whether two JSON values are equal: true is not 1, and 1 is 1.0."""
+    if isinstance(found, bool) or isinstance(written, bool):
+        return found is written
+    if isinstance(found, list) and isinstance(written, list):
+        return len(found) == len(written) and all(map(same, found, written))
+    if isinstance(found, dict) and isinstance(written, dict):
+        return found.keys() == written.keys() and all(same(found[key], written[key]) for key in found)
+    return found == written

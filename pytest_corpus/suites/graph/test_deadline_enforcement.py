@@ -1,0 +1,14 @@
+"""Deadlines (SPECIFICATION 6.1, 7.3.2; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
+
+from __future__ import annotations
+
+from pytest_corpus.suites.common.deadlines import Deadlines, StreamDeadlines
+from pytest_corpus.suites.fixtures import subject
+
+
+class TestDeadlines(Deadlines):
+    """Unary operations."""
+
+
+class TestStreamDeadlines(StreamDeadlines):
+    """Streams."""

@@ -1,0 +1,141 @@
+"""Dialects: which are answered, and which are not (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.spec.dialects import DIALECTS
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.graph.probe import Graph, graph
+from pytest_corpus.suites.graph.space import records
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
+
+NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DIALECT-1")
+def test_dialects_are_listed(graph: Graph) -> None:
+    """Capabilities list at least one dialect where queries are answered at all."""
+    if graph.tongues.listed:
+        return
+    for name in DIALECTS:
+        args = {**graph.question("group", name, group=graph.seeds.group), "dialect": name}
+        expect.that(graph.call("query", args).is_error, "a dialect that is answered to be listed", name, "result")
+    raise NotAssessed("no dialect is listed, and none that the suite knows is answered")
+
+
+@pytest.mark.requirement("GRA-DIALECT-2")
+def test_every_listed_dialect_is_answered(graph: Graph) -> None:
+    """A plain query in each listed dialect finds the nodes that were written."""
+    graph.require("query")
+    answered(graph, "query")
+
+
+@pytest.mark.requirement("GRA-DIALECT-3")
+def test_every_listed_dialect_is_streamed(graph: Graph) -> None:
+    """A plain query in each listed dialect streams the nodes that were written."""
+    graph.require("stream_query")
+    answered(graph, "stream_query")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DIALECT-4")
+@pytest.mark.parametrize("form", ["no-such-dialect", "{known}-ext", "sparql\u00fc", "x"])
+def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str) -> None:
+    """A dialect that is not listed is NOT_SUPPORTED, be it strange or like a listed one."""
+    graph.require("query")
+    expect.refusal(graph.call("query", unknown(graph, form)), "NotSupported")
+
+
+@pytest.mark.requirement("GRA-DIALECT-5")
+@pytest.mark.parametrize("form", ["no-such-dialect", "{known}-ext"])
+def test_an_unknown_dialect_is_not_streamed(graph: Graph, form: str) -> None:
+    """A dialect that is not listed is NOT_SUPPORTED to a stream too."""
+    graph.require("stream_query")
+    expect.refusal(graph.stream("stream_query", unknown(graph, form)), "NotSupported")
+
+
+@pytest.mark.requirement("GRA-DIALECT-4")
+def test_a_dialect_of_the_protocol_that_is_not_listed_is_refused_as_such(graph: Graph) -> None:
+    """Where a dialect of the protocol is not listed, its refusal is NOT_SUPPORTED."""
+    for name in unlisted(graph):
+        reply = graph.call("query", spoken(graph, name))
+        if reply.is_error:
+            expect.refusal(reply, "NotSupported")
+
+
+@pytest.mark.requirement("GRA-DIALECT-6")
+@pytest.mark.parametrize("value", NO_STRINGS.values(), ids=list(NO_STRINGS))
+@pytest.mark.parametrize("door", ["query", "stream_query"])
+def test_a_dialect_that_is_no_string_is_refused(graph: Graph, door: str, value: Any) -> None:
+    """A number, a list or an object in a dialect's place is refused."""
+    graph.require(door)
+    plain = graph.question("group", group=graph.seeds.group)
+    expect.refusal(graph.invoke(door, {**plain, "dialect": value}), "BadRequest", "NotSupported")
+
+
+@pytest.mark.requirement("GRA-DIALECT-7")
+def test_a_dialect_that_is_not_listed_does_not_work(graph: Graph) -> None:
+    """No dialect of the protocol is answered without being listed."""
+    for name in unlisted(graph):
+        reply = graph.call("query", spoken(graph, name))
+        expect.readable(reply)
+        expect.that(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
+
+
+@pytest.mark.requirement("GRA-DIALECT-8")
+def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
+    """Where one dialect is listed, a query without `dialect` is answered in it."""
+    graph.require("query")
+    if len(graph.tongues.listed) != 1:
+        raise NotApplicable("several dialects are listed")
+    plain = graph.question("group", group=graph.seeds.group)
+    expect.success(graph.call("query", {"text": plain["text"], "params": plain["params"]}), "the only dialect")
+
+
+def answered(graph: Graph, door: str) -> None:
+    """The seeds are found at a door in every listed dialect, as they are found in the first one."""
+    graph.seed()
+    unheard = []
+    first = graph.seeds.answers(door, "group", group=graph.seeds.group)
+    for name in graph.tongues.known:
+        args = graph.question("group", name, group=graph.seeds.group)
+        obstacle = graph.tongues.obstacle("group", name)
+        if obstacle is not None and not graph.tongues.certain(name):
+            unheard.append(name)
+            continue
+        reply = graph.invoke(door, args)
+        if reply.is_error:
+            raise Violation(f"the listed dialect {name} to be answered", str(reply))
+        found = [value for record in records(reply) for value in graph.seeds.own(record)]
+        expect.that(sorted(set(found)) == sorted(set(first)), f"the records that {graph.dialect} finds", "others", name)
+    unheard += [name for name in graph.tongues.listed if name not in graph.tongues.known]
+    if unheard:
+        raise NotAssessed(f"no probe queries for {', '.join(unheard)}: give them with --corpus-dialects")
+
+
+def unknown(graph: Graph, form: str) -> dict[str, Any]:
+    """A plain query in a dialect that is not listed."""
+    return {**graph.question("group", group=graph.seeds.group), "dialect": form.format(known=graph.dialect)}
+
+
+def unlisted(graph: Graph) -> list[str]:
+    """The dialects of the protocol that capabilities do not list.
+
+    Raises:
+        NotApplicable: they list them all, or none at all.
+    """
+    graph.require("query")
+    listed = {name.lower() for name in graph.tongues.listed}
+    found = [name for name in DIALECTS if name not in listed]
+    if not found:
+        raise NotApplicable("every dialect of the protocol is listed")
+    return found
+
+
+def spoken(graph: Graph, name: str) -> dict[str, Any]:
+    """A plain query in a dialect, in its most usual words."""
+    return {"text": DIALECTS[name].spellings["group"][0], "dialect": name, "params": {"group": graph.seeds.group}}

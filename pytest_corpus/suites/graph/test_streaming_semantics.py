@@ -1,0 +1,135 @@
+"""Streams of records: state machine, completeness, order (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 7.3.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.common.streaming import Streaming
+from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.graph import test_query_basic as queries
+from pytest_corpus.suites.graph.probe import Graph, graph
+from pytest_corpus.suites.graph.space import records
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
+from pytest_corpus.suites.parameters import rules
+
+DOOR = "stream_query"
+
+
+class TestStreaming(Streaming):
+    """Frames and terminals."""
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-STREAM-1")
+def test_chunks_are_of_the_schema(graph: Graph) -> None:
+    """Each chunk has `records` and `is_final`, and nothing undocumented."""
+    graph.require(DOOR)
+    graph.seed()
+    holds("GRA-STREAM-1", expect.finished(graph.stream(DOOR)), graph)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-STREAM-2")
+@pytest.mark.parametrize("purpose", ["group", "find"])
+def test_a_stream_finds_what_was_written(graph: Graph, purpose: str) -> None:
+    """By its group or by its key, a stream has the nodes that fit and no others."""
+    queries.finds(graph, DOOR, purpose)
+
+
+@pytest.mark.requirement("GRA-STREAM-2")
+def test_a_stream_finds_what_is_there_now(graph: Graph) -> None:
+    """The same stream before and after a write, an update and a delete has each time what is there."""
+    queries.changes(graph, DOOR)
+
+
+@pytest.mark.requirement("GRA-STREAM-2")
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
+def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> None:
+    """However many records there are, the stream has each of them once, as the query has."""
+    graph.reader(DOOR)
+    home = graph.space(own=False)
+    written = home.put(*(home.node(f"n{number}") for number in range(count)))
+    home.shows(DOOR, written, "every record")
+
+
+@pytest.mark.requirement("GRA-STREAM-2")
+def test_large_records_are_streamed_whole(graph: Graph) -> None:
+    """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
+    graph.reader(DOOR)
+    home = graph.space(own=False)
+    values = [f"{home.value('large')} {letter * 300_000}" for letter in "abcd"]
+    for number, value in enumerate(values):
+        reply = home.call("upsert_nodes", {"nodes": [home.node(f"n{number}", value)]})
+        if reply.is_error:
+            raise NotApplicable(f"a property of 300,000 characters is refused: {reply}")
+    stream = home.stream(graph.question("group", group=home.group))
+    expect.either(stream, "BadRequest")
+    if not stream.is_error:
+        expect.that(sorted(home.own(records(stream))) == sorted(values), "four records", "others", "records")
+
+
+@rules(one_terminal="COM-STREAM-7", ends="COM-STREAM-6")
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_stream_of_any_length_has_one_terminal(graph: Graph, requirement: str, count: int) -> None:
+    """Streams of no, one or several records end with one terminal frame, and nothing follows it."""
+    graph.require(DOOR)
+    home = graph.space(own=False)
+    home.put(*(home.node(f"n{number}") for number in range(count)))
+    holds(requirement, home.stream(graph.question("group", group=home.group)), graph)
+
+
+@pytest.mark.requirement("GRA-STREAM-3")
+def test_an_ordered_stream_keeps_its_order(graph: Graph) -> None:
+    """Records of an ordered query are streamed in that order."""
+    queries.ordered(graph, DOOR)
+
+
+@pytest.mark.requirement("GRA-STREAM-4")
+@pytest.mark.parametrize("kind", list(queries.TRICKY))
+def test_a_parameter_of_a_stream_is_a_value(graph: Graph, kind: str) -> None:
+    """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
+    queries.binds(graph, DOOR, queries.TRICKY[kind])
+
+
+@pytest.mark.requirement("GRA-STREAM-4")
+@pytest.mark.parametrize("kind", list(queries.TYPED))
+def test_a_parameter_of_a_stream_keeps_its_type(graph: Graph, kind: str) -> None:
+    """A parameter of each scalar type finds the node that has just that value."""
+    queries.binds_typed(graph, DOOR, *queries.TYPED[kind])
+
+
+@pytest.mark.requirement("GRA-STREAM-5")
+def test_a_text_that_is_no_query_is_no_stream(graph: Graph) -> None:
+    """Broken texts are refused with one error of the class that `query` gives, and without data."""
+    graph.require(DOOR)
+    for args in queries.broken(graph):
+        if not graph.call("query", args).is_a("BadRequest"):
+            raise Blocked("GRA-QUERY-6", "query does not refuse the text either")
+        stream = graph.stream(DOOR, args)
+        expect.refusal(stream, "BadRequest")
+        expect.that(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
+
+
+@pytest.mark.requirement("GRA-STREAM-6")
+@pytest.mark.parametrize("kind", list(queries.BAD_QUERIES))
+def test_a_stream_refuses_what_a_query_refuses(graph: Graph, kind: str) -> None:
+    """Arguments of the wrong type are BAD_REQUEST for a stream too."""
+    graph.require(DOOR)
+    args = queries.changed(graph, kind)
+    if not graph.call("query", args).is_a("BadRequest"):
+        raise Blocked("GRA-QUERY-8", "query does not refuse these arguments either")
+    expect.refusal(graph.stream(DOOR, args), "BadRequest")
+
+
+@pytest.mark.requirement("GRA-STREAM-7")
+@pytest.mark.parametrize("purpose", ["group", "find", "links"])
+def test_a_stream_that_matches_nothing_ends_well(graph: Graph, purpose: str) -> None:
+    """What is not there gives a stream without records that ends with a final chunk."""
+    graph.require(DOOR)
+    graph.speaks(purpose)
+    name = "group" if purpose == "group" else "wanted"
+    stream = graph.stream(DOOR, graph.question(purpose, **{name: f"none-{graph.canary()}"}))
+    found = records(stream)
+    expect.that(not found, "no records", f"{len(found)}", "chunk.records")

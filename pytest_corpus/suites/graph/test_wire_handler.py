@@ -1,0 +1,26 @@
+"""Canonical envelopes, routing and bad requests (SPECIFICATION 4.2; SCHEMA 3.1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.suites.common.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
+from pytest_corpus.suites.fixtures import subject
+
+pytestmark = pytest.mark.wire
+
+
+class TestWireHandler(WireHandler):
+    """Routing and bad requests."""
+
+
+class TestEnvelopes(Envelopes):
+    """Unary successes."""
+
+
+class TestErrors(Errors):
+    """Error envelopes."""
+
+
+class TestStreamDoor(StreamDoor):
+    """`handle_stream` and what does not belong there."""

@@ -1,0 +1,244 @@
+"""Transactions: all or nothing (SPECIFICATION 4.2.6; R33)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.graph.probe import Graph
+from pytest_corpus.suites.graph.space import Space, counted, listed
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
+
+BAD: dict[str, Any] = {
+    "text": "upsert_nodes",
+    "number": 7,
+    "object": {"op": "upsert_nodes"},
+    "null": None,
+    "no_object": ["upsert_nodes"],
+    "without_op": [{"args": {}}],
+    "without_args": [{"op": "upsert_nodes"}],
+    "op_number": [{"op": 7, "args": {}}],
+    "args_list": [{"op": "upsert_nodes", "args": []}],
+}
+
+
+class Transactions:
+    """Commit, failure and refusal."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-1")
+    def test_a_transaction_is_applied(self, graph: Graph) -> None:
+        """Nodes that its operations write are there, and an edge between them."""
+        readers, home = transacting(graph), graph.space()
+        nodes = [home.node(name) for name in "abc"][: room(graph)]
+        expect.success(send(home, *(put(home, node) for node in nodes)), "a transaction to work")
+        for reader in readers:
+            home.shows(reader, [value(node) for node in nodes], "what the transaction wrote")
+
+    @pytest.mark.requirement("GRA-TXN-1")
+    @pytest.mark.parametrize("story", ["write_delete", "delete_write", "write_twice", "update", "delete"])
+    def test_the_operations_of_a_transaction_are_applied_in_order(self, graph: Graph, story: str) -> None:
+        """What a later operation does to the node of an earlier one, or of an earlier call, stands at the end."""
+        readers, home = transacting(graph), graph.space()
+        if room(graph) < 2:
+            raise NotApplicable("a transaction holds one operation")
+        first, second = home.node("a"), home.node("a")
+        if story in ("update", "delete"):
+            home.put(first)
+        items = {
+            "write_delete": [put(home, first), drop(home, "a")],
+            "delete_write": [drop(home, "a"), put(home, second)],
+            "write_twice": [put(home, first), put(home, second)],
+            "update": [put(home, second)],
+            "delete": [drop(home, "a")],
+        }[story]
+        expect.success(send(home, *items), "a transaction to work")
+        for reader in readers:
+            home.shows(reader, [] if "delete" in story and story != "delete_write" else [value(second)], "its outcome")
+
+    @pytest.mark.requirement("GRA-TXN-1")
+    def test_a_transaction_takes_edges(self, graph: Graph) -> None:
+        """Nodes and an edge between them, written in one transaction, are there."""
+        transacting(graph)
+        guides, home = graph.guides(), graph.space()
+        if room(graph) < 3:
+            raise NotApplicable(f"a transaction holds {room(graph)} operations")
+        nodes = [home.node("a"), home.node("b")]
+        items = [put(home, nodes[0]), put(home, nodes[1]), link(home, "a", "b")]
+        expect.success(send(home, *items), "a transaction to work")
+        for guide in guides:
+            home.leads(guide, "a", {"b": value(nodes[1])}, "the edge that the transaction wrote")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-2")
+    @pytest.mark.parametrize("fault", ["unknown_operation", "wrong_arguments", "not_finite"])
+    @pytest.mark.parametrize("place", ["first", "middle", "last"])
+    def test_a_failed_transaction_leaves_no_trace(self, graph: Graph, place: str, fault: str) -> None:
+        """New nodes, an update and a delete before or after the operation that failed are undone or not done."""
+        readers, home = transacting(graph), graph.space()
+        before = home.put(home.node("a"), home.node("b"))
+        reply = failing(home, place, fault)
+        expect.either(reply, "BadRequest", "NotSupported")
+        if committed(reply):
+            raise Blocked("GRA-TXN-3", "a transaction with an unusable operation is not said to fail")
+        for reader in readers:
+            home.shows(reader, before, "what was there before")
+
+    @pytest.mark.requirement("GRA-TXN-2")
+    def test_a_failed_transaction_leaves_edges_as_they_were(self, graph: Graph) -> None:
+        """A new edge is not there, and a deleted one still is, after a transaction that failed."""
+        transacting(graph)
+        guides, home = graph.guides(), graph.space()
+        values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+        home.link(home.edge("a", "b", "old"))
+        items = [link(home, "a", "c"), graph.item("delete_edges", ids=[home.id("old")], **home.place)]
+        for item in items if room(graph) < 3 else [items]:
+            steps = item if isinstance(item, list) else [item]
+            if committed(send(home, *steps, unusable(home, "unknown_operation"))):
+                raise Blocked("GRA-TXN-3", "a transaction with an unusable operation is not said to fail")
+        for guide in guides:
+            home.leads(guide, "a", {"b": values["b"]}, "the edges as they were")
+
+    @pytest.mark.requirement("GRA-TXN-2")
+    def test_a_transaction_works_after_a_failed_one(self, graph: Graph) -> None:
+        """After a failed transaction the same nodes can be written, in one that is committed."""
+        readers, home = transacting(graph), graph.space()
+        node = home.node("a")
+        send(home, put(home, node), unusable(home, "unknown_operation"))
+        result = expect.success(send(home, put(home, node)), "a transaction to work")
+        expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
+        for reader in readers:
+            home.shows(reader, [value(node)], "what the second transaction wrote")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-3")
+    @pytest.mark.parametrize("fault", ["unknown_operation", "wrong_arguments", "not_finite"])
+    @pytest.mark.parametrize("place", ["first", "middle", "last"])
+    def test_a_failed_transaction_says_so(self, graph: Graph, place: str, fault: str) -> None:
+        """With an operation that cannot be carried out it is an error, or `success` is false."""
+        transacting(graph)
+        home = graph.space()
+        home.put(home.node("a"), home.node("b"))
+        reply = failing(home, place, fault)
+        expect.either(reply, "BadRequest", "NotSupported")
+        expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-4")
+    @pytest.mark.parametrize("place", ["none", "first", "last"])
+    def test_the_result_of_a_transaction_is_of_the_schema(self, graph: Graph, place: str) -> None:
+        """A committed and a failed transaction are answered with a result of the schema, or an error."""
+        transacting(graph)
+        home = graph.space()
+        if place == "none":
+            reply = send(home, put(home, home.node("a")))
+            expect.success(reply, "a transaction to work")
+        else:
+            reply = failing(home, place, "unknown_operation")
+            expect.readable(reply)
+        holds("GRA-TXN-4", reply, graph)
+
+    @pytest.mark.requirement("GRA-TXN-5")
+    def test_a_committed_transaction_has_a_result_for_each_operation(self, graph: Graph) -> None:
+        """There are as many results as operations, all successes, in their order, and `success` is true."""
+        transacting(graph)
+        home = graph.space()
+        sizes = [size for size in (2, 1, 3) if size <= graph.at_once][: room(graph)]
+        items = [
+            graph.item("upsert_nodes", nodes=[home.node(f"n{size}x{n}") for n in range(size)], **home.place)
+            for size in sizes
+        ]
+        result = expect.success(send(home, *items), "a transaction to work")
+        found = listed(result, "results")
+        expect.that(result.get("success") is True, "true", "something else", "result.success")
+        expect.that(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
+        expect.that(all(item.get("ok") is True for item in found), "successes", "a failure", "result.results")
+        counts = [counted(item.get("result")) for item in found]
+        expect.that(None in counts or counts == sizes, "the order of the operations", "another", "result.results")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-6")
+    @pytest.mark.parametrize("kind", list(BAD))
+    def test_what_is_no_transaction_is_refused(self, graph: Graph, kind: str) -> None:
+        """`operations` is a list of objects with `op` and `args`; anything else fails and is not applied."""
+        graph.require("transaction")
+        readers, home = graph.readers(), graph.space()
+        for args in ({"operations": BAD[kind]}, {}):
+            reply = graph.call("transaction", args)
+            expect.either(reply, "BadRequest", "NotSupported")
+            expect.that(not committed(reply), "a refusal", str(reply))
+        if isinstance(BAD[kind], list):
+            reply = graph.call("transaction", {"operations": [put(home, home.node("a")), *BAD[kind]]})
+            expect.either(reply, "BadRequest", "NotSupported")
+            for reader in readers:
+                home.shows(reader, (), "nothing of a transaction that failed")
+
+
+def transacting(graph: Graph) -> list[str]:
+    """Go on only where transactions take writes; the operations that show what they wrote."""
+    graph.require("transaction", "upsert_nodes")
+    graph.batched("upsert_nodes")
+    return graph.readers()
+
+
+def room(graph: Graph) -> int:
+    """How many operations the suite puts in one transaction."""
+    return min(graph.capabilities.limit("max_batch_ops") or 5, 5)
+
+
+def send(home: Space, *items: dict[str, Any]) -> Reply:
+    """The answer to a transaction."""
+    return home.call("transaction", {"operations": list(items)})
+
+
+def put(home: Space, node: dict[str, Any]) -> dict[str, Any]:
+    """A write of a node."""
+    return home.graph.item("upsert_nodes", nodes=[node], **home.place)
+
+
+def drop(home: Space, name: str) -> dict[str, Any]:
+    """A delete of a node."""
+    return home.graph.item("delete_nodes", ids=[home.id(name)], **home.place)
+
+
+def link(home: Space, source: str, target: str) -> dict[str, Any]:
+    """A write of an edge."""
+    return home.graph.item("upsert_edges", edges=[home.edge(source, target)], **home.place)
+
+
+def unusable(home: Space, fault: str) -> dict[str, Any]:
+    """An operation that cannot be carried out."""
+    if fault == "unknown_operation":
+        return {"op": "no_such_operation", "args": {}}
+    if fault == "not_finite":
+        return put(home, home.node("bad", corpus_size=math.nan))
+    return home.graph.item("upsert_nodes", nodes="n1", **home.place)
+
+
+def failing(home: Space, place: str, fault: str) -> Reply:
+    """A transaction that writes, updates and deletes, with one operation that cannot be carried out."""
+    steps = [put(home, home.node("new")), put(home, home.node("a")), drop(home, "b")]
+    most = room(home.graph)
+    if most < 2:
+        raise NotAssessed("a transaction holds one operation")
+    steps = steps[: most - 1]
+    at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
+    return send(home, *steps[:at], unusable(home, fault), *steps[at:])
+
+
+def committed(reply: Reply) -> bool:
+    """Whether an answer says that a transaction was committed."""
+    if reply.is_error:
+        return False
+    result = reply.result if isinstance(reply.result, dict) else {}
+    return result.get("success") is not False
+
+
+def value(node: dict[str, Any]) -> str:
+    """The value of a node."""
+    return str(node["properties"]["corpus_value"])

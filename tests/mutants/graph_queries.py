@@ -1,0 +1,338 @@
+"""Mistakes in queries, dialects and streams (GRA-QUERY, GRA-DIALECT, GRA-STREAM)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.foundation import digest
+from pytest_corpus.reference.graph_adapter import ReferenceGraph
+from pytest_corpus.reference.graph_arguments import Question
+from pytest_corpus.reference.graph_scanner import Query, QueryError
+from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Graph, Space
+from pytest_corpus.reference.request import Call, Fields
+
+from . import catches
+
+Record = dict[str, Any]
+
+
+class Answering(ReferenceGraph):
+    """The reference with one place for the arguments and the result of `query`."""
+
+    async def query(self, call: Call) -> dict[str, Any]:
+        call.args = replace(call.args, values=self.taken(dict(call.args.values)))
+        return self.told(await super().query(call))
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as they are read."""
+        return args
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        """The result that is given."""
+        return result
+
+
+@catches("GRA-QUERY-1")
+class RecordsAreRows(Answering):
+    """It gives records as lists of values."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "records": [[*record.values()] for record in result["records"]]}
+
+
+@catches("GRA-QUERY-1")
+class RecordsAreRenamed(Answering):
+    """It calls the records `rows`."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {"rows": result["records"], "summary": result["summary"]}
+
+
+@catches("GRA-QUERY-2")
+class CacheOutlivesWrites(ReferenceGraph):
+    """It keeps cached answers when the graph changes."""
+
+    def commit(self, call: Call, draft: Space) -> None:
+        cached = self.cache
+        self.cache = {}
+        super().commit(call, draft)
+        self.cache = cached
+
+
+@catches("GRA-QUERY-2")
+class CacheOutlivesTransactions(ReferenceGraph):
+    """It drops cached answers for each single write, and keeps them for batches and transactions."""
+
+    def commit(self, call: Call, draft: Space) -> None:
+        cached = dict(self.cache)
+        super().commit(call, draft)
+        if call.op in ("batch", "transaction"):
+            self.cache.update(cached)
+
+
+@catches("GRA-QUERY-2")
+class RecordsAreLimited(Answering):
+    """It gives two records at the most, and no way to the others."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "records": result["records"][:2]}
+
+
+def interpolated(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with every text parameter written into the query."""
+    text, params = args.get("text"), args.get("params")
+    if not isinstance(text, str) or not isinstance(params, Mapping):
+        return args
+    for name, value in params.items():
+        if isinstance(value, str):
+            text = text.replace(f"${name}", f"'{value}'")
+    return {**args, "text": text}
+
+
+@catches("GRA-QUERY-3")
+class ParametersInterpolated(Answering):
+    """It writes text parameters between quotes into the query."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        return interpolated(args)
+
+
+@catches("GRA-QUERY-3")
+class QuotesAreDoubled(Answering):
+    """It writes parameters into the query and escapes their quotes in the way of SQL."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        params = args.get("params")
+        if not isinstance(params, Mapping):
+            return args
+        escaped = {
+            name: value.replace("'", "''") if isinstance(value, str) else value for name, value in params.items()
+        }
+        return {**interpolated({**args, "params": escaped}), "params": params}
+
+
+def with_params(args: dict[str, Any], kind: type, bound: Any) -> dict[str, Any]:
+    """The arguments with another value for each parameter of a type."""
+    params = args.get("params")
+    if not isinstance(params, Mapping):
+        return args
+    return {**args, "params": {name: bound(value) if type(value) is kind else value for name, value in params.items()}}
+
+
+@catches("GRA-QUERY-4")
+class IntegersBoundAsText(Answering):
+    """It binds a whole number as text."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        return with_params(args, int, str)
+
+
+@catches("GRA-QUERY-4")
+class BooleansBoundAsNumbers(Answering):
+    """It binds a boolean as a number."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        return with_params(args, bool, int)
+
+
+@catches("GRA-QUERY-4")
+class FloatsBoundAsIntegers(Answering):
+    """It cuts the fraction off a number that it binds."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        return with_params(args, float, int)
+
+
+@catches("GRA-QUERY-5")
+class NothingIsNotFound(Answering):
+    """It reports a query that matches nothing as VertexNotFound."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        if not result["records"]:
+            raise AdapterError("VertexNotFound", "The query matches nothing")
+        return result
+
+
+@catches("GRA-QUERY-5")
+class NothingIsNull(Answering):
+    """It gives null records where a query matches nothing."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "records": result["records"] or None}
+
+
+class Nothing(Query):
+    """A query without records."""
+
+    def run(self, graph: Graph, params: Mapping[str, Any]) -> list[Record]:
+        return []
+
+
+@catches("GRA-QUERY-6")
+class ParseErrorIsEmpty(Answering):
+    """It answers a text that it cannot read with no records."""
+
+    async def query(self, call: Call) -> dict[str, Any]:
+        try:
+            return await super().query(call)
+        except AdapterError as error:
+            if error.kind.name != "QueryParseError":
+                raise
+            return {"records": []}
+
+
+@catches("GRA-QUERY-6")
+class ParseErrorIsUnavailable(Answering):
+    """It takes a text that it cannot read for a failure of the database."""
+
+    async def query(self, call: Call) -> dict[str, Any]:
+        try:
+            return await super().query(call)
+        except AdapterError as error:
+            if error.kind.name != "QueryParseError":
+                raise
+            raise AdapterError("Unavailable", "The query failed") from None
+
+
+@catches("GRA-QUERY-7")
+class ParseErrorIsBadRequest(ReferenceGraph):
+    """It knows no class for a text that it cannot read."""
+
+    def query_refused(self, problem: QueryError) -> AdapterError:
+        return AdapterError("BadRequest", f"args.text {problem}")
+
+
+@catches("GRA-QUERY-7")
+class EmptyTextIsNoRecords(ReferenceGraph):
+    """It takes an empty text for a query without records."""
+
+    def read_text(self, dialect: str, text: str, params: Mapping[str, Any]) -> Query:
+        return super().read_text(dialect, text, params) if text.strip() else Nothing()
+
+
+@catches("GRA-QUERY-8")
+class ParamsListIgnored(Answering):
+    """It ignores parameters that are no object."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {**args, "params": args.get("params") if isinstance(args.get("params"), Mapping) else {}}
+
+
+@catches("GRA-QUERY-8")
+class TextIsATypeError(Answering):
+    """It measures the text unchecked, which makes a missing one UNAVAILABLE."""
+
+    def taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {**args, "text": args.get("text")[0:]}  # type: ignore[index]
+
+
+@catches("GRA-QUERY-9")
+class MissingParameterFitsAll(Answering):
+    """It leaves out a condition whose parameter is not given."""
+
+    async def query(self, call: Call) -> dict[str, Any]:
+        try:
+            return await super().query(call)
+        except AdapterError as error:
+            if "not given" not in str(error):
+                raise
+            nodes = self.graph(self.space(call), self.read_namespace(call.args)).nodes.values()
+            return {"records": [dict(node.properties) for node in nodes]}
+
+
+@catches("GRA-QUERY-9")
+class MissingParameterIsDown(ReferenceGraph):
+    """It fails where a parameter is not given."""
+
+    def query_refused(self, problem: QueryError) -> AdapterError:
+        if "not given" in str(problem):
+            return AdapterError("Unavailable", "The query failed")
+        return super().query_refused(problem)
+
+
+@catches("GRA-QUERY-10")
+class LengthNotChecked(ReferenceGraph):
+    """It states the length of a query and does not check it."""
+
+    def check_length(self, text: str) -> None:
+        pass
+
+
+@catches("GRA-QUERY-10")
+class LengthIsTooMuch(ReferenceGraph):
+    """It refuses a query that is as long as it may be."""
+
+    def check_length(self, text: str) -> None:
+        super().check_length(f"{text} ")
+
+
+@catches("GRA-QUERY-10")
+class LengthIsExhausted(ReferenceGraph):
+    """It takes a query that is too long for an exhausted resource."""
+
+    def check_length(self, text: str) -> None:
+        if len(text) > self.max_query_length:
+            raise AdapterError("ResourceExhausted", "The query is too long")
+
+
+@catches("GRA-QUERY-11")
+class RecordsByHash(Answering):
+    """It gives records in the order of a hash table."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "records": sorted(result["records"], key=digest)}
+
+
+@catches("GRA-QUERY-12")
+class ResultNamesTheFirstDialect(Answering):
+    """It names its first dialect, whichever was asked for."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "dialect": self.dialects[0]}
+
+
+@catches("GRA-QUERY-12")
+class ResultNamesTheDefault(Answering):
+    """It names the default namespace, whichever was read."""
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "namespace": DEFAULT_NAMESPACE}
+
+
+@catches("GRA-QUERY-13")
+class TimeoutNotSupported(ReferenceGraph):
+    """It refuses a query with a timeout."""
+
+    def read_timeout(self, args: Fields) -> float | None:
+        if args.values.get("timeout_ms") is not None:
+            raise AdapterError("NotSupported", "A timeout is not offered")
+        return None
+
+
+@catches("GRA-QUERY-13")
+class TimeoutIsSeconds(ReferenceGraph):
+    """It takes the timeout for an absolute time, which has always passed."""
+
+    def read_timeout(self, args: Fields) -> float | None:
+        if super().read_timeout(args):
+            raise AdapterError("DeadlineExceeded", "The timeout of the request is over")
+        return None
+
+
+@catches("GRA-CACHE-1")
+class CacheKeyHasNoParameters(ReferenceGraph):
+    """It caches answers by their text."""
+
+    def cache_key(self, call: Call, question: Question) -> str | None:
+        return digest([call.tenant_hash, question.dialect, question.namespace, call.args.values["text"]])
+
+
+@catches("GRA-CACHE-1")
+class CacheKeyHasNoNamespace(ReferenceGraph):
+    """It caches answers by text and parameters, whichever namespace they come from."""
+
+    def cache_key(self, call: Call, question: Question) -> str | None:
+        return digest([call.tenant_hash, question.dialect, call.args.values["text"], question.params])
