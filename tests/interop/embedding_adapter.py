@@ -120,7 +120,7 @@ class QuillEmbeddingAdapter(BaseEmbeddingAdapter):
             TAXONOMY.check_context(ctx)
             return self._statistics.report()
         except EmbeddingAdapterError as error:
-            code = error.code or "UNAVAILABLE"
+            ctx, code = None, error.code or "UNAVAILABLE"  # it is the context that was refused
             raise
         finally:
             self._record("get_stats", began, code == "OK", code=code, ctx=ctx)

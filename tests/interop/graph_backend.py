@@ -179,7 +179,9 @@ class Store:
         """Store nodes; what was there under their ids is gone."""
         for node in nodes:
             properties = copy.deepcopy(dict(node.properties))
-            self.graph(node.namespace or namespace).nodes[node.id] = Vertex(node.id, tuple(node.labels), properties)
+            self.graph(node.namespace or namespace).nodes[node.id] = Vertex(
+                node.id, tuple(node.labels or ()), properties
+            )
         return UpsertResult(len(nodes), 0, [])
 
     def put_edges(self, edges: Sequence[Edge], namespace: str | None) -> UpsertResult:

@@ -32,8 +32,8 @@ def texts(value: Any) -> bool:
 
 
 def whole(value: Any) -> bool:
-    """Whether a value is a whole number above zero."""
-    return isinstance(value, (int, float)) and finite(value) and value == int(value) and value > 0
+    """Whether a value is a whole number above zero, of 64 bits."""
+    return isinstance(value, (int, float)) and finite(value) and value == int(value) and 0 < value < 2**63
 
 
 def check_object(value: Any, name: str) -> None:
@@ -49,7 +49,8 @@ def check_namespace(value: Any) -> None:
 
 def check_node(node: Node) -> None:
     """Refuse a node with a value of a wrong type."""
-    require(texts(node.labels), "nodes[].labels", "must be a list of strings that are not empty")
+    labels = () if node.labels is None else node.labels
+    require(texts(labels), "nodes[].labels", "must be a list of strings that are not empty")
     check_object(node.properties, "nodes[].properties")
     check_namespace(node.namespace)
     check_times(node)
