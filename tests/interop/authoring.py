@@ -1,4 +1,4 @@
-"""What the adapters for vectors, embeddings and graphs share: their checks, their way to the provider, their replays.
+"""What the adapters share: their checks, their way to the provider, their replays.
 
 The SDK has an exception class of each name in each of its modules, so all of this is told which module to use.
 """
