@@ -6,14 +6,11 @@ behaviour of the SDK is changed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from corpus_sdk.llm.llm_base import (
-    BadRequest,
     BaseLLMAdapter,
-    LLMAdapterError,
     LLMCapabilities,
     LLMChunk,
     LLMCompletion,
@@ -23,46 +20,15 @@ from corpus_sdk.llm.llm_base import (
     WireLLMHandler,
 )
 
-from .llm_backend import CONTEXT_WINDOW, MODELS, Backend, Provider, Turn, chunks, tokens
+from .authoring import Gateway, Outcome, Provider, finite, text_or_none
+from .llm_backend import CONTEXT_WINDOW, MODELS, TAXONOMY, Backend, Turn, chunks, tokens
 
 SERVER, VERSION, FAMILY = "quill", "1.4.0", "quill"
 ROLES = ("system", "user", "assistant", "tool")
+require = TAXONOMY.require
 
 
 # -- requests --------------------------------------------------------------------------------------------
-
-
-def require(condition: object, field: str, rule: str) -> None:
-    """Refuse the request unless `condition` holds, naming the field at fault and the rule, not the value."""
-    if not condition:
-        raise BadRequest(f"{field} {rule}", details={"validation_errors": [{"field": field, "rule": rule}]})
-
-
-def finite(value: Any) -> bool:
-    """Whether no number in a JSON value is NaN or infinite."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, Mapping):
-        return all(map(finite, value.values()))
-    return all(map(finite, value)) if isinstance(value, (list, tuple)) else True
-
-
-def text_or_none(value: Any) -> bool:
-    """Whether an optional text is one, or is left out."""
-    return value is None or isinstance(value, str)
-
-
-def check_context(ctx: OperationContext | None) -> None:
-    """Refuse a context with a value of a wrong type; the SDK takes it from the wire unseen."""
-    if ctx is None:
-        return
-    for name in ("request_id", "idempotency_key", "traceparent", "tenant"):
-        require(text_or_none(getattr(ctx, name)), f"ctx.{name}", "must be a string")
-    deadline = ctx.deadline_ms
-    in_range = deadline is None or (isinstance(deadline, (int, float)) and -(2**63) <= deadline < 2**63)
-    require(in_range, "ctx.deadline_ms", "must be a number of 64 bits")
-    require(isinstance(ctx.attrs, Mapping), "ctx.attrs", "must be an object")
-    require(finite(ctx.attrs), "ctx.attrs", "must hold finite numbers only")
 
 
 def check_model(model: Any) -> str:
@@ -112,7 +78,7 @@ def required_function(tools: Any, tool_choice: Any) -> Mapping[str, Any] | None:
 
 def parsed(request: Mapping[str, Any], ctx: OperationContext | None) -> Turn:
     """What is asked for, after the checks that the SDK leaves to its authors."""
-    check_context(ctx)
+    TAXONOMY.check_context(ctx)
     messages, system, limit = request["messages"], request.get("system_message"), request.get("max_tokens")
     require(finite(request), "args", "must hold finite numbers only")
     for message in messages:
@@ -148,7 +114,7 @@ class QuillAdapter(BaseLLMAdapter):
             deadline_policy=SimpleDeadline(),
             tag_model_in_metrics=False,
         )
-        self._backend = Backend(provider)
+        self._backend, self._gateway = Backend(), Gateway(provider, TAXONOMY)
 
     async def _do_capabilities(self) -> LLMCapabilities:
         return LLMCapabilities(
@@ -166,42 +132,36 @@ class QuillAdapter(BaseLLMAdapter):
     async def _do_complete(self, *, ctx: OperationContext | None = None, **request: Any) -> LLMCompletion:
         turn = parsed(request, ctx)
         reply = self._backend.reply(turn)
-        await self._backend.reach("llm.complete", ctx)
+        await self._gateway.reach("llm.complete", ctx)
         return LLMCompletion(reply.text, turn.model, FAMILY, reply.usage(), reply.finish_reason, reply.tool_calls)
 
     async def _do_stream(self, *, ctx: OperationContext | None = None, **request: Any) -> AsyncIterator[LLMChunk]:
-        code = "CANCELLED"
-        try:
+        with Outcome(self._metrics, "llm", "stream") as outcome:
             turn = parsed(request, ctx)
             reply = self._backend.reply(turn)
             await self._in_time("llm.stream", ctx)
             for number, chunk in enumerate(chunks(turn, reply)):
                 await self._in_time("llm.stream", ctx, chunk=number)
-                code = "OK" if chunk.is_final else code
+                if chunk.is_final:
+                    outcome.finish()
                 yield chunk
-        except LLMAdapterError as error:
-            code = error.code or "UNAVAILABLE"
-            raise
-        finally:
-            outcome = {"op": "stream", "code": code}
-            self._metrics.counter(component="llm", name="count_stream_final_outcome", value=1, extra=outcome)
 
     async def _do_count_tokens(
         self, text: str, *, model: str | None = None, ctx: OperationContext | None = None
     ) -> int:
-        check_context(ctx)
+        TAXONOMY.check_context(ctx)
         check_model(model)
         return tokens(text)
 
     async def _do_health(self, *, ctx: OperationContext | None = None) -> Mapping[str, Any]:
-        check_context(ctx)
-        await self._backend.reach("llm.health", ctx)
+        TAXONOMY.check_context(ctx)
+        await self._gateway.reach("llm.health", ctx)
         return {"ok": True, "status": "ok", "server": SERVER, "version": VERSION}
 
     async def _in_time(self, op: str, ctx: OperationContext | None, **facts: int) -> None:
         """Reach the provider within the caller's budget: the SDK itself gives a stream no timeout."""
         self._preflight_deadline(ctx)
-        await self._deadline.wrap(self._backend.reach(op, ctx, **facts), ctx)
+        await self._deadline.wrap(self._gateway.reach(op, ctx, **facts), ctx)
 
 
 def adapter(metrics: MetricsSink | None = None, provider: Provider | None = None) -> BaseLLMAdapter:

@@ -5,28 +5,25 @@ It stands where an author calls a model server; the adapter in `llm_adapter` put
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+from corpus_sdk.llm import llm_base
 from corpus_sdk.llm.llm_base import (
-    AuthError,
     BadRequest,
-    LLMAdapterError,
     LLMChunk,
     ModelOverloaded,
-    OperationContext,
     ResourceExhausted,
     TokenUsage,
     ToolCall,
     ToolCallFunction,
-    TransientNetwork,
-    Unavailable,
 )
+
+from .authoring import Taxonomy
 
 MODELS = ("quill-small", "quill-large")
 CONTEXT_WINDOW = 4096
@@ -43,58 +40,32 @@ VOCABULARY = (
 class ContentFiltered(BadRequest):
     """The provider's content filter refused the request."""
 
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message, code="CONTENT_FILTERED", **facts)
+
 
 class PromptTooLong(BadRequest):
     """The prompt alone does not fit into the context window."""
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message, code="PROMPT_TOO_LONG", **facts)
 
 
 class ProviderQuotaExceeded(ResourceExhausted):
     """The provider's quota is used up."""
 
-
-_Mapped = tuple[type[LLMAdapterError], str]
-
-KINDS: dict[str, _Mapped] = {
-    "quota_exhausted": (ProviderQuotaExceeded, "the provider's quota is used up"),
-    "content_filtered": (ContentFiltered, "the provider's content filter refused the request"),
-}
-STATUSES: dict[int, _Mapped] = {
-    400: (BadRequest, "the provider refused the request"),
-    401: (AuthError, "the provider refused the credentials"),
-    403: (AuthError, "the provider denied permission"),
-    408: (TransientNetwork, "the provider timed out"),
-    422: (BadRequest, "the provider refused the request"),
-    429: (ResourceExhausted, "the provider's rate limit is reached"),
-    502: (TransientNetwork, "the provider cannot be reached"),
-    504: (TransientNetwork, "the provider timed out"),
-    529: (ModelOverloaded, "the model is overloaded"),
-}
-NETWORK: _Mapped = (TransientNetwork, "the provider cannot be reached")
-ANY_OTHER: _Mapped = (Unavailable, "the provider is unavailable")
-RETRYABLE = (ResourceExhausted, TransientNetwork, Unavailable, ModelOverloaded)
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message, code="PROVIDER_QUOTA_EXCEEDED", **facts)
 
 
-def code_of(error: type[LLMAdapterError]) -> str:
-    """The wire code of a class; the SDK would give a subtype the code of its parent."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", error.__name__).upper()
-
-
-def normalized(fault: Exception) -> LLMAdapterError:
-    """The SDK's exception for whatever the provider raised, without a word of the provider's own text."""
-    lost = isinstance(fault, (ConnectionError, TimeoutError, asyncio.TimeoutError))
-    status = STATUSES.get(getattr(fault, "http_status", None) or 0, NETWORK if lost else ANY_OTHER)
-    error, message = KINDS.get(str(getattr(fault, "kind", "")), status)
-    if not issubclass(error, RETRYABLE):
-        return error(message, code=code_of(error))
-    retry_after_ms = getattr(fault, "retry_after_ms", None)
-    return error(
-        message,
-        code=code_of(error),
-        retry_after_ms=retry_after_ms,
-        throttle_scope="provider" if issubclass(error, ResourceExhausted) else None,
-        details={} if retry_after_ms is not None else {"suggested_backoff_ms": 500},
-    )
-
+TAXONOMY = Taxonomy(
+    llm_base,
+    {
+        "content_filtered": ContentFiltered,
+        "overloaded": ModelOverloaded,
+        "quota_exhausted": ProviderQuotaExceeded,
+    },
+)
 
 # -- replies ---------------------------------------------------------------------------------------------
 
@@ -108,13 +79,6 @@ class Turn:
     max_tokens: int | None
     stop_sequences: tuple[str, ...]
     function: Mapping[str, Any] | None
-
-
-class Provider(Protocol):
-    """What is reached whenever a real backend would call its provider."""
-
-    async def reached(self, op: str, **facts: Any) -> None:
-        """Return once the provider has answered; raise what it raises."""
 
 
 @dataclass(frozen=True)
@@ -166,23 +130,6 @@ def cut(text: str, stops: Iterable[str]) -> str:
 class Backend:
     """A model server in memory: the same request always gets the same words."""
 
-    def __init__(self, provider: Provider | None) -> None:
-        self._provider = provider
-
-    async def reach(self, op: str, ctx: OperationContext | None, **facts: int) -> None:
-        """Go to the provider with the trace and the absolute deadline of the call.
-
-        Raises:
-            LLMAdapterError: whatever fails there, normalized.
-        """
-        if self._provider is None:
-            return
-        headers = {"traceparent": ctx.traceparent, "deadline_ms": ctx.deadline_ms} if ctx else {}
-        try:
-            await self._provider.reached(op, **headers, **facts)
-        except Exception as fault:
-            raise normalized(fault) from None
-
     def reply(self, turn: Turn) -> Reply:
         """Answer in up to 24 words, or with a call of the tool that is required.
 
@@ -193,7 +140,6 @@ class Backend:
         if prompt_tokens > CONTEXT_WINDOW:
             raise PromptTooLong(
                 "the prompt does not fit into the context window",
-                code=code_of(PromptTooLong),
                 details={
                     "max_context_length": CONTEXT_WINDOW,
                     "provided_tokens": prompt_tokens,
