@@ -1,6 +1,7 @@
 """Embedded reference adapters: in memory, deterministic, conformant in every requirement.
 
-`pytest_corpus.reference:llm` and its siblings are factories for ``--corpus-adapter``.
+`pytest_corpus.reference:llm` and its siblings are factories for ``--corpus-adapter``, each of one component, and
+`pytest_corpus.reference:all` is one of all four.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
-    from pytest_corpus.reference.foundation import Provider
+    from pytest_corpus.reference.foundation import Provider, ReferenceAdapter
     from pytest_corpus.reference.graph_adapter import ReferenceGraph
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink
     from pytest_corpus.reference.vector_adapter import ReferenceVector
 
-__all__ = ["embedding", "graph", "llm", "vector"]
+__all__ = ["all", "embedding", "graph", "llm", "vector"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -44,3 +45,9 @@ def graph(metrics: MetricsSink | None = None, provider: Provider | None = None) 
     from pytest_corpus.reference.graph_adapter import ReferenceGraph
 
     return ReferenceGraph(metrics=metrics, provider=provider)
+
+
+def all(metrics: MetricsSink | None = None, provider: Provider | None = None) -> dict[str, ReferenceAdapter]:  # noqa: A001
+    """The reference adapters of all components, by component."""
+    factories = {"llm": llm, "vector": vector, "embedding": embedding, "graph": graph}
+    return {component: factory(metrics, provider) for component, factory in factories.items()}

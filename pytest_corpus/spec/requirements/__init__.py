@@ -26,7 +26,6 @@ def catalogue() -> MappingProxyType[str, Requirement]:
         common_conduct,
         common_wire,
         embedding,
-        embedding_conduct,
         graph,
         graph_wholes,
         llm,
@@ -41,7 +40,6 @@ def catalogue() -> MappingProxyType[str, Requirement]:
         vector,
         vector_state,
         embedding,
-        embedding_conduct,
         graph,
         graph_wholes,
     )
