@@ -40,7 +40,7 @@ class Mutant:
     """An adapter with one mistake.
 
     Attributes:
-        name: the name of its class.
+        name: its component and the name of its class, e.g. ``llm-OpInAnyCase``.
         factory: what `--corpus-adapter` is given.
         component: the component that it serves.
         requirement: the requirement that it breaks.
@@ -69,13 +69,11 @@ def catches(requirement: str, *, control: type[Adapter] | None = None) -> Callab
     def register(made: Made) -> Made:
         if requirement not in catalogue():
             raise ValueError(f"{made.__name__}: there is no requirement {requirement}")
-        if made.__name__ in _known or "__doc__" not in vars(made):
+        component, name = made.component, f"{made.component}-{made.__name__}"
+        if name in _known or "__doc__" not in vars(made):
             raise ValueError(f"{made.__name__}: a mutant has a name and a docstring of its own")
-        component = made.component
         unmutated = REFERENCES[component] if control is None else _factory(control)
-        _known[made.__name__] = Mutant(
-            made.__name__, _factory(made), component, requirement, made.__doc__ or "", unmutated
-        )
+        _known[name] = Mutant(name, _factory(made), component, requirement, made.__doc__ or "", unmutated)
         return made
 
     return register
