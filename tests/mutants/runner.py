@@ -1,7 +1,7 @@
 """Runs the conformance suite many times in one process, each time against another adapter.
 
 Starting pytest anew costs more than the suite itself, so a `Runner` keeps one process that imports everything
-once. It is fed factories, a line each, and answers with what the JSON report says, a line each.
+once. It is fed a factory and a scope, a line each, and answers with what the JSON report says, a line each.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ CALL_TIMEOUT_S = 3
 
 PATIENCE_S = 120
 """After which a run is given up: no mutant may hang the suite."""
+
+WHOLE = "*"
+"""The scope of the whole suite."""
 
 UNUSED = (
     "cacheprovider", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging", "pastebin",
@@ -78,8 +81,8 @@ class Runner:
         self._stop()
         self._folder.cleanup()
 
-    def run(self, factory: str) -> Report:
-        """The report of the whole suite on the adapter that `factory` makes.
+    def run(self, factory: str, scope: str) -> Report:
+        """The report of the tests of the requirements in `scope` on the adapter that `factory` makes.
 
         Raises:
             RuntimeError: the run ended without a report, or did not end.
@@ -90,7 +93,7 @@ class Runner:
         watchdog = threading.Timer(PATIENCE_S, process.kill)
         watchdog.start()
         try:
-            process.stdin.write(f"{factory}\n")
+            process.stdin.write(f"{factory} {scope}\n")
             process.stdin.flush()
             line = process.stdout.readline()
         except BrokenPipeError:
@@ -141,7 +144,7 @@ class Laboratory:
         for _ in range(runners):
             self._idle.put(self._open.enter_context(Runner()))
         self._pool = self._open.enter_context(ThreadPoolExecutor(runners))
-        self._begun: dict[str, Future[Report]] = {}
+        self._begun: dict[tuple[str, str], Future[Report]] = {}
 
     def __enter__(self) -> Laboratory:
         return self
@@ -151,20 +154,20 @@ class Laboratory:
     ) -> None:
         self._open.close()
 
-    def begin(self, factory: str) -> Future[Report]:
-        """Have the suite run on an adapter, once, as soon as a runner is free."""
-        if factory not in self._begun:
-            self._begun[factory] = self._pool.submit(self._run, factory)
-        return self._begun[factory]
+    def begin(self, factory: str, scope: str = WHOLE) -> Future[Report]:
+        """Have the suite, or a part of it, run on an adapter, once, as soon as a runner is free."""
+        if (factory, scope) not in self._begun:
+            self._begun[factory, scope] = self._pool.submit(self._run, factory, scope)
+        return self._begun[factory, scope]
 
-    def report(self, factory: str) -> Report:
-        """The report of the suite on an adapter, when there is one."""
-        return self.begin(factory).result()
+    def report(self, factory: str, scope: str = WHOLE) -> Report:
+        """The report of the suite, or of a part of it, on an adapter, when there is one."""
+        return self.begin(factory, scope).result()
 
-    def _run(self, factory: str) -> Report:
+    def _run(self, factory: str, scope: str) -> Report:
         runner = self._idle.get()
         try:
-            return runner.run(factory)
+            return runner.run(factory, scope)
         finally:
             self._idle.put(runner)
 
@@ -187,7 +190,7 @@ def _report(answer: dict[str, Any]) -> Report:
     )
 
 
-def examine(factory: str, report: Path) -> str:
+def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
     """Run the suite in this process; the report as one line of JSON, or the exit code where there is none."""
     import pytest
 
@@ -199,6 +202,7 @@ def examine(factory: str, report: Path) -> str:
             *(f"-pno:{name}" for name in UNUSED),
             "-ppytest_corpus.plugin",
             f"--corpus-adapter={factory}",
+            f"--corpus-requirement={scope}",
             f"--corpus-report={report}",
             f"--corpus-call-timeout={CALL_TIMEOUT_S}",
         ]
@@ -211,7 +215,8 @@ def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
-        print(examine(line.strip(), Path.cwd() / "report.json"), file=answers, flush=True)
+        factory, scope = line.split()
+        print(examine(factory, Path.cwd() / "report.json", scope), file=answers, flush=True)
 
 
 if __name__ == "__main__":
