@@ -1,13 +1,13 @@
 # The runbook: conformance runs, the project's own tests, checks. `make help` says what there is.
 
-ADAPTER        ?= pytest_corpus.reference:llm
+ADAPTER        ?= pytest_corpus.reference:all
 ATTESTATION    ?= attestation.json
 PYTEST_JOBS    ?= auto
 PYTEST_ARGS    ?=
 PYTHON         ?= python3
 VENV           ?= .venv
 
-COMPONENTS := llm
+COMPONENTS := llm vector embedding graph
 
 # The module of ADAPTER, without a label and without the attribute. What the suite does not reach in the
 # embedded adapters would be no part of the protocol; another adapter may well hold more than its wire.
@@ -29,15 +29,15 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test lint bench clean
+	quick-check conformance-report validate-env safety-check test mutants lint bench clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
 
 ## Conformance of an adapter
 ##   verify, test-conformance     the whole suite with coverage; writes the attestation
-##   test-llm-conformance         the suite of one component with coverage
-##   test-fast, test-fast-llm     without coverage and without slow tests
+##   test-llm-conformance         the suite of one component with coverage; likewise vector, embedding, graph
+##   test-fast, test-fast-llm     without coverage and without slow tests; likewise the other components
 ##   quick-check                  smoke test: the core of the suite alone
 ##   conformance-report           the whole suite without coverage; writes the attestation and prints where
 ##   validate-env                 warns if CORPUS_TEST_ENV is not set
@@ -45,13 +45,14 @@ help:
 ##   A run that leaves tests out is partial: it finds violations, and gives no verdict.
 ##
 ## The project itself
-##   test                         its own tests
+##   test                         its own tests, one mutant of each requirement among them
+##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   lint                         ruff check, ruff format, mypy, import contracts
 ##   bench                        what the plugin costs a pytest run that declares no adapter
 ##   clean                        removes the virtual environment and all that is generated
 ##
 ## Variables, as in: make verify ADAPTER=mypkg:factory PYTEST_JOBS=2
-##   ADAPTER=pytest_corpus.reference:llm
+##   ADAPTER=pytest_corpus.reference:all
 ##                                what to test: module:factory or label=module:factory; the current folder is
 ##                                importable, other packages belong into .venv first
 ##   ATTESTATION=attestation.json
@@ -126,7 +127,10 @@ safety-check:
 # -- the project itself ------------------------------------------------------------------------------------
 
 test: $(READY)test
-	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) $(PYTEST_ARGS)
+	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) -m 'not slow' $(PYTEST_ARGS)
+
+mutants: $(READY)test
+	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) tests/mutants $(PYTEST_ARGS)
 
 lint: $(READY)check
 	'$(BIN)/ruff' check .
