@@ -1,0 +1,230 @@
+"""Adapters of several components, and adapters that keep what they are given."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from inner_runs import Project, error_lines, said, statuses, violated
+
+from pytest_corpus.spec.operations import COMPONENTS, OPERATIONS
+from pytest_corpus.spec.requirements import applicable
+
+ALL = "--corpus-adapter=pytest_corpus.reference:all"
+
+CONSTANT = '''
+import json, time
+
+ANSWERS = json.loads(open("answers.json").read())
+
+class Constant:
+    """Stores nothing and answers every operation with one valid answer."""
+
+    def __init__(self, metrics=None, provider=None):
+        self.metrics, self.provider = metrics, provider
+
+    async def answer(self, op):
+        component = op.partition(".")[0]
+        await self.provider.reached(op)
+        self.metrics.observe(component=component, op=op, ms=1.0, ok=True, code="OK")
+
+    async def handle(self, envelope):
+        op = envelope["op"]
+        await self.answer(op)
+        return {"ok": True, "code": "OK", "ms": 1.0, "result": ANSWERS[op]}
+
+    async def handle_stream(self, envelope):
+        op = envelope["op"]
+        await self.answer(op)
+        yield {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": ANSWERS[op]}
+
+def constants(metrics, provider):
+    return {component: Constant(metrics, provider) for component in ("llm", "vector", "embedding", "graph")}
+'''
+
+KEEPING = '''
+from pytest_corpus.reference import all as everything
+
+class Keeping:
+    """Remembers each operation's arguments until it is closed."""
+
+    def __init__(self, component, inner):
+        self.component, self.inner, self.written, self.deleted = component, inner, set(), set()
+
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if isinstance(envelope, dict) and answer["ok"] and isinstance(envelope.get("args"), dict):
+            name, args = envelope["op"].partition(".")[2], envelope["args"]
+            if name == "create_namespace":
+                self.written.add(args["namespace"])
+            elif name == "delete_namespace":
+                self.written.discard(args["namespace"])
+            elif name == "upsert_nodes":
+                self.written.update(node["id"] for node in args["nodes"])
+            elif name == "delete_nodes":
+                self.written -= set(args.get("ids") or ())
+        return answer
+
+    def handle_stream(self, envelope):
+        return self.inner.handle_stream(envelope)
+
+    async def close(self):
+        with open(f"{self.component}.left", "a") as file:
+            file.write("".join(f"{name}\\n" for name in sorted(self.written)))
+
+def keeping(metrics=None, provider=None):
+    return {name: Keeping(name, inner) for name, inner in everything(metrics, provider).items()}
+'''
+
+
+def test_all_components_are_conformant(project: Project) -> None:
+    """The embedded adapters of the four components keep every requirement, and each was tested."""
+    result = project.run_apart(ALL, "-n", "2", "--corpus-report=r.json", plugins=("xdist",), timeout=300)
+    report = project.report()
+    assert result.ret == 0, said(result)
+    assert (report["verdict"], report["complete"]) == ("conformant", True)
+    assert list(report["components"]) == list(COMPONENTS)
+    for component in COMPONENTS:
+        own = {entry["id"] for entry in report["requirements"] if entry["component"] == component}
+        assert own == {entry.id for entry in applicable(component)}
+    assert sum(len(entry["tests"]) for entry in report["requirements"]) >= 550
+
+
+def test_one_component_of_several(project: Project) -> None:
+    """`--corpus-components` picks one, and `-m` its tests."""
+    few = "--corpus-requirement=COM-CAP-*"
+    project.run(ALL, few, "--corpus-components=graph", "--corpus-report=r.json")
+    assert list(project.report()["components"]) == ["graph"]
+    result = project.run(ALL, few, "-m", "vector", "--collect-only", "-q")
+    assert all("/vector/" in line for line in result.outlines if "::" in line)
+
+
+def constant_answers() -> dict[str, Any]:
+    """A valid answer to each of the 33 operations."""
+    embedded = {"vector": [0.6, 0.8], "text": "hi", "model": "m", "dimensions": 2}
+    node = {"id": "n1", "labels": ["A"], "properties": {}}
+    counted = {"failed_count": 0, "failures": []}
+    answers: dict[str, Any] = {
+        "llm.complete": {
+            "text": "hi",
+            "model": "m",
+            "model_family": "m",
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            "finish_reason": "stop",
+        },
+        "llm.stream": {"text": "hi", "is_final": True},
+        "vector.query": {"matches": [], "query_vector": [0.6, 0.8], "namespace": "default", "total_matches": 0},
+        "vector.batch_query": [],
+        "vector.upsert": {"upserted_count": 1, **counted},
+        "vector.delete": {"deleted_count": 1, **counted},
+        "embedding.embed": {"embedding": embedded, "model": "m", "text": "hi", "truncated": False},
+        "embedding.embed_batch": {
+            "embeddings": [{**embedded, "index": 0}],
+            "model": "m",
+            "total_texts": 1,
+            "failed_texts": [],
+            "processed_count": 1,
+            "failed_count": 0,
+        },
+        "embedding.stream_embed": {"embeddings": [embedded], "is_final": True},
+        "embedding.get_stats": {"total_requests": 1},
+        "graph.query": {"records": [], "summary": {}},
+        "graph.stream_query": {"records": [], "is_final": True},
+        "graph.bulk_vertices": {"nodes": [node], "has_more": False},
+        "graph.get_schema": {"nodes": {}, "edges": {}, "metadata": {}},
+        "graph.traversal": {"nodes": [node], "relationships": [], "paths": [], "summary": {}},
+    }
+    for operation in OPERATIONS:
+        if operation.op not in answers:
+            answers[operation.op] = {
+                "capabilities": {"server": "constant", "version": "1", "protocol": f"{operation.component}/v1.0"},
+                "health": {"ok": True, "status": "ok", "server": "constant", "version": "1"},
+                "count_tokens": 1,
+                "batch": {"results": [], "success": True},
+                "transaction": {"results": [], "success": True},
+            }.get(operation.name, {"success": True, "namespace": "default", "details": {}})
+        if operation.name.startswith(("upsert_", "delete_")) and operation.component == "graph":
+            answers[operation.op] = {f"{operation.name.partition('_')[0].rstrip('e')}ed_count": 1, **counted}
+    return answers
+
+
+def test_constants_are_found_out(project: Project) -> None:
+    """An adapter that stores nothing and answers valid constants violates over a third of every component's MUSTs."""
+    project.pytester.makepyfile(constant=CONSTANT)
+    (project.path / "answers.json").write_text(json.dumps(constant_answers()))
+    project.run("--corpus-adapter=constant:constants", "--corpus-report=r.json", "--corpus-call-timeout=3")
+    report = project.report()
+    for component in COMPONENTS:
+        entry = report["components"][component]
+        totals = entry["totals"]["must"]
+        assert entry["verdict"] == "nonconformant"
+        assert totals["violated"] * 3 > totals["applicable"], (component, totals)
+
+
+@pytest.mark.parametrize("distributed", [False, True], ids=["one_process", "two_workers"])
+def test_nothing_is_left_behind(project: Project, distributed: bool) -> None:
+    """The namespaces and nodes that the tests made are deleted before the adapter is closed."""
+    project.pytester.makepyfile(keeping=KEEPING)
+    options = ("--corpus-adapter=keeping:keeping", "--corpus-components=vector,graph")
+    few = "--corpus-requirement=VEC-UPSERT-*,VEC-NS-*,GRA-NODE-*,GRA-TRAV-*"
+    spread = ("-n", "2") if distributed else ()
+    result = project.run_apart(*options, few, *spread, plugins=("xdist",) if distributed else ())
+    assert result.ret == 0, said(result)
+    for component in ("vector", "graph"):
+        assert set((project.path / f"{component}.left").read_text().split()) <= {"default"}
+
+
+def test_other_dialects(project: Project) -> None:
+    """A graph in a language that nobody knows is not assessed in what rests on queries, and never failed."""
+    project.adapter(
+        "from pytest_corpus.reference.graph_adapter import ReferenceGraph\n"
+        "class Foreign(ReferenceGraph):\n"
+        "    async def capabilities(self, call):\n"
+        "        stated = await super().capabilities(call)\n"
+        "        hidden = ('dialects', 'supported_query_dialects')\n"
+        "        return {**{k: v for k, v in stated.items() if k not in hidden}, 'dialects': ['sparql']}\n"
+    )
+    project.run("--corpus-adapter=mine:Foreign", "--corpus-requirement=GRA-QUERY-*", "--corpus-report=r.json")
+    found = statuses(project.report())
+    assert violated(project.report()) == set()
+    assert found["graph", "GRA-QUERY-2"] == "not_assessed"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (None, "it cannot be read"),
+        ("{", "--corpus-dialects=queries.json:"),
+        ('{"sparql": {"look": "x"}}', "unknown purpose 'look'"),
+        ('{"sparql": "x"}', "must be an object from purpose to text"),
+    ],
+    ids=["missing", "no_json", "unknown_purpose", "no_object"],
+)
+def test_wrong_dialects(project: Project, text: str | None, wanted: str) -> None:
+    """A file of probe queries that cannot be used is a usage error of one line."""
+    if text is not None:
+        (project.path / "queries.json").write_text(text)
+    result = project.run(ALL, "--corpus-dialects=queries.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    assert wanted in line
+
+
+def test_a_failing_sequence_is_replayed(project: Project) -> None:
+    """What a state machine finds is printed as the shortest list of envelopes, with the seed."""
+    project.adapter(
+        "from pytest_corpus.reference.graph_adapter import ReferenceGraph\n"
+        "class Forgetful(ReferenceGraph):\n"
+        "    async def delete_edges(self, call):\n"
+        "        answer = await super().delete_edges(call)\n"
+        "        return answer\n"
+        "    async def delete_nodes(self, call):\n"
+        "        return {'deleted_count': 0, 'failed_count': 0, 'failures': []}\n"
+    )
+    result = project.run("--corpus-adapter=mine:Forgetful", "--corpus-requirement=GRA-MODEL-1", "--corpus-seed=7")
+    assert "replay:" in said(result)
+    lines = [line.strip() for line in result.outlines if '"op": "graph.' in line]
+    assert any("delete_nodes" in line for line in lines), said(result)
+    assert "seed" in said(result)
+    assert len(lines) <= 6
