@@ -24,6 +24,7 @@ from pytest_corpus.integration.run import Trial
 from pytest_corpus.reports.ledger import Ledger, TestRecord
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites.fixtures import SUBJECT
+from pytest_corpus.suites.outcomes import Violation
 
 PROPERTY = "corpus"
 """The user property in which a test's record travels."""
@@ -254,8 +255,12 @@ class Conformance:
         subject = item.stash[SUBJECT]
         if not trial.admitted(subject):
             pytest.skip("see the record of the test")
-        with trial.watched(subject):
-            return (yield)
+        try:
+            with trial.watched(subject):
+                return (yield)
+        except Violation as violation:
+            # Its message is made from the record; a traceback would cost more than the test.
+            raise pytest.fail.Exception(str(violation), pytrace=False) from None
         return None
 
     @pytest.hookimpl(wrapper=True)
