@@ -36,6 +36,9 @@ STATISTICS = (
 SMALL = 160
 """A limit below this may not hold what the suite would like to send."""
 
+TELLING = 4
+"""With fewer characters there are too few texts for each to be a new one."""
+
 MOST_LENGTH = 100_000
 """A longer text is not sent only to see a limit."""
 
@@ -88,7 +91,7 @@ class Embedding(Counting):
         default = self.capabilities.document.get("default_model")
         if isinstance(default, str) and default:
             return default
-        health = self.call("health").result
+        health = self.call("health", {}).result
         known = health.get("models") if isinstance(health, Mapping) else None
         names = [name for name in known if isinstance(name, str)] if isinstance(known, (Mapping, list)) else []
         return names[0] if names else "default"
@@ -133,6 +136,15 @@ class Embedding(Counting):
             raise NotApplicable(f"a text of {self.limit} characters is not sent here")
         return self.limit
 
+    def tells_apart(self) -> None:
+        """Go on only where texts can be long enough never to have been sent before.
+
+        Raises:
+            NotApplicable: the limit is too small.
+        """
+        if self.limit is not None and self.limit < TELLING:
+            raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
+
     # -- texts -----------------------------------------------------------------------------------------
 
     def unique(self, prefix: str = "note") -> str:
@@ -160,10 +172,10 @@ class Embedding(Counting):
     # -- requests --------------------------------------------------------------------------------------
 
     def minimal(self, name: str) -> dict[str, Any]:
-        model, text = {"model": self.model}, self.fit("hi")
-        if name in ("embed", "stream_embed", "count_tokens"):
-            return {"text": text, **model}
-        return {"texts": [text], **model} if name == "embed_batch" else {}
+        if name not in (*DOORS, "count_tokens"):
+            return {}
+        text = self.fit("hi")
+        return {**({"texts": [text]} if name == "embed_batch" else {"text": text}), "model": self.model}
 
     def with_text(self, name: str, text: str, **changed: Any) -> dict[str, Any]:
         """The arguments of an operation for this text."""
@@ -287,16 +299,17 @@ class Embedding(Counting):
         """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self._vectors]
-        other = self.anew() if missing else self
+        other = self.fresh() if missing else self
         for text in missing:
             self._vectors[keys[text]] = other.vector("embed_batch", text, **changed)
         return {text: self._vectors[key] for text, key in keys.items()}
 
-    def anew(self) -> Embedding:
-        """Another instance, that was not asked before."""
-        fresh = self.fresh()
-        assert isinstance(fresh, Embedding)
-        return fresh
+    def fresh(self) -> Embedding:
+        other = super().fresh()
+        assert isinstance(other, Embedding)
+        other.__dict__["model"] = self.model
+        other._refused, other._vectors = self._refused, self._vectors
+        return other
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -351,7 +364,7 @@ class Embedding(Counting):
     def noise(self) -> float:
         """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
         text = self.unique()
-        fresh = self.anew()
+        fresh = self.fresh()
         if fresh.client is not self.client:
             return distance(self.vector("embed", text), fresh.vector("embed", text))
         args = self.with_text("embed", text)

@@ -79,6 +79,20 @@ def test_statistics_move(embedding: Embedding, name: str) -> None:
 
 
 @pytest.mark.requirement("EMB-STATS-2")
+def test_a_batch_moves_statistics(embedding: Embedding) -> None:
+    """After a batch, the total of texts has grown by at least as many as it had."""
+    embedding.require("get_stats", "embed_batch")
+    texts = [embedding.unique() for _ in range(embedding.room(3))]
+    before: Any = statistics_of(embedding).get("total_texts")
+    if not is_number(before):
+        raise NotApplicable("total_texts is not reported")
+    expect.success(embedding.batch(texts), "a batch")
+    after: Any = statistics_of(embedding).get("total_texts")
+    grown = after - before if is_number(after) else 0
+    expect.that(grown >= len(texts), f"{len(texts)} more, or more", "fewer", "result.total_texts")
+
+
+@pytest.mark.requirement("EMB-STATS-2")
 def test_statistics_never_fall(embedding: Embedding) -> None:
     """Totals only grow, whatever is asked for meanwhile."""
     embedding.require("get_stats", "embed")

@@ -48,12 +48,18 @@ class TestStreamObservability(StreamObservability):
 
     @pytest.mark.requirement("EMB-OBS-1")
     def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
-        """A stream that fails in the middle has one final outcome."""
+        """A stream that fails before its first chunk has one final outcome."""
         counted_once(failed_stream(subject))
 
 
 class TestPrivacy(Privacy):
     """Content, tenants, keys and provider texts."""
+
+
+@pytest.mark.requirement("EMB-OBS-1")
+def test_the_outcome_of_a_stream_that_breaks_off_is_counted_once(embedding: Embedding) -> None:
+    """A stream that fails after its first chunk has one final outcome."""
+    counted_once(failed_stream(embedding, at_chunk=1))
 
 
 @pytest.mark.requirement("COM-OBS-13")

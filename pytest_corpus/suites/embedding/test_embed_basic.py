@@ -198,7 +198,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
     text = embedding.fit(UNRELATED[0])
     embedding.require("embed")
     vectors = [embedding.vector("embed", text) for _ in range(3)]
-    fresh = embedding.anew()
+    fresh = embedding.fresh()
     for other in (*vectors[1:], fresh.vector("embed", text)):
         expect.that(distance(vectors[0], other) <= 1e-6, "the same vector", "another one")
 

@@ -82,7 +82,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, how: str) -> None:
     """The vectors stand in the order of the texts, for every listed model."""
     texts = arranged(embedding, how, several(embedding, 7))
     for model in embedding.able("embed_batch"):
-        in_order(embedding, texts, embedding.anew().batch(texts, model=model), model=model)
+        in_order(embedding, texts, embedding.fresh().batch(texts, model=model), model=model)
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -94,7 +94,7 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, normalize: bool,
     if normalize:
         embedding.normalizes()
     options = {"normalize": normalize, "truncate": truncate}
-    reply = embedding.anew().batch(texts, **options)
+    reply = embedding.fresh().batch(texts, **options)
     if truncate and embedding.capabilities.flag("supports_truncation") is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered")
     in_order(embedding, texts, reply, **options)
@@ -108,7 +108,7 @@ def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding,
     texts = arranged(embedding, "plain", several(embedding, 6))
     last = len(texts) - 1
     before = {"first": [0], "middle": [last // 2], "last": [last], "alternate": [*range(0, last + 1, 2)]}
-    fresh = embedding.anew()
+    fresh = embedding.fresh()
     for position in before.get(known, [*range(last, -1, -1)]):
         fresh.ask(by, texts[position])
     in_order(embedding, texts, fresh.batch(texts))

@@ -46,7 +46,7 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
 def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) -> None:
     """One failure of the provider does not stay: the next batch has no failed text."""
     embedding.provider_op("embed_batch")
-    fresh = embedding.anew()
+    fresh = embedding.fresh()
     args = fresh.distinct("embed_batch")
     plan = fresh.plan(kind, "embed_batch", times=1)
     fresh.call("embed_batch", args)
