@@ -8,7 +8,8 @@ from typing import Any
 
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.embedding.probe import Embedding, embeddings_of
+from pytest_corpus.suites.embedding.answers import embeddings_of
+from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.suites.reply import Reply

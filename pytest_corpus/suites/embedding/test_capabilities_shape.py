@@ -10,7 +10,8 @@ from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.embedding.probe import STATISTICS, Embedding, embedding
+from pytest_corpus.suites.embedding.answers import STATISTICS
+from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.embedding.vectors import is_number
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable

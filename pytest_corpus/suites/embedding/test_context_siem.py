@@ -10,7 +10,8 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability, failed_stream
 from pytest_corpus.suites.embedding.batches import failures_of, several
-from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding
+from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.texts import FILLER
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.parameters import rules

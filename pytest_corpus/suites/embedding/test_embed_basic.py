@@ -10,65 +10,14 @@ import pytest
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites import expect, generate
 from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.tokens import NO_STRINGS
-from pytest_corpus.suites.embedding.batches import FINAL, belongs, several
-from pytest_corpus.suites.embedding.probe import (
-    DOORS,
-    FILLER,
-    OTHER,
-    Embedding,
-    embedding,
-    embeddings_of,
-    streamed_embeddings,
-)
-from pytest_corpus.suites.embedding.vectors import distance, plain, vector_of
+from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.batches import FINAL, belongs
+from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.singles import given_back, only, streamed_vector
+from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.vectors import distance
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.suites.parameters import rules
-from pytest_corpus.suites.reply import StreamReply
-
-NO_TEXTS = NO_STRINGS
-NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}), ("model", True))
-NO_BOOLEANS: tuple[Any, ...] = ("yes", "false", 7, [], {"a": 1})
-FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
-"""An option and a value of the wrong type."""
-
-SCRIPTS = {
-    "latin": "Gr\u00fc\u00dfe aus K\u00f6ln",
-    "combining": "cafe\u0301 n\u0303andu\u0301",
-    "cyrillic": "\u043f\u0440\u0438\u0432\u0435\u0442 \u043c\u0438\u0440",
-    "hebrew_arabic": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
-    "cjk": "\u6771\u4eac\u90fd \uc11c\uc6b8",
-    "devanagari": "\u0928\u092e\u0938\u094d\u0924\u0947",
-    "emoji": "ok \U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "astral": "x \U0001d11e \U00020000",
-    "signs": 'a "quoted" \\ text, {"json": [1]} <b>&amp;</b> %s',
-    "lines": "one\ntwo\tthree",
-    "upper_and_lower": "The Quick BROWN Fox",
-}
-"""Texts that any model embeds."""
-
-LETTERS = (
-    (0x20, 0x7E),
-    (0xE0, 0x17F),
-    (0x300, 0x30F),
-    (0x3B1, 0x3C9),
-    (0x410, 0x44F),
-    (0x5D0, 0x5EA),
-    (0x627, 0x64A),
-    (0x905, 0x939),
-    (0x3041, 0x3096),
-    (0x4E00, 0x9FA5),
-    (0xAC00, 0xD7A3),
-    (0x1F600, 0x1F64F),
-)
-"""Ranges of letters, marks and signs of several scripts."""
-
-UNRELATED = (
-    "the cat sleeps on the warm window",
-    "stock prices fell sharply in March",
-    "add two eggs and stir the flour",
-    "his train to the north was late",
-)
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -381,53 +330,3 @@ def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
         stream = expect.finished(embedding.streamed(embedding.fit("hi"), model=model), "a stream")
         named = {each.get("model") for each in (*stream.chunks, *streamed_embeddings(stream))} - {None}
         expect.that(named <= {model}, "the model asked for", "another name", "chunk.model")
-
-
-def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
-    """The texts of an answer are those that were sent."""
-    several(embedding, 1, least=1) if door == "embed_batch" else embedding.require(door)
-    for number, model in enumerate(embedding.able(door)):
-        texts = (
-            [*SCRIPTS.values(), FILLER.strip()] if not number and door == "embed" else [SCRIPTS["latin"], FILLER * 2]
-        )
-        for sent in map(embedding.fit, (*texts, embedding.unique())):
-            reply = embedding.ask(door, sent, model=model)
-            if reply.is_error or not embedding.holds(sent):
-                continue
-            for told in texts_of(reply):
-                kept = told == sent if exact else belongs(embedding, told, sent)
-                if exact and not belongs(embedding, told, sent):
-                    raise Blocked("EMB-EMBED-3", "another text comes back")
-                where = f"the text that was sent{', letter by letter' if exact else ''}"
-                expect.that(kept, where, f"a text of {len(plain(told))} characters", "text")
-
-
-def texts_of(reply: Any) -> list[str]:
-    """Every text that an answer gives back."""
-    found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
-    top = None if isinstance(reply, StreamReply) else reply.result.get("text")
-    if len(found) > 1:
-        return []
-    return [text for text in (top, *(each.get("text") for each in found)) if isinstance(text, str)]
-
-
-def only(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
-    """The vectors of a finished stream."""
-    embedding.fits(stream)
-    found = (vector_of(each) for each in streamed_embeddings(expect.finished(stream)))
-    return [vector for vector in found if vector is not None]
-
-
-def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
-    """The one vector of a stream.
-
-    Raises:
-        NotApplicable: it gives several: the text in parts.
-    """
-    embedding.require("stream_embed")
-    found = only(embedding, embedding.streamed(text, **changed))
-    if not found:
-        raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
-    if len(found) > 1:
-        raise NotApplicable("a stream gives several embeddings")
-    return found[0]

@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites import expect, generate
 from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.embedding.answers import embeddings_of
 from pytest_corpus.suites.embedding.batches import (
     FINAL,
     each_its_own,
@@ -19,8 +20,8 @@ from pytest_corpus.suites.embedding.batches import (
     problems,
     several,
 )
-from pytest_corpus.suites.embedding.probe import FILLER, Embedding, embedding, embeddings_of
-from pytest_corpus.suites.embedding.test_embed_basic import FLAGS, NO_MODELS, NO_TEXTS
+from pytest_corpus.suites.embedding.probe import Embedding, embedding
+from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.reply import Reply

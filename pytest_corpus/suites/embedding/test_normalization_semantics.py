@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect, generate
+from pytest_corpus.suites.embedding.answers import unit
 from pytest_corpus.suites.embedding.batches import placed, several
-from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding, unit
-from pytest_corpus.suites.embedding.test_embed_basic import SCRIPTS, UNRELATED, only
-from pytest_corpus.suites.embedding.vectors import cosine, distance, is_unit, norm, vector_of
+from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.singles import only
+from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.vectors import cosine, is_unit, norm, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.suites.reply import StreamReply
 
