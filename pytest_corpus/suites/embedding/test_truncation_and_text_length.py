@@ -142,6 +142,8 @@ def test_truncate_is_true_by_default(embedding: Embedding, door: str, how: str) 
     silent = embedding.ask(door, too_long(embedding, how))
     expect.readable(silent)
     expect.that(embedded(silent), "a text that is too long to be cut", str(silent))
+    if isinstance(silent, Reply) and door == "embed":
+        cut(silent)
 
 
 @pytest.mark.requirement("EMB-TRUNC-7")
@@ -209,8 +211,6 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
     truncates(embedding)
     several(embedding, 2, least=1 if where == "only" else 2)
     text, good = too_long(embedding, how), embedding.fit("river")
-    if not embedding.embed(text, truncate=False).is_a("TextTooLong"):
-        raise Blocked("EMB-TRUNC-3", "embed does not refuse a text that may not be cut")
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
     for model in embedding.able("embed_batch"):
         refused_in_batch(embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong")
@@ -224,8 +224,6 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
     truncates(embedding)
     embedding.require("stream_embed")
     text = too_long(embedding, how)
-    if not embedding.embed(text, truncate=False).is_a("TextTooLong"):
-        raise Blocked("EMB-TRUNC-3", "embed does not refuse a text that may not be cut")
     for model in embedding.able("stream_embed"):
         expect.refusal(embedding.streamed(text, truncate=False, model=model), "TextTooLong")
 

@@ -20,7 +20,7 @@ MOST_LENGTH = 100_000
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-FILLER = "the river runs past stone and light in early spring while people walk home slowly from their work "
+FILLER = "the river runs past stone and light in early spring when people walk home slowly from their work "
 """Plain words that fill a text up to a length."""
 
 OTHER = "music bread winter paper horse garden bright summer coffee letters mountain window between never again "
