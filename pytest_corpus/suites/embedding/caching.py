@@ -12,7 +12,7 @@ from pytest_corpus.suites.embedding.batches import failures_of, several
 from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.truncation import flag, truncates
-from pytest_corpus.suites.embedding.vectors import Vector, distance
+from pytest_corpus.suites.embedding.vectors import Vector, distance, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import Reply
 
@@ -115,6 +115,10 @@ def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
             **embedding.minimal("embed_batch"),
             "texts": arranged(embedding, "plain", several(embedding, 3, least=1)),
         }
+    if what == "failures":
+        texts = arranged(embedding, "plain", several(embedding, 3))
+        texts[0] = embedding.text_of(embedding.limited() + 11)
+        return "embed_batch", {**embedding.minimal("embed_batch"), "texts": texts, "truncate": False}
     if what == "normalized":
         embedding.normalizes()
         return "embed", embedding.with_text("embed", embedding.unique(), normalize=True)
@@ -124,18 +128,27 @@ def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     return "embed", embedding.with_text("embed", embedding.unique())
 
 
-def failing_batch(embedding: Embedding, kind: str, position: int, way: str) -> tuple[Embedding, list[str], Reply, int]:
+def given_by(reply: Reply) -> tuple[list[list[float]], list[Any]]:
+    """The vectors of an answer, and the positions of its failed texts."""
+    vectors = [vector_of(each) for each in embeddings_of(reply.result)]
+    failed = [failure.get("index") for failure in failures_of(reply.result)]
+    return [vector for vector in vectors if vector], failed
+
+
+def failing_batch(
+    embedding: Embedding, kind: str, position: int, way: str, before: str = ""
+) -> tuple[Embedding, list[str], Reply, int]:
     """A batch during which calls of the provider fail, of an instance that was not asked before, and how many fail.
 
     Where an adapter asks the provider text by text, one of these calls fails; where it falls back to that, the call
-    for the whole batch fails before.
+    for the whole batch fails before, in the same way or in that of `before`.
     """
     texts = arranged(embedding, "plain", several(embedding, 5))
     embedding.provider_op("embed_batch")
     fresh = embedding.fresh()
     provider = fresh.client.provider
     provider.clear()
-    plans = [provider.plan(kind, times=1)] if way == "fallback" else []
+    plans = [provider.plan(before or kind, times=1)] if way == "fallback" else []
     if position:
         provider.plan("slow", times=position)
     plans.append(provider.plan(kind, times=1))

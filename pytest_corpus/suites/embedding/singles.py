@@ -33,6 +33,16 @@ def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
                 expect.that(kept, where, f"a text of {len(plain(told))} characters", "text")
 
 
+def any_script(embedding: Embedding, *texts: str) -> None:
+    """Go on only where `embed` takes these texts, whatever their script.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    if any(embedding.embed(embedding.fit(text)).is_error for text in texts if not text.isascii()):
+        raise Blocked("EMB-EMBED-4", "embed refuses a text of another script")
+
+
 def texts_of(reply: Any) -> list[str]:
     """Every text that an answer gives back."""
     found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)

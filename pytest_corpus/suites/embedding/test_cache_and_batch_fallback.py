@@ -7,11 +7,12 @@ import pytest
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.embedding.batches import class_of, each_its_own, failures_of, placed, several
+from pytest_corpus.suites.embedding.batches import class_of, each_its_own, failures_of, family_of, placed, several
 from pytest_corpus.suites.embedding.caching import (
     asks_anew,
     changed_from,
     failing_batch,
+    given_by,
     key_of,
     left_of,
     not_taken,
@@ -248,7 +249,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, door: st
 
 
 @pytest.mark.requirement("EMB-IDEM-1")
-@pytest.mark.parametrize("what", ["plain", "normalized", "truncated", "batch"])
+@pytest.mark.parametrize("what", ["plain", "normalized", "truncated", "batch", "failures"])
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
@@ -259,11 +260,12 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     again = embedding.call(name, args, ctx)
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
-    one, other = embedding.embedding(first), embedding.embedding(again)
-    vectors = vector_of(one), vector_of(other)
-    if vectors[0] is None:
+    one, other = (given_by(reply) for reply in (first, again))
+    if not one[0]:
         raise NotApplicable("the first call gives no vector")
-    expect.that(vectors[1] and embedding.same(vectors[0], vectors[1]), "the vector of the first call", "another one")
+    expect.that(one[1] == other[1], "the failures of the first call", "others", "result")
+    alike = len(one[0]) == len(other[0]) and all(map(embedding.same, one[0], other[0]))
+    expect.that(alike, "the vectors of the first call", "others")
     expect.that(bool(flag(first)) is bool(flag(again)), "the flag of the first call", "the other", "result.truncated")
 
 
@@ -297,6 +299,18 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
         if name is None:
             raise Blocked("EMB-BATCH-11", "a failed text names no class")
         expect.that(TAXONOMY[name].family == canonical, canonical, name, "result.failed_texts.error")
+
+
+@pytest.mark.requirement("EMB-BATCH-16")
+@pytest.mark.parametrize("position", [0, 1, 3])
+def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
+    """Where the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
+    _, _, reply, _ = failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
+    failures = failures_of(reply.result)
+    if not failures:
+        raise NotApplicable("no text is reported as failed")
+    families = {family_of(failure) for failure in failures}
+    expect.that("BadRequest" in families, "BadRequest among the failures", "none", "result.failed_texts.error")
 
 
 @pytest.mark.requirement("EMB-BATCH-12")

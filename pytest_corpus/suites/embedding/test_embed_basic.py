@@ -13,7 +13,7 @@ from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
 from pytest_corpus.suites.embedding.batches import FINAL, belongs
 from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
-from pytest_corpus.suites.embedding.singles import given_back, only, streamed_vector
+from pytest_corpus.suites.embedding.singles import any_script, given_back, only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectors import distance
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
@@ -159,6 +159,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
     """Where `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
+    any_script(embedding, text)
     for model in embedding.able():
         reply = embedding.embed(embedding.fit(text), model=model)
         embedding.fits(reply)
@@ -266,6 +267,7 @@ def test_an_unknown_model_does_not_stream(embedding: Embedding) -> None:
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
+    any_script(embedding, text)
     for model in embedding.able("stream_embed"):
         stream = embedding.streamed(embedding.fit(text), model=model)
         embedding.fits(stream)
