@@ -37,14 +37,16 @@ def asks_anew(
 
 
 def untouched(embedding: Embedding) -> Embedding:
-    """Another instance, whose cache is empty.
+    """Another instance, whose cache is empty; this one, where there is no other and it asked the provider just now.
 
     Raises:
-        NotAssessed: the factory always gives the same one.
+        NotAssessed: the factory always gives the same one, and it may have answered from its cache.
     """
     embedding.tells_apart()
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
+        if embedding.client.exchanges and embedding.client.exchanges[-1].reached_provider:
+            return embedding
         raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
     return fresh
 
@@ -59,7 +61,10 @@ def not_taken(embedding: Embedding, found: Vector, first: Vector, truth: Vector)
 
 def left_of(embedding: Embedding, text: str) -> str:
     """What is left of a truncated text, as another instance says, or else its beginning."""
-    reply = untouched(embedding).embed(text, truncate=True)
+    fresh = embedding.fresh()
+    if fresh.client is embedding.client:
+        return text[: embedding.limited()]
+    reply = fresh.embed(text, truncate=True)
     told = reply.result.get("text") if isinstance(reply.result, dict) else None
     if flag(reply) is not True:
         raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")

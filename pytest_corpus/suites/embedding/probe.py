@@ -293,6 +293,9 @@ class Embedding(Texts):
         """
         return self.unknown_model(), f"{self.models()[0]}-{self.canary()}"
 
+    def tidy(self) -> None:
+        """Remove what was made: an embedding leaves nothing behind."""
+
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:

@@ -389,11 +389,14 @@ def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
 
 def accounted(embedding: Embedding, requirement: str, where: str) -> None:
     """A batch with texts that are too long keeps a rule of the places, where it is not refused whole."""
-    texts, _ = spoilt(embedding, where)
+    texts, bad = spoilt(embedding, where)
     reply = embedding.batch(texts, truncate=False)
     expect.readable(reply)
     if reply.is_error:
         raise NotApplicable("a batch with a bad text is refused whole")
+    failed = {failure.get("index") for failure in failures_of(reply.result)}
+    if requirement == "EMB-BATCH-4" and len(failed) == len(bad):
+        expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
     for broken, violation in problems(embedding, reply.result, texts):
         if broken == requirement:
             raise violation

@@ -138,6 +138,8 @@ def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
         expect.refusal(reply, *families)
         return
     failed = {failure.get("index"): failure for failure in failures_of(reply.result)}
+    if failed and position not in failed:
+        raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     expect.that(position in failed, "a failure of the text", "none", "result.failed_texts")
     named = str(failed[position].get("error")), family_of(failed[position])
     wanted = {"TextTooLong": ("TextTooLong", "TEXT_TOO_LONG"), "NotSupported": ("NotSupported", "NOT_SUPPORTED")}
