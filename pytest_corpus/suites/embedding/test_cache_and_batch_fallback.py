@@ -146,12 +146,14 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, door
     embedding.require(door)
     long = embedding.text_of(embedding.limited() + 9)
     short = left_of(embedding, long)
-    embedding.ask(door, short if first == "short" else long)
-    reply = embedding.embed(long if first == "short" else short)
+    embedding.ask(door, short if first == "short" else long, truncate=True)
+    reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
         cut(reply)
     else:
         expect.success(reply, "what is left to be embedded")
+        if flag(embedding.fresh().embed(short, truncate=True)) is True:
+            raise Blocked("EMB-TRUNC-2", "a text of the limit's length is said to be cut")
         expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
 
 
@@ -162,7 +164,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, door: st
     """A text that was truncated once is refused all the same where it may not be truncated."""
     truncates(embedding)
     embedding.require(door)
-    for text in (embedding.text_of(embedding.limited() + more) for more in (1, 40)):
+    for text in (embedding.text_of(embedding.limited() + more) for more in (7, 40)):
         fresh = embedding.text_of(embedding.limited() + 5)
         if not embedding.embed(fresh, truncate=False).is_a("TextTooLong"):
             raise Blocked("EMB-TRUNC-3", "a text that may not be cut is not refused")

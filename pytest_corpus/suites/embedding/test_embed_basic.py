@@ -290,10 +290,11 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     """A single embedding of a stream is nearer to that of its text than to that of any other."""
+    fresh = embedding.fresh()
     for model in embedding.able("stream_embed"):
         own = {text: embedding.vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in own:
-            found = streamed_vector(embedding, text, model=model)
+            found = streamed_vector(fresh, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
             expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same one")
             expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
@@ -303,11 +304,12 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: bool) -> None:
     """A single embedding of a stream has the vector that `embed` gives to the text."""
+    fresh = embedding.fresh()
     if normalize:
         embedding.normalizes()
     for model in embedding.able("stream_embed"):
         for text in (embedding.fit("hi"), embedding.fit(FILLER), embedding.unique()):
-            found = streamed_vector(embedding, text, model=model, normalize=normalize)
+            found = streamed_vector(fresh, text, model=model, normalize=normalize)
             alone = embedding.vector("embed", text, model=model, normalize=normalize)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")
 

@@ -149,8 +149,9 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
     texts = arranged(embedding, "mixed", several(embedding, 4, least=1))
     if normalize:
         embedding.normalizes()
+    fresh = embedding.fresh()
     for model in embedding.able("embed_batch"):
-        found = placed(embedding, "EMB-BATCH-18", embedding.batch(texts, model=model, normalize=normalize), texts)
+        found = placed(embedding, "EMB-BATCH-18", fresh.batch(texts, model=model, normalize=normalize), texts)
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
             expect.that(embedding.same(vector_of(each) or [], alone, 0.02), "the vector of `embed`", "another vector")

@@ -83,7 +83,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
     embedding.require("stream_embed")
     for model in embedding.able("stream_embed"):
         alone(embedding, model)
-        stream = embedding.streamed(embedding.fit(TEXTS[kind]), model=model, normalize=True)
+        stream = embedding.fresh().streamed(embedding.fit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
         for vector in only(embedding, stream):
             unit(vector, "chunk.embeddings")

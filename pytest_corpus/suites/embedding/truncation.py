@@ -52,6 +52,12 @@ def variants(embedding: Embedding) -> list[dict[str, Any]]:
     return [*found, *([{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else [])]
 
 
+def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
+    """Go on, with a text of one character too many, only where `embed` counts alike."""
+    if how == "one_more" and embedding.embed(text, truncate=False).is_success:
+        raise Blocked("EMB-TRUNC-3", "embed does not refuse a text of one character more than the limit")
+
+
 def flag(reply: Reply) -> Any:
     """`truncated` of a result."""
     return reply.result.get("truncated") if isinstance(reply.result, dict) else None
