@@ -245,6 +245,11 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, door: st
     embedding.require(door)
     key, args = f"key-{embedding.canary()}", embedding.distinct(door)
     one, other = ({"idempotency_key": key, "tenant": f"tenant-{embedding.canary()}"} for _ in range(2))
+    if embedding.capabilities.caches:
+        plain = embedding.distinct(door)
+        embedding.invoke(door, plain, {"tenant": one["tenant"]})
+        if not embedding.invoke(door, plain, {"tenant": other["tenant"]}).exchange.reached_provider:
+            raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another")
     asks_anew(embedding, door, args, args, one, other)
     anew = embedding.distinct(door)
     asks_anew(embedding, door, anew, anew, one, {"idempotency_key": key})
