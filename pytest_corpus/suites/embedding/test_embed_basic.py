@@ -16,7 +16,7 @@ from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
 from pytest_corpus.suites.embedding.singles import any_script, given_back, only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectors import distance
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.suites.parameters import rules
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
@@ -41,6 +41,8 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
     for model in embedding.able():
         reply = embedding.embed(embedding.fit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
+        if "normalize" in options and reply.is_a("NotSupported"):
+            raise Blocked("EMB-NORM-9", "`normalize: false` is refused")
         if not (unoffered and reply.is_a("NotSupported")):
             expect.success(reply, "an embedding of a plain text")
             holds("EMB-EMBED-1", reply, embedding)
