@@ -70,6 +70,16 @@ class KnownTextsFirst(ReferenceEmbedding):
 
 
 @catches("EMB-BATCH-2")
+class TextOfTheFirst(ReferenceEmbedding):
+    """It gives all embeddings of a batch the text of the first one."""
+
+    async def embed_batch(self, call: Call) -> Result:
+        result = await super().embed_batch(call)
+        first = result["embeddings"][0]["text"] if result["embeddings"] else ""
+        return {**result, "embeddings": [{**each, "text": first} for each in result["embeddings"]]}
+
+
+@catches("EMB-BATCH-2")
 class SecondHalfReversed(ReferenceEmbedding):
     """It sends more than four texts in two parts, and reads the second one backwards."""
 

@@ -214,8 +214,8 @@ class BatchWaitsForEver(ReferenceEmbedding):
 
 
 @catches("COM-DEADLINE-4")
-class SpentBudgetIsReportedByText(ReferenceEmbedding):
-    """It reports the texts of a batch as failed when the budget runs out on the way."""
+class SpentBudgetOfABatchIsTransient(ReferenceEmbedding):
+    """It reports a network failure for each text when the budget of a batch runs out on the way."""
 
     async def handle(self, envelope: Mapping[str, Any]) -> Envelope:
         answer = await super().handle(envelope)
@@ -223,7 +223,7 @@ class SpentBudgetIsReportedByText(ReferenceEmbedding):
         if not late or op_of(envelope) != "embedding.embed_batch":
             return answer
         args = envelope["args"]
-        failure = {"error": "DeadlineExceeded", "message": "The time is up"}
+        failure = {"error": "TransientNetwork", "message": "The provider did not answer"}
         failed = [{"index": index, "text": text, **failure} for index, text in enumerate(args["texts"])]
         result = {"embeddings": [], "model": args["model"], "total_texts": len(failed), "failed_texts": failed}
         return {"ok": True, "code": "OK", "ms": answer["ms"], "result": result}

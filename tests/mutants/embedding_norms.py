@@ -179,10 +179,10 @@ class NormalizedByDefault(ReferenceEmbedding):
 
 @catches("EMB-NORM-9", control=WithoutNormalization)
 class FalseIsRefusedToo(WithoutNormalization):
-    """It cannot normalize, and refuses the argument whatever its value."""
+    """It cannot normalize, and refuses the argument of `embed` whatever its value."""
 
     def read_options(self, call: Call) -> Options:
-        if "normalize" in call.args.values:
+        if call.op == "embed" and "normalize" in call.args.values:
             self.require("supports_normalization")
         return super().read_options(call)
 

@@ -109,7 +109,7 @@ class TextsOfABatchLogged(ReferenceEmbedding):
     """It logs the texts of a batch."""
 
     def batch_jobs(self, texts: Sequence[str], options: Options) -> tuple[dict[int, Job], dict[int, AdapterError]]:
-        log.info("embedding %s", texts)
+        log.warning("embedding %s", texts)
         return super().batch_jobs(texts, options)
 
 
@@ -131,7 +131,7 @@ class MissedTextLogged(ReferenceEmbedding):
     def recall(self, call: Call, job: Job) -> Embedding | None:
         found = super().recall(call, job)
         if found is None:
-            log.info("cache miss", extra={"key": (job.options.model, job.text)})
+            log.warning("cache miss", extra={"key": (job.options.model, job.text)})
         return found
 
 

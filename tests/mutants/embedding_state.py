@@ -84,13 +84,14 @@ class ErrorAndThenTheEnd(ReferenceEmbedding):
 
 
 @catches("COM-STREAM-8")
-class TooLongStreamOpens(ReferenceEmbedding):
-    """It opens a stream with an empty frame before it looks at the length of the text."""
+class RefusedStreamHasAnEmbedding(ReferenceEmbedding):
+    """It streams an embedding of nothing before it looks at the arguments."""
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
         async for frame in super().handle_stream(envelope):
-            if frame.get("error") in ("BadRequest", "TextTooLong"):
-                yield {**FINAL, "chunk": {"embeddings": [], "is_final": False}}
+            if frame.get("error") == "BadRequest":
+                embedding = {"vector": [0.0], "text": "", "model": "", "dimensions": 1}
+                yield {**FINAL, "chunk": {"embeddings": [embedding], "is_final": False}}
             yield frame
 
 
@@ -111,15 +112,17 @@ class BrokenStreamIsComplete(ReferenceEmbedding):
 
 @catches("COM-FAULT-1")
 class RateLimitOfABatchIsUnavailable(ReferenceEmbedding):
-    """It calls every failure of a whole batch UNAVAILABLE."""
+    """It maps a rate limit to UNAVAILABLE where it strikes a whole batch."""
 
     async def ask_one_by_one(
         self, call: Call, jobs: Sequence[Job], fault: AdapterError
     ) -> Sequence[Embedding | AdapterError]:
         try:
             return await super().ask_one_by_one(call, jobs, fault)
-        except AdapterError:
-            raise AdapterError("Unavailable", "The batch could not be embedded") from None
+        except AdapterError as error:
+            if error.kind.family == "ResourceExhausted":
+                raise AdapterError("Unavailable", "The batch could not be embedded") from None
+            raise
 
 
 @catches("COM-FAULT-9")

@@ -86,13 +86,13 @@ class TextInLowerCase(ReferenceEmbedding):
 
 
 @catches("EMB-EMBED-3")
-class TextOfTheFirst(ReferenceEmbedding):
-    """It gives all embeddings of a batch the text of the first one."""
+class PrefixOfAPassage(ReferenceEmbedding):
+    """It gives the texts of a batch back with the prefix that its model wants."""
 
     async def embed_batch(self, call: Call) -> Result:
         result = await super().embed_batch(call)
-        first = result["embeddings"][0]["text"] if result["embeddings"] else ""
-        return {**result, "embeddings": [{**each, "text": first} for each in result["embeddings"]]}
+        embeddings = [{**each, "text": f"passage: {each['text']}"} for each in result["embeddings"]]
+        return {**result, "embeddings": embeddings}
 
 
 @catches("EMB-EMBED-4")
@@ -148,7 +148,7 @@ class ReplicasDiffer(WithoutCache):
     def source_vector(self, job: Job) -> Vector:
         self.turn += 1
         vector = super().source_vector(job)
-        return vector if self.turn % 2 else [component + 0.3 for component in vector]
+        return vector if self.turn % 2 else [component + 0.005 for component in vector]
 
 
 @catches("EMB-EMBED-8")

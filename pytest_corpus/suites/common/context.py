@@ -340,15 +340,15 @@ def tenant_hash(subject: Subject, tenant: str) -> str:
     return str(found)
 
 
-def failed_stream(subject: Subject) -> StreamReply:
-    """A stream whose provider failed before the first chunk."""
+def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
+    """A stream whose provider failed before this chunk."""
     if "provider" not in subject.client.hooks:
         subject.require(subject.principal_stream)
         return subject.stream(subject.principal_stream, subject.wrong_types(subject.principal_stream))
     name = subject.principal_stream
     subject.provider_op(name)
     fresh = subject.fresh()
-    plan = fresh.plan("unavailable", name, at_chunk=0)
+    plan = fresh.plan("unavailable", name, at_chunk=at_chunk)
     stream = fresh.stream(name, fresh.long(name))
     fresh.fired(plan)
     expect.readable(stream)

@@ -8,7 +8,8 @@ from typing import Any
 
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.embedding.probe import Embedding, embeddings_of
+from pytest_corpus.suites.embedding.answers import embeddings_of
+from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.suites.reply import Reply
@@ -61,6 +62,9 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
     if len(positions) < len(failed):
         yield "EMB-BATCH-3", Violation("each failed text once", "one twice", "failures.index")
         return
+    if any(_of_another(failure, texts) for failure in failures):
+        yield "EMB-BATCH-4", Violation("the position of the failed text", "that of another text", "failures.index")
+        return
     rest = [position for position in range(len(texts)) if position not in positions]
     if len(embeddings) != len(rest):
         wanted = f"{len(rest)} embeddings beside {len(failed)} failures of {len(texts)} texts"
@@ -68,6 +72,12 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
         return
     for number, (position, found) in enumerate(zip(rest, embeddings, strict=True)):
         yield from _place(embedding, number, position, found, texts)
+
+
+def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
+    """Whether a failure has the index of one text of the batch and another one for its text."""
+    text, sent = failure.get("text"), texts[int(failure["index"])]
+    return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
 
 def _place(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,8 +11,9 @@ import pytest
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
-from pytest_corpus.suites.common.tokens import Counting
-from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, is_unit, vector_of
+from pytest_corpus.suites.embedding.answers import adds_up, embeddings_of, statistics_problems, streamed_embeddings
+from pytest_corpus.suites.embedding.texts import FILLER, MOST_LENGTH, Texts
+from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, vector_of
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
@@ -22,36 +22,11 @@ from pytest_corpus.suites.subject import Subject
 DOORS = ("embed", "embed_batch", "stream_embed")
 """The operations that embed."""
 
-STATISTICS = (
-    "total_requests",
-    "total_texts",
-    "total_tokens",
-    "cache_hits",
-    "cache_misses",
-    "avg_processing_time_ms",
-    "error_count",
-)
-"""The documented statistics."""
-
-SMALL = 160
-"""A limit below this may not hold what the suite would like to send."""
-
-MOST_LENGTH = 100_000
-"""A longer text is not sent only to see a limit."""
-
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
 
-ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-FILLER = "the river runs past stone and light in early spring while people walk home slowly from their work "
-"""Plain words that fill a text up to a length."""
-
-OTHER = "music bread winter paper horse garden bright summer coffee letters mountain window between never again "
-"""Plain words that are none of those of `FILLER`."""
-
-
-class Embedding(Counting):
+class Embedding(Texts):
     """Requests of the embedding component. Texts are kept within the stated limits."""
 
     component = "embedding"
@@ -88,82 +63,18 @@ class Embedding(Counting):
         default = self.capabilities.document.get("default_model")
         if isinstance(default, str) and default:
             return default
-        health = self.call("health").result
+        health = self.call("health", {}).result
         known = health.get("models") if isinstance(health, Mapping) else None
         names = [name for name in known if isinstance(name, str)] if isinstance(known, (Mapping, list)) else []
         return names[0] if names else "default"
 
-    @property
-    def limit(self) -> int | None:
-        """The most characters of a text, where capabilities state it."""
-        return self.capabilities.limit("max_text_length")
-
-    @property
-    def small(self) -> bool:
-        """Whether the limit is so small that an ordinary text may not fit."""
-        return self.limit is not None and self.limit < SMALL
-
-    def fit(self, text: str) -> str:
-        """A text, or as much of its beginning as surely fits the limit."""
-        if self.limit is None or len(text.encode()) <= self.limit:
-            return text
-        cut = text.encode()[: self.limit].decode(errors="ignore")
-        return cut.strip() or "a"
-
-    def room(self, wanted: int) -> int:
-        """So many texts, or as many as a batch may have."""
-        return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
-
-    def holds(self, text: str) -> bool:
-        return self.limit is None or len(text.encode()) <= self.limit
-
-    def fits(self, reply: Reply | StreamReply) -> None:
-        if self.small and reply.is_a("BadRequest"):
-            raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
-
-    def limited(self) -> int:
-        """The stated limit, where texts of that length can be sent.
-
-        Raises:
-            NotApplicable: none is stated, or one that is too large to fill.
-        """
-        if self.limit is None:
-            raise NotApplicable("capabilities state no max_text_length")
-        if self.limit > MOST_LENGTH:
-            raise NotApplicable(f"a text of {self.limit} characters is not sent here")
-        return self.limit
-
-    # -- texts -----------------------------------------------------------------------------------------
-
-    def unique(self, prefix: str = "note") -> str:
-        if not self.small:
-            return super().unique(prefix)
-        self._made.count += 1
-        return self.short_word(self._made.count, min(self.limit or 12, 12))
-
-    def short_word(self, number: int, length: int) -> str:
-        """A word of so many letters that this number, in this run, makes."""
-        start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
-        value, letters = start + number * 7919, ""
-        while len(letters) < length:
-            value, rest = divmod(value, len(ALPHABET))
-            letters += ALPHABET[rest]
-        return letters
-
-    def text_of(self, length: int, words: str = FILLER) -> str:
-        """A text of exactly so many ASCII characters, not sent before, without a space at either end."""
-        start = f"{self.unique()} " if length > SMALL else self.short_word(self._made.count + 1, min(length, 12))
-        self._made.count += 1
-        body = start + words * (max(0, length - len(start)) // len(words) + 1)
-        return tidy(body[:length])
-
     # -- requests --------------------------------------------------------------------------------------
 
     def minimal(self, name: str) -> dict[str, Any]:
-        model, text = {"model": self.model}, self.fit("hi")
-        if name in ("embed", "stream_embed", "count_tokens"):
-            return {"text": text, **model}
-        return {"texts": [text], **model} if name == "embed_batch" else {}
+        if name not in (*DOORS, "count_tokens"):
+            return {}
+        text = self.fit("hi")
+        return {**({"texts": [text]} if name == "embed_batch" else {"text": text}), "model": self.model}
 
     def with_text(self, name: str, text: str, **changed: Any) -> dict[str, Any]:
         """The arguments of an operation for this text."""
@@ -287,16 +198,17 @@ class Embedding(Counting):
         """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self._vectors]
-        other = self.anew() if missing else self
+        other = self.fresh() if missing else self
         for text in missing:
             self._vectors[keys[text]] = other.vector("embed_batch", text, **changed)
         return {text: self._vectors[key] for text, key in keys.items()}
 
-    def anew(self) -> Embedding:
-        """Another instance, that was not asked before."""
-        fresh = self.fresh()
-        assert isinstance(fresh, Embedding)
-        return fresh
+    def fresh(self) -> Embedding:
+        other = super().fresh()
+        assert isinstance(other, Embedding)
+        other.__dict__["model"] = self.model
+        other._refused, other._vectors = self._refused, self._vectors
+        return other
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -351,7 +263,7 @@ class Embedding(Counting):
     def noise(self) -> float:
         """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
         text = self.unique()
-        fresh = self.anew()
+        fresh = self.fresh()
         if fresh.client is not self.client:
             return distance(self.vector("embed", text), fresh.vector("embed", text))
         args = self.with_text("embed", text)
@@ -381,6 +293,9 @@ class Embedding(Counting):
         """
         return self.unknown_model(), f"{self.models()[0]}-{self.canary()}"
 
+    def tidy(self) -> None:
+        """Remove what was made: an embedding leaves nothing behind."""
+
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
@@ -391,7 +306,7 @@ class Embedding(Counting):
             if not isinstance(result, Mapping):
                 yield self.payloads[name], Violation("an object", type(result).__name__, "result")
             elif name == "get_stats":
-                yield from _statistics(result)
+                yield from statistics_problems(result)
         elif name in ("embed", "embed_batch"):
             schema = self.operation(name).payload or ""
             if problem := payload_problem(schema, result, self.settings.edition):
@@ -401,7 +316,7 @@ class Embedding(Counting):
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         found = chunk.get("embeddings")
         yield from self._sizes([each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else [])
-        if not _adds_up(chunk.get("usage")):
+        if not adds_up(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
 
     def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Iterator[tuple[str, Violation]]:
@@ -414,50 +329,6 @@ class Embedding(Counting):
                 yield "EMB-EMBED-2", Violation(f"{len(vector)}, the length of the vector", f"{stated}", "dimensions")
             if most is not None and len(vector) > most:
                 yield "EMB-DIM-2", Violation(f"at most {most} dimensions", f"{len(vector)}", "vector")
-
-
-def embeddings_of(result: Any) -> list[Mapping[str, Any]]:
-    """The embeddings of a result of `embed` or `embed_batch`, in any documented spelling (R14, R28)."""
-    if not isinstance(result, Mapping):
-        return []
-    found = result.get("embeddings")
-    if not isinstance(found, list):
-        found = result.get("results")
-    if not isinstance(found, list):
-        found = [result.get("embedding")]
-    return [each for each in found if isinstance(each, Mapping)]
-
-
-def streamed_embeddings(stream: StreamReply) -> list[Mapping[str, Any]]:
-    """The embeddings of all chunks, in order."""
-    listed = (chunk.get("embeddings") for chunk in stream.chunks)
-    return [each for found in listed if isinstance(found, list) for each in found if isinstance(each, Mapping)]
-
-
-def tidy(text: str) -> str:
-    """A text with a letter in the place of a space at either end."""
-    return ("x" if text[:1].isspace() else text[:1]) + text[1:-1] + ("x" if text[-1:].isspace() else text[1:][-1:])
-
-
-def unit(vector: Vector, path: str = "vector") -> None:
-    """A vector of approximately unit norm."""
-    expect.that(is_unit(vector), "a vector of unit norm", "another norm", path)
-
-
-def _statistics(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-    for key in STATISTICS:
-        value = result.get(key)
-        if value is not None and not (is_number(value) and value >= 0):
-            yield "EMB-STATS-1", Violation("a number that is not negative", type(value).__name__, f"result.{key}")
-
-
-def _adds_up(usage: Any) -> bool:
-    if not isinstance(usage, Mapping):
-        return True
-    prompt, completion, total = (usage.get(f"{part}_tokens") for part in ("prompt", "completion", "total"))
-    if not (isinstance(prompt, int) and isinstance(completion or 0, int) and isinstance(total, int)):
-        return True
-    return bool(prompt + (completion or 0) == total)
 
 
 @pytest.fixture

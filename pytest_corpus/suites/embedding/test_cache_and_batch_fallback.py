@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.embedding.batches import (
-    class_of,
-    each_its_own,
-    failures_of,
-    placed,
-    several,
+from pytest_corpus.suites.embedding.batches import class_of, each_its_own, failures_of, family_of, placed, several
+from pytest_corpus.suites.embedding.caching import (
+    asks_anew,
+    changed_from,
+    failing_batch,
+    given_by,
+    key_of,
+    left_of,
+    not_taken,
+    other_operations,
+    replayed,
+    told_of,
+    untouched,
 )
-from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding, embeddings_of
+from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
-from pytest_corpus.suites.embedding.test_truncation_and_text_length import cut, flag, truncates
-from pytest_corpus.suites.embedding.vectors import Vector, distance, is_unit, norm, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.embedding.texts import FILLER
+from pytest_corpus.suites.embedding.truncation import cut, flag, truncates
+from pytest_corpus.suites.embedding.vectors import is_unit, norm, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 
 ALIKE = ("other", "shorter", "letter", "far_end", "order", "joined")
 """How two texts may resemble each other."""
@@ -143,12 +146,14 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, door
     embedding.require(door)
     long = embedding.text_of(embedding.limited() + 9)
     short = left_of(embedding, long)
-    embedding.ask(door, short if first == "short" else long)
-    reply = embedding.embed(long if first == "short" else short)
+    embedding.ask(door, short if first == "short" else long, truncate=True)
+    reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
         cut(reply)
     else:
         expect.success(reply, "what is left to be embedded")
+        if flag(embedding.fresh().embed(short, truncate=True)) is True:
+            raise Blocked("EMB-TRUNC-2", "a text of the limit's length is said to be cut")
         expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
 
 
@@ -159,13 +164,12 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, door: st
     """A text that was truncated once is refused all the same where it may not be truncated."""
     truncates(embedding)
     embedding.require(door)
-    for text in (embedding.text_of(embedding.limited() + more) for more in (1, 40)):
+    for text in (embedding.text_of(embedding.limited() + more) for more in (7, 40)):
         fresh = embedding.text_of(embedding.limited() + 5)
         if not embedding.embed(fresh, truncate=False).is_a("TextTooLong"):
             raise Blocked("EMB-TRUNC-3", "a text that may not be cut is not refused")
         embedding.ask(door, text, truncate=True)
         expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
-        cut(embedding.embed(text, truncate=True))
 
 
 @pytest.mark.core
@@ -241,13 +245,18 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, door: st
     embedding.require(door)
     key, args = f"key-{embedding.canary()}", embedding.distinct(door)
     one, other = ({"idempotency_key": key, "tenant": f"tenant-{embedding.canary()}"} for _ in range(2))
+    if embedding.capabilities.caches:
+        plain = embedding.distinct(door)
+        embedding.invoke(door, plain, {"tenant": one["tenant"]})
+        if not embedding.invoke(door, plain, {"tenant": other["tenant"]}).exchange.reached_provider:
+            raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another")
     asks_anew(embedding, door, args, args, one, other)
     anew = embedding.distinct(door)
     asks_anew(embedding, door, anew, anew, one, {"idempotency_key": key})
 
 
 @pytest.mark.requirement("EMB-IDEM-1")
-@pytest.mark.parametrize("what", ["plain", "normalized", "truncated", "batch"])
+@pytest.mark.parametrize("what", ["plain", "normalized", "truncated", "batch", "failures"])
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
@@ -258,11 +267,12 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     again = embedding.call(name, args, ctx)
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
-    one, other = embedding.embedding(first), embedding.embedding(again)
-    vectors = vector_of(one), vector_of(other)
-    if vectors[0] is None:
+    one, other = (given_by(reply) for reply in (first, again))
+    if not one[0]:
         raise NotApplicable("the first call gives no vector")
-    expect.that(vectors[1] and embedding.same(vectors[0], vectors[1]), "the vector of the first call", "another one")
+    expect.that(one[1] == other[1], "the failures of the first call", "others", "result")
+    alike = len(one[0]) == len(other[0]) and all(map(embedding.same, one[0], other[0]))
+    expect.that(alike, "the vectors of the first call", "others")
     expect.that(bool(flag(first)) is bool(flag(again)), "the flag of the first call", "the other", "result.truncated")
 
 
@@ -298,12 +308,24 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
         expect.that(TAXONOMY[name].family == canonical, canonical, name, "result.failed_texts.error")
 
 
+@pytest.mark.requirement("EMB-BATCH-16")
+@pytest.mark.parametrize("position", [0, 1, 3])
+def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
+    """Where the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
+    _, _, reply, _ = failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
+    failures = failures_of(reply.result)
+    if not failures:
+        raise NotApplicable("no text is reported as failed")
+    families = {family_of(failure) for failure in failures}
+    expect.that("BadRequest" in families, "BadRequest among the failures", "none", "result.failed_texts.error")
+
+
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """Where a batch that the provider refuses is embedded text by text, each text keeps its place."""
     many = several(embedding, 5)
     embedding.provider_op("embed_batch")
-    fresh = embedding.anew()
+    fresh = embedding.fresh()
     texts = arranged(embedding, "mixed", many)
     fresh.client.provider.clear()
     plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=20)
@@ -313,138 +335,3 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
         raise NotApplicable("a batch that the provider refuses is refused whole")
     found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
-
-
-def asks_anew(
-    embedding: Embedding,
-    door: str,
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
-    *contexts: Mapping[str, Any],
-    first_door: str = "",
-) -> None:
-    """The second of two requests reaches the provider although the first was answered before."""
-    embedding.provider_op(door)
-    first_ctx, second_ctx = contexts or ({}, {})
-    works(embedding.invoke(first_door or door, first, first_ctx), "an embedding")
-    reply = embedding.invoke(door, second, second_ctx)
-    works(reply, "an embedding")
-    asked = reply.exchange.reached_provider
-    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
-
-
-def untouched(embedding: Embedding) -> Embedding:
-    """Another instance, whose cache is empty.
-
-    Raises:
-        NotAssessed: the factory always gives the same one.
-    """
-    fresh = embedding.anew()
-    if fresh.client is embedding.client:
-        raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
-    return fresh
-
-
-def not_taken(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
-    """A vector is that of its own request, and not that of the first one."""
-    if embedding.same(first, truth) or embedding.same(found, truth, 0.02):
-        return
-    near = distance(found, first) < distance(found, truth)
-    expect.that(not near, "the vector of this request", "that of the one before")
-
-
-def left_of(embedding: Embedding, text: str) -> str:
-    """What is left of a truncated text, as another instance says, or else its beginning."""
-    reply = untouched(embedding).embed(text, truncate=True)
-    told = reply.result.get("text") if isinstance(reply.result, dict) else None
-    if flag(reply) is not True:
-        raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")
-    within = isinstance(told, str) and 0 < len(told) <= embedding.limited()
-    return told if within and isinstance(told, str) else text[: embedding.limited()]
-
-
-def key_of(embedding: Embedding) -> dict[str, Any]:
-    """A context with an idempotency key and a tenant."""
-    return {"idempotency_key": f"key-{embedding.canary()}", "tenant": f"tenant-{embedding.canary()}"}
-
-
-def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
-    """The arguments of a request that differs from that for `text` in one respect.
-
-    Raises:
-        NotApplicable: the adapter does not offer it.
-    """
-    args = embedding.with_text("embed", text)
-    if changed == "text":
-        return {**args, "text": embedding.unique()}
-    if changed == "normalize":
-        embedding.normalizes()
-        return {**args, "normalize": True}
-    if changed == "truncate":
-        return {**args, "text": embedding.text_of(embedding.limited() + 3), "truncate": False}
-    if changed == "model":
-        models = embedding.able()
-        if len(models) < 2:
-            raise NotApplicable("fewer than two models are listed")
-        return {**args, "model": models[1]}
-    return args
-
-
-def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
-    """Other operations under the key of an `embed` answer as they do without it."""
-    if embedding.offers("count_tokens"):
-        counted = embedding.with_text("count_tokens", text)
-        alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
-        keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
-        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
-    if embedding.offers("embed_batch"):
-        reply = embedding.call("embed_batch", embedding.with_text("embed_batch", text), ctx)
-        result = expect.success(reply, "a batch")
-        listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
-        expect.that(listed, "the result of a batch", "another result", "result")
-
-
-def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
-    """An operation and its arguments."""
-    if what == "batch":
-        return "embed_batch", {
-            **embedding.minimal("embed_batch"),
-            "texts": arranged(embedding, "plain", several(embedding, 3, least=1)),
-        }
-    if what == "normalized":
-        embedding.normalizes()
-        return "embed", embedding.with_text("embed", embedding.unique(), normalize=True)
-    if what == "truncated":
-        truncates(embedding)
-        return "embed", embedding.with_text("embed", embedding.text_of(embedding.limited() + 11))
-    return "embed", embedding.with_text("embed", embedding.unique())
-
-
-def failing_batch(embedding: Embedding, kind: str, position: int, way: str) -> tuple[Embedding, list[str], Reply, int]:
-    """A batch during which calls of the provider fail, of an instance that was not asked before, and how many fail.
-
-    Where an adapter asks the provider text by text, one of these calls fails; where it falls back to that, the call
-    for the whole batch fails before.
-    """
-    texts = arranged(embedding, "plain", several(embedding, 5))
-    embedding.provider_op("embed_batch")
-    fresh = embedding.anew()
-    provider = fresh.client.provider
-    provider.clear()
-    plans = [provider.plan(kind, times=1)] if way == "fallback" else []
-    if position:
-        provider.plan("slow", times=position)
-    plans.append(provider.plan(kind, times=1))
-    reply = fresh.batch(texts)
-    expect.readable(reply)
-    provider.clear()
-    if not plans[-1].fired:
-        raise NotApplicable("a batch is embedded with fewer calls of the provider")
-    return fresh, texts, reply, len(plans)
-
-
-def told_of(reply: Reply, texts: list[str]) -> Reply:
-    """A reply of which each text must be told: a silent loss is the finding of the test at hand."""
-    told = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
-    expect.that(told == len(texts), f"{len(texts)} texts embedded or reported", f"{told} of them", "result")
-    return reply

@@ -10,7 +10,8 @@ from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.embedding.probe import STATISTICS, Embedding, embedding
+from pytest_corpus.suites.embedding.answers import STATISTICS
+from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.embedding.vectors import is_number
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable
@@ -76,6 +77,20 @@ def test_statistics_move(embedding: Embedding, name: str) -> None:
     after: Any = statistics_of(embedding).get(name)
     grown = after - before if is_number(after) else 0
     expect.that(grown >= 3, "three more, or more", "fewer", f"result.{name}")
+
+
+@pytest.mark.requirement("EMB-STATS-2")
+def test_a_batch_moves_statistics(embedding: Embedding) -> None:
+    """After a batch, the total of texts has grown by at least as many as it had."""
+    embedding.require("get_stats", "embed_batch")
+    texts = [embedding.unique() for _ in range(embedding.room(3))]
+    before: Any = statistics_of(embedding).get("total_texts")
+    if not is_number(before):
+        raise NotApplicable("total_texts is not reported")
+    expect.success(embedding.batch(texts), "a batch")
+    after: Any = statistics_of(embedding).get("total_texts")
+    grown = after - before if is_number(after) else 0
+    expect.that(grown >= len(texts), f"{len(texts)} more, or more", "fewer", "result.total_texts")
 
 
 @pytest.mark.requirement("EMB-STATS-2")

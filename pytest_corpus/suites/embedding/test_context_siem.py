@@ -10,7 +10,8 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability, failed_stream
 from pytest_corpus.suites.embedding.batches import failures_of, several
-from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding
+from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.texts import FILLER
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.parameters import rules
@@ -48,12 +49,18 @@ class TestStreamObservability(StreamObservability):
 
     @pytest.mark.requirement("EMB-OBS-1")
     def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
-        """A stream that fails in the middle has one final outcome."""
+        """A stream that fails before its first chunk has one final outcome."""
         counted_once(failed_stream(subject))
 
 
 class TestPrivacy(Privacy):
     """Content, tenants, keys and provider texts."""
+
+
+@pytest.mark.requirement("EMB-OBS-1")
+def test_the_outcome_of_a_stream_that_breaks_off_is_counted_once(embedding: Embedding) -> None:
+    """A stream that fails after its first chunk has one final outcome."""
+    counted_once(failed_stream(embedding, at_chunk=1))
 
 
 @pytest.mark.requirement("COM-OBS-13")

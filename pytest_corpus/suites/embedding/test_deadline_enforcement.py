@@ -41,7 +41,7 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 
 def hung(embedding: Embedding) -> None:
     """A batch whose provider never answers."""
-    fresh = embedding.anew()
+    fresh = embedding.fresh()
     texts = arranged(embedding, "plain", embedding.room(3))
     plan = fresh.plan("hang", "embed_batch")
     args = {**fresh.minimal("embed_batch"), "texts": texts}

@@ -8,8 +8,9 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import FAILURES, works
 from pytest_corpus.suites.common.faults import KINDS, ContentFilter, Faults, StreamFaults, context, struck
+from pytest_corpus.suites.embedding.answers import embeddings_of
 from pytest_corpus.suites.embedding.batches import failures_of, family_of
-from pytest_corpus.suites.embedding.probe import Embedding, embedding, embeddings_of
+from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.reply import Reply
@@ -46,7 +47,7 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
 def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) -> None:
     """One failure of the provider does not stay: the next batch has no failed text."""
     embedding.provider_op("embed_batch")
-    fresh = embedding.anew()
+    fresh = embedding.fresh()
     args = fresh.distinct("embed_batch")
     plan = fresh.plan(kind, "embed_batch", times=1)
     fresh.call("embed_batch", args)

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect, generate
+from pytest_corpus.suites.embedding.answers import unit
 from pytest_corpus.suites.embedding.batches import placed, several
-from pytest_corpus.suites.embedding.probe import DOORS, FILLER, Embedding, embedding, unit
-from pytest_corpus.suites.embedding.test_embed_basic import SCRIPTS, UNRELATED, only
-from pytest_corpus.suites.embedding.vectors import cosine, distance, is_unit, norm, vector_of
+from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.singles import any_script, only
+from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.vectors import cosine, is_unit, norm, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.suites.reply import StreamReply
 
@@ -60,6 +62,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
 def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many: int) -> None:
     """With `normalize`, each vector of a batch has norm 1, whichever listed model embeds."""
     embedding.normalizes()
+    any_script(embedding, *TEXTS.values())
     many = several(embedding, many, least=1)
     for model in embedding.able("embed_batch"):
         alone(embedding, model)
@@ -76,10 +79,11 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
 def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, each vector of a stream has norm 1, whichever listed model embeds."""
     embedding.normalizes()
+    any_script(embedding, TEXTS[kind])
     embedding.require("stream_embed")
     for model in embedding.able("stream_embed"):
         alone(embedding, model)
-        stream = embedding.streamed(embedding.fit(TEXTS[kind]), model=model, normalize=True)
+        stream = embedding.fresh().streamed(embedding.fit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
         for vector in only(embedding, stream):
             unit(vector, "chunk.embeddings")

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.common.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
+from pytest_corpus.suites.embedding.probe import Embedding, embedding
+from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
+from pytest_corpus.suites.embedding.vectors import distance, vector_of
 from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.outcomes import Blocked
+from pytest_corpus.suites.reply import Reply
 
 pytestmark = pytest.mark.wire
 
@@ -29,3 +35,25 @@ class TestStreamDoor(StreamDoor):
 
 class TestStreaming(Streaming):
     """Frames and terminals."""
+
+
+@pytest.mark.requirement("COM-CONC-1")
+@pytest.mark.parametrize("door", ["embed", "embed_batch"])
+def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, door: str) -> None:
+    """Texts that no cache knows, sent together, get each its own vector."""
+    embedding.require(door)
+    texts = arranged(embedding, "plain", max(2, min(6, embedding.capabilities.limit("concurrency") or 6)))
+    requests = [embedding.envelope(door, embedding.with_text(door, text)) for text in texts]
+    replies = [Reply(exchange) for exchange in embedding.fresh().client.send_all(requests, embedding.component)]
+    other = embedding.fresh()
+    own = [other.vector(door, text) for text in texts]
+    slack = 1e-6 + 10 * embedding.noise
+    for number, reply in enumerate(replies):
+        if reply.is_a("ResourceExhausted", "Unavailable"):
+            continue
+        expect.success(reply, "the answer that the request gets alone")
+        vector = vector_of(embedding.embedding(reply))
+        if vector is None:
+            raise Blocked(embedding.payloads[door], f"{door} gives no vector")
+        apart = [distance(vector, each) for each in own]
+        expect.that(apart[number] <= min(apart) + slack, "the vector of this text", "that of another text")

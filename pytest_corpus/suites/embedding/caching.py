@@ -1,0 +1,172 @@
+"""Requests of which one must not be answered as another was, and providers that fail on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.embedding.answers import embeddings_of
+from pytest_corpus.suites.embedding.batches import failures_of, several
+from pytest_corpus.suites.embedding.probe import Embedding
+from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
+from pytest_corpus.suites.embedding.truncation import flag, truncates
+from pytest_corpus.suites.embedding.vectors import Vector, distance, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
+
+
+def asks_anew(
+    embedding: Embedding,
+    door: str,
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    *contexts: Mapping[str, Any],
+    first_door: str = "",
+) -> None:
+    """The second of two requests reaches the provider although the first was answered before."""
+    embedding.provider_op(door)
+    embedding.tells_apart()
+    first_ctx, second_ctx = contexts or ({}, {})
+    works(embedding.invoke(first_door or door, first, first_ctx), "an embedding")
+    reply = embedding.invoke(door, second, second_ctx)
+    works(reply, "an embedding")
+    asked = reply.exchange.reached_provider
+    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+
+
+def untouched(embedding: Embedding) -> Embedding:
+    """Another instance, whose cache is empty; this one, where there is no other and it asked the provider just now.
+
+    Raises:
+        NotAssessed: the factory always gives the same one, and it may have answered from its cache.
+    """
+    embedding.tells_apart()
+    fresh = embedding.fresh()
+    if fresh.client is embedding.client:
+        if embedding.client.exchanges and embedding.client.exchanges[-1].reached_provider:
+            return embedding
+        raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
+    return fresh
+
+
+def not_taken(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
+    """A vector is that of its own request, and not that of the first one."""
+    if embedding.same(first, truth) or embedding.same(found, truth, 0.02):
+        return
+    near = distance(found, first) < distance(found, truth)
+    expect.that(not near, "the vector of this request", "that of the one before")
+
+
+def left_of(embedding: Embedding, text: str) -> str:
+    """What is left of a truncated text, as another instance says, or else its beginning."""
+    fresh = embedding.fresh()
+    if fresh.client is embedding.client:
+        return text[: embedding.limited()]
+    reply = fresh.embed(text, truncate=True)
+    told = reply.result.get("text") if isinstance(reply.result, dict) else None
+    if flag(reply) is not True:
+        raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")
+    within = isinstance(told, str) and 0 < len(told) <= embedding.limited()
+    return told if within and isinstance(told, str) else text[: embedding.limited()]
+
+
+def key_of(embedding: Embedding) -> dict[str, Any]:
+    """A context with an idempotency key and a tenant."""
+    return {"idempotency_key": f"key-{embedding.canary()}", "tenant": f"tenant-{embedding.canary()}"}
+
+
+def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
+    """The arguments of a request that differs from that for `text` in one respect.
+
+    Raises:
+        NotApplicable: the adapter does not offer it.
+    """
+    args = embedding.with_text("embed", text)
+    if changed == "text":
+        return {**args, "text": embedding.unique()}
+    if changed == "normalize":
+        embedding.normalizes()
+        return {**args, "normalize": True}
+    if changed == "truncate":
+        return {**args, "text": embedding.text_of(embedding.limited() + 3), "truncate": False}
+    if changed == "model":
+        models = embedding.able()
+        if len(models) < 2:
+            raise NotApplicable("fewer than two models are listed")
+        return {**args, "model": models[1]}
+    return args
+
+
+def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
+    """Other operations under the key of an `embed` answer as they do without it."""
+    if embedding.offers("count_tokens"):
+        counted = embedding.with_text("count_tokens", text)
+        alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
+        keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
+        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
+    if embedding.offers("embed_batch"):
+        reply = embedding.call("embed_batch", embedding.with_text("embed_batch", text), ctx)
+        result = expect.success(reply, "a batch")
+        listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
+        expect.that(listed, "the result of a batch", "another result", "result")
+
+
+def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
+    """An operation and its arguments."""
+    if what == "batch":
+        return "embed_batch", {
+            **embedding.minimal("embed_batch"),
+            "texts": arranged(embedding, "plain", several(embedding, 3, least=1)),
+        }
+    if what == "failures":
+        texts = arranged(embedding, "plain", several(embedding, 3))
+        texts[0] = embedding.text_of(embedding.limited() + 11)
+        return "embed_batch", {**embedding.minimal("embed_batch"), "texts": texts, "truncate": False}
+    if what == "normalized":
+        embedding.normalizes()
+        return "embed", embedding.with_text("embed", embedding.unique(), normalize=True)
+    if what == "truncated":
+        truncates(embedding)
+        return "embed", embedding.with_text("embed", embedding.text_of(embedding.limited() + 11))
+    return "embed", embedding.with_text("embed", embedding.unique())
+
+
+def given_by(reply: Reply) -> tuple[list[list[float]], list[Any]]:
+    """The vectors of an answer, and the positions of its failed texts."""
+    vectors = [vector_of(each) for each in embeddings_of(reply.result)]
+    failed = [failure.get("index") for failure in failures_of(reply.result)]
+    return [vector for vector in vectors if vector], failed
+
+
+def failing_batch(
+    embedding: Embedding, kind: str, position: int, way: str, before: str = ""
+) -> tuple[Embedding, list[str], Reply, int]:
+    """A batch during which calls of the provider fail, of an instance that was not asked before, and how many fail.
+
+    Where an adapter asks the provider text by text, one of these calls fails; where it falls back to that, the call
+    for the whole batch fails before, in the same way or in that of `before`.
+    """
+    texts = arranged(embedding, "plain", several(embedding, 5))
+    embedding.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    provider = fresh.client.provider
+    provider.clear()
+    plans = [provider.plan(before or kind, times=1)] if way == "fallback" else []
+    if position:
+        provider.plan("slow", times=position)
+    plans.append(provider.plan(kind, times=1))
+    reply = fresh.batch(texts)
+    expect.readable(reply)
+    provider.clear()
+    if not plans[-1].fired:
+        raise NotApplicable("a batch is embedded with fewer calls of the provider")
+    return fresh, texts, reply, len(plans)
+
+
+def told_of(reply: Reply, texts: list[str]) -> Reply:
+    """A reply of which each text must be told: a silent loss is the finding of the test at hand."""
+    told = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
+    expect.that(told == len(texts), f"{len(texts)} texts embedded or reported", f"{told} of them", "result")
+    return reply

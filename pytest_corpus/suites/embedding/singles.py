@@ -1,0 +1,74 @@
+"""What a text gets of an operation that embeds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_corpus.suites import expect
+from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.batches import belongs, several
+from pytest_corpus.suites.embedding.probe import Embedding
+from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS
+from pytest_corpus.suites.embedding.vectors import plain, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
+from pytest_corpus.suites.reply import StreamReply
+
+
+def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
+    """The texts of an answer are those that were sent."""
+    several(embedding, 1, least=1) if door == "embed_batch" else embedding.require(door)
+    for number, model in enumerate(embedding.able(door)):
+        texts = (
+            [*SCRIPTS.values(), FILLER.strip()] if not number and door == "embed" else [SCRIPTS["latin"], FILLER * 2]
+        )
+        for sent in map(embedding.fit, (*texts, embedding.unique())):
+            reply = embedding.ask(door, sent, model=model)
+            if reply.is_error or not embedding.holds(sent):
+                continue
+            for told in texts_of(reply):
+                kept = told == sent if exact else belongs(embedding, told, sent)
+                if exact and not belongs(embedding, told, sent):
+                    raise Blocked("EMB-EMBED-3", "another text comes back")
+                where = f"the text that was sent{', letter by letter' if exact else ''}"
+                expect.that(kept, where, f"a text of {len(plain(told))} characters", "text")
+
+
+def any_script(embedding: Embedding, *texts: str) -> None:
+    """Go on only where `embed` takes these texts, whatever their script.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    if any(embedding.embed(embedding.fit(text)).is_error for text in texts if not text.isascii()):
+        raise Blocked("EMB-EMBED-4", "embed refuses a text of another script")
+
+
+def texts_of(reply: Any) -> list[str]:
+    """Every text that an answer gives back."""
+    found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
+    top = None if isinstance(reply, StreamReply) else reply.result.get("text")
+    if len(found) > 1:
+        return []
+    return [text for text in (top, *(each.get("text") for each in found)) if isinstance(text, str)]
+
+
+def only(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
+    """The vectors of a finished stream."""
+    embedding.fits(stream)
+    found = (vector_of(each) for each in streamed_embeddings(expect.finished(stream)))
+    return [vector for vector in found if vector is not None]
+
+
+def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
+    """The one vector of a stream.
+
+    Raises:
+        NotApplicable: it gives several: the text in parts.
+    """
+    embedding.require("stream_embed")
+    found = only(embedding, embedding.streamed(text, **changed))
+    if not found:
+        raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
+    if len(found) > 1:
+        raise NotApplicable("a stream gives several embeddings")
+    return found[0]
