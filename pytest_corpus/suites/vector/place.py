@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply
-from pytest_corpus.suites.vector.geometry import Components, canonical, direction
+from pytest_corpus.suites.vector.geometry import Components, canonical, direction, is_number
 
 if TYPE_CHECKING:
     from pytest_corpus.suites.vector.probe import Vector
@@ -47,7 +48,8 @@ class Place:
         """Note what may be found from now on."""
         for item in items:
             name, components = item.get("id"), item.get("vector")
-            if isinstance(name, str) and isinstance(components, list) and len(components) == self.dimensions:
+            usual = isinstance(components, list) and len(components) == self.dimensions
+            if isinstance(name, str) and usual and all(map(is_number, components)) and all(map(isfinite, components)):
                 self.known.setdefault(name, []).append(components)
         self.filled = self.filled or bool(items)
 

@@ -95,7 +95,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         vector.several()
     first = vector.item(20, {"kind": "first"})
     other = {
-        "id": {**first, "id": vector.name()},
+        "id": {**(first if vector.at_most(2) > 1 else vector.item(100, {"kind": "first"})), "id": vector.name()},
         "vector": {**first, "vector": direction(150, vector.dimensions)},
         "metadata": {**first, "metadata": {"kind": "other"}},
     }.get(differing, first)
@@ -104,9 +104,8 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
     second = vector.place() if differing == "namespace" else place
     expect.success(place.upsert(first, **key), "an upsert")
     expect.success(second.upsert(other, *([more] if differing == "length" else []), **key), "another upsert")
-    found = exactly(
-        second, *{item["id"]: item for item in (first, other)}.values(), *([more] if differing == "length" else [])
-    )
+    wanted = [other] if other["id"] == first["id"] else [first, other]
+    found = exactly(second, *wanted, *([more] if differing == "length" else []))
     expect.that(described_by(found[other["id"]], other["metadata"]), "the metadata of the second", "others")
     if differing == "vector" and vector.dimensions > 1:
         place.put(vector.item(60))
