@@ -31,11 +31,11 @@ class Model:
         self.places: dict[int, Place] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
 
-    def call(self, name: str, args: Mapping[str, Any]) -> Reply:
+    def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
         """Call an operation and note its envelope."""
         envelope = self.vector.envelope(name, args)
         self.envelopes.append(envelope)
-        return self.vector.ready(lambda: self.vector.send(envelope), any(self.held.values()))
+        return self.vector.ready(lambda: self.vector.send(envelope), filled)
 
     def done(self, name: str, args: Mapping[str, Any]) -> Any:
         """The result of an operation that must succeed."""
@@ -104,7 +104,7 @@ class Model:
         name, args = "query", query
         if batched:
             name, args = "batch_query", {"queries": [query], **self.at(where).args()}
-        reply = self.call(name, args)
+        reply = self.call(name, args, bool(self.held[where]))
         if reply.is_a("IndexNotReady") and not self.held[where]:
             return
         result = expect.success(reply, f"an answer to {name} after this sequence")

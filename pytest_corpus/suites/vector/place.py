@@ -26,7 +26,7 @@ class Place:
     def __init__(self, vector: Vector, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]) -> None:
         self.vector, self.name, self.dimensions, self.metric, self.ctx = vector, name, dimensions, metric, ctx
         self.known: dict[str, list[Components]] = {}
-        self.filled = False
+        self.held: set[str] = set()
 
     @property
     def truth(self) -> str | None:
@@ -42,7 +42,10 @@ class Place:
     def upsert(self, *items: Item, **context: Any) -> Reply:
         """Upsert in one call, whatever comes of it."""
         self.know(*items)
-        return self.vector.call("upsert", self.args(vectors=list(items)), {**self.ctx, **context})
+        reply = self.vector.call("upsert", self.args(vectors=list(items)), {**self.ctx, **context})
+        if reply.is_success and not failures_of(reply.result):
+            self.held.update(str(item.get("id")) for item in items)
+        return reply
 
     def know(self, *items: Item) -> None:
         """Note what may be found from now on."""
@@ -51,7 +54,6 @@ class Place:
             usual = isinstance(components, list) and len(components) == self.dimensions
             if isinstance(name, str) and usual and all(map(is_number, components)) and all(map(isfinite, components)):
                 self.known.setdefault(name, []).append(components)
-        self.filled = self.filled or bool(items)
 
     def put(self, *items: Item) -> None:
         """Upsert, in as many calls as limits ask for, to go on with.
@@ -65,6 +67,8 @@ class Place:
 
     def delete(self, **args: Any) -> Reply:
         """Delete, whatever comes of it."""
+        ids = args.get("ids")
+        self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else set()
         return self.vector.call("delete", self.args(**args), self.ctx)
 
     def remove(self, *names: str) -> None:
@@ -86,7 +90,7 @@ class Place:
         """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
         wanted = direction(45, self.dimensions) if vector is None else vector
         request = self.args(vector=list(wanted), top_k=self.vector.at_most(top_k), **args)
-        return self.vector.ready(lambda: self.vector.call("query", request, self.ctx), self.filled)
+        return self.vector.ready(lambda: self.vector.call("query", request, self.ctx), bool(self.held))
 
     def matches(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[Mapping[str, Any]]:
         """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY."""

@@ -277,7 +277,6 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     item, name = vector.item(40), vector.name("shared")
     one = vector.place(item, tenant=f"tenant-{vector.canary()}", name=name)
     nobody = vector.place(name=name)
-    nobody.filled = False
     expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)
 

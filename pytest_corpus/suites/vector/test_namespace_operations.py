@@ -116,7 +116,6 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
     nothing(vector.call("query", place.args(vector=items[0]["vector"], top_k=1)))
     again = vector.place(name=place.name)
-    again.filled = False
     nothing(again.ask(items[0]["vector"], 2))
     fresh = vector.item(60)
     again.put(fresh)

@@ -212,7 +212,6 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Non
         item = vector.item(30)
         place.put(item)
         place.remove(item["id"])
-    place.filled = False
     reply = place.ask()
     expect.either(reply, "IndexNotReady")
     if reply.is_success:
