@@ -75,7 +75,7 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
     def machine() -> Any:
         if runs.over:
             runs.stopped = True
-            raise _Over
+            raise _Over("the time is up")
         made = machine_class()
         tear_down = made.teardown
 

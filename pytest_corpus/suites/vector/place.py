@@ -51,8 +51,9 @@ class Place:
         """Note what may be found from now on."""
         for item in items:
             name, components = item.get("id"), item.get("vector")
-            usual = isinstance(components, list) and len(components) == self.dimensions
-            if isinstance(name, str) and usual and all(map(is_number, components)) and all(map(isfinite, components)):
+            if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
+                continue
+            if all(is_number(component) and isfinite(component) for component in components):
                 self.known.setdefault(name, []).append(components)
 
     def put(self, *items: Item) -> None:

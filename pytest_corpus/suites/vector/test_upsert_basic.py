@@ -60,7 +60,7 @@ TWINS = {
 }
 """Ends of ids that only resemble each other."""
 
-STEPS, SEQUENCES = 14, 12
+STEPS, SEQUENCES = 12, 15
 """How long, and how many, the random sequences are."""
 
 FAULTY = ("no_vector", "wrong_type", "wrong_dimension", "no_id")
