@@ -13,7 +13,15 @@ from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.parameters import rules
 from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
-from pytest_corpus.suites.vector.place import Place, id_of, matches_of, metadata_of, results_of, vector_of
+from pytest_corpus.suites.vector.place import (
+    Place,
+    failures_of,
+    id_of,
+    matches_of,
+    metadata_of,
+    results_of,
+    vector_of,
+)
 from pytest_corpus.suites.vector.probe import Vector, vector
 from pytest_corpus.suites.vector.ranking import Ranking, rankings
 
@@ -118,6 +126,17 @@ def test_metadata_are_in_the_matches(vector: Vector, more: dict[str, Any], vecto
         if item["id"] in found:
             held = described_by(found[item["id"]], item["metadata"])
             expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
+
+
+@pytest.mark.requirement("VEC-QUERY-7")
+def test_metadata_are_in_the_matches_of_a_filter(vector: Vector) -> None:
+    """A query with a filter gives metadata as one without it does."""
+    vector.need_filters()
+    place, items = fan(vector)
+    found = place.matches(items[0]["vector"], 5, filter={"part": items[0]["metadata"]["part"]})
+    for match in found[:1]:
+        held = described_by(match, items[0]["metadata"])
+        expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
 
 
 @pytest.mark.requirement("VEC-QUERY-16")
