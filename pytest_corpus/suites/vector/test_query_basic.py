@@ -11,6 +11,7 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.reply import Reply
 from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
 from pytest_corpus.suites.vector.place import (
@@ -358,3 +359,37 @@ def textbook(ranking: Ranking, metric: str) -> None:
     )
     squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
     expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
+
+
+@pytest.mark.requirement("COM-NUM-2")
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("component", [0.0, 1e200], ids=["zero", "huge"])
+def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str, component: float) -> None:
+    """A vector of zeros, or of huge components, may be refused; no answer about it holds NaN or an infinity."""
+    vector.need_namespaces()
+    offered = [name for name in vector.metrics if canonical(name) == metric]
+    if not offered:
+        raise NotApplicable(f"capabilities do not list {metric}")
+    place = vector.place(vector.item(20), metric=offered[0])
+    extreme = [component] * vector.dimensions
+    place.upsert({**vector.item(), "vector": extreme})
+    for wanted in (extreme, direction(20, vector.dimensions)):
+        reply = place.ask(wanted, 2)
+        expect.readable(reply)
+        holds("COM-NUM-2", reply, vector)
+
+
+@pytest.mark.requirement("COM-CONC-1")
+def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
+    """Queries that were never asked before, sent together, each find the vector that they look for."""
+    if vector.dimensions < 2:
+        raise NotAssessed("on a line the nearest vector depends on the metric")
+    place, items = fan(vector)
+    place.ids(direction(30, vector.dimensions), 2)
+    items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
+    requests = [vector.envelope("query", place.args(vector=item["vector"], top_k=1)) for item in items]
+    exchanges = vector.client.send_all(requests, vector.component)
+    for item, reply in zip(items, map(Reply, exchanges), strict=True):
+        if reply.is_success:
+            found = [id_of(match) for match in place.own(matches_of(reply.result))]
+            expect.that(found == [item["id"]], "the vector that the query looks for", "another answer")
