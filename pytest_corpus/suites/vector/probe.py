@@ -45,7 +45,7 @@ class Vector(VectorRequests):
         self._obstacles: list[Undecided] = []
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
-        self.broken: tuple[str, ...] | None = None
+        self.broken: dict[str, tuple[str, ...]] | None = None
 
     def root_cause(self, requirement: str) -> Blocked | None:
         return root_cause(self, requirement)
