@@ -123,7 +123,8 @@ class VectorOffers(Subject):
         if not self.filters:
             raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self.require("query")
-        reply = self.call("query", {**self.minimal("query"), "filter": {"kind": "home"}})
+        query = {**self.minimal("query"), "filter": {"kind": "home"}}
+        reply = self.ready(lambda: self.call("query", query), True)
         if reply.is_error:
             raise Blocked("VEC-FILTER-1", f"a plain filter is answered with {reply}")
 

@@ -64,14 +64,14 @@ class Place:
         Raises:
             Blocked: something is refused or not stored by its own report.
         """
-        size = self.vector.batch or len(items)
+        size = self.vector.batch or len(items) or 1
         for start in range(0, len(items), size):
             stored(self.upsert(*items[start : start + size]), len(items[start : start + size]))
 
     def delete(self, **args: Any) -> Reply:
         """Delete, whatever comes of it."""
         ids = args.get("ids")
-        self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else set()
+        self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else self.held
         return self.vector.call("delete", self.args(**args), self.ctx)
 
     def remove(self, *names: str) -> None:
@@ -80,7 +80,7 @@ class Place:
         Raises:
             Blocked: it is refused.
         """
-        size = self.vector.batch or len(names)
+        size = self.vector.batch or len(names) or 1
         for start in range(0, len(names), size):
             reply = self.delete(ids=list(names[start : start + size]))
             expect.readable(reply)

@@ -184,10 +184,11 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
     name, args = replayed(vector, place, write, item)
     first = vector.call(name, args, key)
     expect.success(first, f"a {name}")
-    if write.endswith("namespace"):
-        place = vector.place(later, tenant=owner, name=args["namespace"])
-    else:
-        place.put(later)
+    if write == "create_namespace":
+        place = Place(vector, args["namespace"], args["dimensions"], vector.metric, place.ctx)
+    elif write == "delete_namespace":
+        place = vector.place(tenant=owner, name=args["namespace"])
+    place.put(later)
     again = vector.call(name, args, key)
     expect.that(again.is_success, "the answer of the first call", str(again))
     if name in ("upsert", "delete"):

@@ -410,6 +410,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     ]
     if len(taken) < 2:
         raise NotAssessed("too few of the upserts were accepted")
+    place.held.update(item["id"] for item in taken)
     found = present(place, *taken)
     mixed = [item for item in taken if not described_by(found[item["id"]], item["metadata"])]
     expect.that(not mixed, "its own metadata with each vector", "those of another")
