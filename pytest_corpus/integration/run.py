@@ -81,8 +81,12 @@ class Trial:
         except Undecided as undecided:
             self._leave_open(undecided, subject)
         except Violation as violation:
+            evidence = violation.replay or self._last(subject)
+            if cause := self._cause(subject):
+                self._leave_open(cause, subject)
+                return
             self.outcome = "violated"
-            self._find(self.requirement.id, violation, violation.replay or self._last(subject))
+            self._find(self.requirement.id, violation, evidence)
             raise
         except Unresponsive as silent:
             self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
@@ -104,6 +108,13 @@ class Trial:
             violation = Violation(self.requirement.text, undecided.reason)
             self._find(self.requirement.id, violation, self._last(subject))
             raise violation
+
+    def _cause(self, subject: Subject) -> Blocked | None:
+        """The finding of another requirement that explains a violation; none where the adapter does not answer."""
+        try:
+            return subject.root_cause(self.requirement.id)
+        except (Unresponsive, DeclarationError):
+            return None
 
     @staticmethod
     def _last(subject: Subject) -> Exchange | None:

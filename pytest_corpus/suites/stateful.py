@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+import unittest
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from pytest_corpus.suites.generate import imported_as_they_are
-from pytest_corpus.suites.outcomes import Undecided, Violation
+from pytest_corpus.suites.outcomes import NotAssessed, Undecided, Violation
 
-GENERATE_S, SHRINK_S = 3.0, 1.0
+GENERATE_S, SHRINK_S = 5.0, 1.0
 """How long sequences are generated, and from the first failure on shortened; a fast adapter needs far less."""
 
 
@@ -28,6 +29,10 @@ def machines() -> ModuleType:
     return hypothesis.stateful
 
 
+class _Over(unittest.SkipTest):
+    """The time is up. A skip is what hypothesis passes on at once, without shrinking or repeating it."""
+
+
 @dataclass
 class _Runs:
     """What came of the sequences so far: the shortest failing one, or what made a verdict impossible."""
@@ -36,6 +41,7 @@ class _Runs:
     violation: Violation | None = None
     envelopes: list[Any] = field(default_factory=list)
     undecided: Undecided | None = None
+    stopped: bool = False
 
     @property
     def over(self) -> bool:
@@ -99,9 +105,11 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
     test = stateful.get_state_machine_test(hypothesis.seed(seed)(machine), settings=settings)
     try:
         test()
-    except (Violation, Undecided, hypothesis.errors.HypothesisException):
-        if runs.violation is None and runs.undecided is None:
-            raise
+    except (Violation, Undecided, _Over):
+        pass
+    except hypothesis.errors.HypothesisException as error:
+        if runs.violation is None and not runs.stopped:
+            raise NotAssessed(f"the sequences cannot be repeated ({type(error).__name__})") from error
     if runs.violation is not None:
         runs.violation.replay = replay(runs.envelopes, seed)
         raise runs.violation from None

@@ -306,6 +306,10 @@ class Subject:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
 
+    def root_cause(self, _requirement: str) -> Blocked | None:
+        """What explains a violation of a requirement, where another one's finding does."""
+        return None
+
     # -- the provider ----------------------------------------------------------------------------------
 
     def fresh(self) -> Subject:

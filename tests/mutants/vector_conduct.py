@@ -219,15 +219,6 @@ class CosineOfZeroIsNan(ReferenceVector):
         return super().cosine(left, right) if any(left) and any(right) else (math.nan, math.nan)
 
 
-@catches("COM-NUM-3")
-class AnyIntegerInMetadata(ReferenceVector):
-    """It does not look at the size of the integers that it stores."""
-
-    def check_number(self, value: float, path: str) -> None:
-        if path != "args.vectors" or not isinstance(value, int):
-            super().check_number(value, path)
-
-
 @catches("COM-CAP-6")
 class BatchQueriesInVain(ReferenceVector):
     """It claims batches of queries and refuses them."""

@@ -33,7 +33,7 @@ class OneOfThoseThatPass(ReferenceVector):
         return found[:1] if query.conditions else found
 
 
-@catches("VEC-FILTER-1")
+@catches("VEC-FILTER-5")
 class TextFiltersByPrefix(ReferenceVector):
     """It takes a text for equal that begins alike."""
 
@@ -42,7 +42,7 @@ class TextFiltersByPrefix(ReferenceVector):
         return left.startswith(right) if both else super().equal(left, right)
 
 
-@catches("VEC-FILTER-1")
+@catches("VEC-FILTER-5")
 class TextFiltersIgnoreCase(ReferenceVector):
     """It takes a text for equal that differs in letter case."""
 

@@ -84,7 +84,7 @@ class OneMoreThanAsked(ReferenceVector):
         return super().read_top_k(fields) + 1
 
 
-@catches("VEC-QUERY-2")
+@catches("VEC-FILTER-2")
 class AllThatPassesTheFilter(ReferenceVector):
     """It gives everything that passes a filter, however few were asked for."""
 
@@ -359,7 +359,7 @@ class WholeNumbersAreRefused(ReferenceVector):
 
     def read_vector(self, fields: Fields) -> list[float]:
         vector = super().read_vector(fields)
-        if any(isinstance(component, int) for component in vector) and len({*vector}) > 2:
+        if all(isinstance(component, int) for component in vector):
             raise fields.invalid("vector", "WRONG_TYPE", "must hold floats")
         return vector
 

@@ -298,17 +298,6 @@ class QueriesSearchEverywhere(Uncached):
         ]
 
 
-@catches("VEC-NS-2")
-class NamespacesInLowerCase(ReferenceVector):
-    """It keeps the names of its namespaces in lower case, and answers with the given one."""
-
-    def create(self, call: Call, name: str, wanted: Space) -> None:
-        twin = next((known for known in self.spaces(call) if known.lower() == name.lower()), None)
-        super().create(call, name, wanted)
-        if twin is not None and self.spaces(call)[twin].dimensions == wanted.dimensions:
-            self.spaces(call)[name] = self.spaces(call)[twin]
-
-
 @catches("VEC-NS-3")
 class DeletesEverywhere(ReferenceVector):
     """It deletes an id from every namespace of the tenant."""

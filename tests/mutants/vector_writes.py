@@ -197,7 +197,7 @@ class CountIsACall(ReferenceVector):
         return self.counts(min(1, len(items)), [])
 
 
-@catches("VEC-UPSERT-7", control=ItemByItem)
+@catches("VEC-UPSERT-11", control=ItemByItem)
 class FailedOnesCountAsStored(ItemByItem):
     """It counts what it was given, failed ones included."""
 
@@ -205,7 +205,7 @@ class FailedOnesCountAsStored(ItemByItem):
         return {**super().write(call, namespace, items), "processed_count": len(items)}
 
 
-@catches("VEC-UPSERT-7", control=ItemByItem)
+@catches("VEC-UPSERT-11", control=ItemByItem)
 class FailedCountIsForgotten(ItemByItem):
     """It lists the failures and says that none failed."""
 

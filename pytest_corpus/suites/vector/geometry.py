@@ -86,4 +86,7 @@ def parallel(left: Any, right: Components) -> bool:
     """Whether something is a vector of about the same direction: a cosine index may keep vectors normalized."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
-    return cosine(left, right) > 1 - TOLERANCE
+    lengths = math.hypot(*left), math.hypot(*right)
+    return all(lengths) and all(
+        near(one / lengths[0], other / lengths[1]) for one, other in zip(left, right, strict=True)
+    )

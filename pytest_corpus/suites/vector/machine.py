@@ -15,10 +15,10 @@ from pytest_corpus.suites.vector.geometry import GOODNESS, TOLERANCE, canonical,
 from pytest_corpus.suites.vector.place import Place, failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.probe import Vector
 
-SPACES, IDS, MOST_IN_BATCH = 2, 4, 3
+SPACES, IDS, MOST_IN_BATCH = 2, 3, 3
 ANGLES = (5, 40, 75, 110, 145, 175)
 KINDS = ("a", "b")
-TOP_K = 6
+TOP_K = (8, 3, 1)
 
 
 class Model:
@@ -31,11 +31,11 @@ class Model:
         self.places: dict[int, Place] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
 
-    def call(self, name: str, args: Mapping[str, Any]) -> Reply:
+    def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
         """Call an operation and note its envelope."""
         envelope = self.vector.envelope(name, args)
         self.envelopes.append(envelope)
-        return self.vector.ready(lambda: self.vector.send(envelope), any(self.held.values()))
+        return self.vector.ready(lambda: self.vector.send(envelope), filled)
 
     def done(self, name: str, args: Mapping[str, Any]) -> Any:
         """The result of an operation that must succeed."""
@@ -104,7 +104,7 @@ class Model:
         name, args = "query", query
         if batched:
             name, args = "batch_query", {"queries": [query], **self.at(where).args()}
-        reply = self.call(name, args)
+        reply = self.call(name, args, bool(self.held[where]))
         if reply.is_a("IndexNotReady") and not self.held[where]:
             return
         result = expect.success(reply, f"an answer to {name} after this sequence")
@@ -139,12 +139,13 @@ def machine_of(vector: Vector) -> type[Any]:
     angles, kinds = given.sampled_from(ANGLES), given.sampled_from(KINDS)
     rows = given.tuples(given.integers(0, IDS - 1), angles, kinds)
     size = max(1, min(MOST_IN_BATCH, vector.batch or MOST_IN_BATCH))
-    looked_for = {
-        "where": where,
-        "angle": angles,
-        "kind": given.one_of(given.none(), kinds) if vector.filters else given.none(),
-        "top_k": given.integers(1, TOP_K),
-    }
+    look = given.tuples(
+        angles,
+        given.one_of(given.none(), kinds) if vector.filters else given.none(),
+        given.sampled_from(TOP_K),
+        given.booleans() if vector.offers("batch_query") else given.just(False),
+    )
+    looks = given.one_of(given.none(), look)
 
     class Machine(stateful.RuleBasedStateMachine):  # type: ignore[misc, name-defined]
         """Random operations on a model of its own."""
@@ -157,39 +158,44 @@ def machine_of(vector: Vector) -> type[Any]:
         def teardown(self) -> None:
             self.model.close()
 
+    upserts = {"where": where, "batch": given.lists(rows, min_size=1, max_size=size), "then": looks}
     rules = {
-        "upsert": stateful.rule(where=where, batch=given.lists(rows, min_size=1, max_size=size))(_upsert),
-        "delete": stateful.rule(where=where, name=given.integers(0, IDS - 1))(_delete),
-        "query": stateful.rule(**looked_for)(_query),
+        "upsert": stateful.rule(**upserts)(_upsert),
+        "upsert_more": stateful.rule(**upserts)(_upsert),
+        "delete": stateful.rule(where=where, name=given.integers(0, IDS - 1), then=looks)(_delete),
+        "query": stateful.rule(where=where, look=look)(_query),
     }
     if vector.filters:
-        rules["delete_by_filter"] = stateful.rule(where=where, kind=kinds)(_delete_by_filter)
+        rules["delete_by_filter"] = stateful.rule(where=where, kind=kinds, then=looks)(_delete_by_filter)
     if vector.namespaces:
-        rules["renew_namespace"] = stateful.rule(where=where)(_renew_namespace)
-    if vector.offers("batch_query"):
-        rules["batch_query"] = stateful.rule(**looked_for)(_batch_query)
+        rules["renew_namespace"] = stateful.rule(where=where, then=looks)(_renew_namespace)
     return type("VectorMachine", (Machine,), rules)
 
 
-def _upsert(machine: Any, where: int, batch: list[tuple[int, int, str]]) -> None:
+Look = tuple[int, "str | None", int, bool]
+"""A direction, a kind to filter by or None, how many, and whether in a batch."""
+
+
+def _upsert(machine: Any, where: int, batch: list[tuple[int, int, str]], then: Look | None) -> None:
     machine.model.upsert(where, batch)
+    _query(machine, where, then)
 
 
-def _delete(machine: Any, where: int, name: int) -> None:
+def _delete(machine: Any, where: int, name: int, then: Look | None) -> None:
     machine.model.delete(where, name)
+    _query(machine, where, then)
 
 
-def _delete_by_filter(machine: Any, where: int, kind: str) -> None:
+def _delete_by_filter(machine: Any, where: int, kind: str, then: Look | None) -> None:
     machine.model.delete_kind(where, kind)
+    _query(machine, where, then)
 
 
-def _renew_namespace(machine: Any, where: int) -> None:
+def _renew_namespace(machine: Any, where: int, then: Look | None) -> None:
     machine.model.renew(where)
+    _query(machine, where, then)
 
 
-def _query(machine: Any, where: int, angle: int, kind: str | None, top_k: int) -> None:
-    machine.model.look(where, angle, kind, top_k, batched=False)
-
-
-def _batch_query(machine: Any, where: int, angle: int, kind: str | None, top_k: int) -> None:
-    machine.model.look(where, angle, kind, top_k, batched=True)
+def _query(machine: Any, where: int, look: Look | None) -> None:
+    if look is not None:
+        machine.model.look(where, *look)

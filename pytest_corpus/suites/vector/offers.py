@@ -23,6 +23,7 @@ class VectorOffers(Subject):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._preparing = False
+        self._occupied = False
 
     # -- what is offered -------------------------------------------------------------------------------
 
@@ -71,15 +72,16 @@ class VectorOffers(Subject):
         """The dimensions of plain vectors: the fixed ones where there are such, else a few."""
         if self.fixed or self.namespaces:
             return self.usual
-        name = self.name()
+        name, components = self.name(), direction(45, self.usual)
         with self.prepares():
-            reply = self.call("upsert", {"vectors": [{"id": name, "vector": direction(45, self.usual)}]})
+            written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
+            read = self.call("query", {"vector": components, "top_k": 1})
             self.call("delete", {"ids": [name]})
-        if not reply.is_a("DimensionMismatch"):
+        told = [reply.details.get("expected") for reply in (written, read) if reply.is_a("DimensionMismatch")]
+        if not told:
             return self.usual
-        expected = reply.details.get("expected")
         most = self.capabilities.limit("max_dimensions") or self.usual
-        return expected if isinstance(expected, int) and expected > 0 else most
+        return next((number for number in told if isinstance(number, int) and number > 0), most)
 
     @property
     def fixed(self) -> int | None:
@@ -121,7 +123,8 @@ class VectorOffers(Subject):
         if not self.filters:
             raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self.require("query")
-        reply = self.call("query", {**self.minimal("query"), "filter": {"kind": "home"}})
+        query = {**self.minimal("query"), "filter": {"kind": "home"}}
+        reply = self.ready(lambda: self.call("query", query), True)
         if reply.is_error:
             raise Blocked("VEC-FILTER-1", f"a plain filter is answered with {reply}")
 
@@ -172,7 +175,8 @@ class VectorOffers(Subject):
         }
 
     def looking(self, degrees: float = 15) -> dict[str, Any]:
-        """The arguments of a query without its namespace."""
+        """The arguments of a query of the home namespace, without its name."""
+        self._occupied = False
         return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
 
     @contextmanager

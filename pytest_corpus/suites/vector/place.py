@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply
-from pytest_corpus.suites.vector.geometry import Components, canonical, direction
+from pytest_corpus.suites.vector.geometry import Components, canonical, direction, is_number
 
 if TYPE_CHECKING:
     from pytest_corpus.suites.vector.probe import Vector
@@ -25,7 +26,7 @@ class Place:
     def __init__(self, vector: Vector, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]) -> None:
         self.vector, self.name, self.dimensions, self.metric, self.ctx = vector, name, dimensions, metric, ctx
         self.known: dict[str, list[Components]] = {}
-        self.filled = False
+        self.held: set[str] = set()
 
     @property
     def truth(self) -> str | None:
@@ -41,15 +42,21 @@ class Place:
     def upsert(self, *items: Item, **context: Any) -> Reply:
         """Upsert in one call, whatever comes of it."""
         self.know(*items)
-        return self.vector.call("upsert", self.args(vectors=list(items)), {**self.ctx, **context})
+        reply = self.vector.call("upsert", self.args(vectors=list(items)), {**self.ctx, **context})
+        if reply.is_success and not failures_of(reply.result):
+            self.held.update(str(item.get("id")) for item in items)
+        return reply
 
     def know(self, *items: Item) -> None:
         """Note what may be found from now on."""
+        if not self.vector.namespaces:
+            self.vector.leave(self.ctx.get("tenant"), items)
         for item in items:
             name, components = item.get("id"), item.get("vector")
-            if isinstance(name, str) and isinstance(components, list) and len(components) == self.dimensions:
+            if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
+                continue
+            if all(is_number(component) and isfinite(component) for component in components):
                 self.known.setdefault(name, []).append(components)
-        self.filled = self.filled or bool(items)
 
     def put(self, *items: Item) -> None:
         """Upsert, in as many calls as limits ask for, to go on with.
@@ -57,12 +64,14 @@ class Place:
         Raises:
             Blocked: something is refused or not stored by its own report.
         """
-        size = self.vector.batch or len(items)
+        size = self.vector.batch or len(items) or 1
         for start in range(0, len(items), size):
             stored(self.upsert(*items[start : start + size]), len(items[start : start + size]))
 
     def delete(self, **args: Any) -> Reply:
         """Delete, whatever comes of it."""
+        ids = args.get("ids")
+        self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else self.held
         return self.vector.call("delete", self.args(**args), self.ctx)
 
     def remove(self, *names: str) -> None:
@@ -71,7 +80,7 @@ class Place:
         Raises:
             Blocked: it is refused.
         """
-        size = self.vector.batch or len(names)
+        size = self.vector.batch or len(names) or 1
         for start in range(0, len(names), size):
             reply = self.delete(ids=list(names[start : start + size]))
             expect.readable(reply)
@@ -84,7 +93,7 @@ class Place:
         """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
         wanted = direction(45, self.dimensions) if vector is None else vector
         request = self.args(vector=list(wanted), top_k=self.vector.at_most(top_k), **args)
-        return self.vector.ready(lambda: self.vector.call("query", request, self.ctx), self.filled)
+        return self.vector.ready(lambda: self.vector.call("query", request, self.ctx), bool(self.held))
 
     def matches(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[Mapping[str, Any]]:
         """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY."""

@@ -19,6 +19,7 @@ from pytest_corpus.suites.subject import PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_W
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.place import Item, Place, id_of, matches_of, results_of, stored
 from pytest_corpus.suites.vector.requests import VectorRequests
+from pytest_corpus.suites.vector.roots import root_cause
 
 
 class Vector(VectorRequests):
@@ -44,6 +45,10 @@ class Vector(VectorRequests):
         self._obstacles: list[Undecided] = []
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
+        self.broken: dict[str, tuple[str, ...]] | None = None
+
+    def root_cause(self, requirement: str) -> Blocked | None:
+        return root_cause(self, requirement)
 
     # -- places ----------------------------------------------------------------------------------------
 
@@ -65,6 +70,7 @@ class Vector(VectorRequests):
             offered = [self.filters, *map(self.offers, self.operations())]
             assert offered, "what is offered is found out before the sweep, because that fills the home again"
             self._sweep(tenant)
+            self._occupied = True
         place.put(*items)
         return place
 
@@ -100,7 +106,7 @@ class Vector(VectorRequests):
         )
         spaces = {str(each.get("namespace", "default")) for each in named}
         with self.prepares():
-            for space in sorted(spaces & {self.home, self.scratch}):
+            for space in sorted(spaces & {self.home, self.scratch}) if not self._occupied else ():
                 self._make(space, tenant)
             for name in sorted(space for space in spaces if space in self._doomed):
                 self._once(tenant, name, partial(self._create, name, tenant))
@@ -112,14 +118,16 @@ class Vector(VectorRequests):
         key = (self.client.generation, tenant if self.tenants else None, name)
         if key in self._ready:
             return
-        self._ready.add(key)
         try:
             work()
         except Undecided as obstacle:
             self._obstacles.append(obstacle)
+        self._ready.add(key)
 
     def _make(self, name: str, tenant: str | None) -> None:
         def work() -> None:
+            if not self.namespaces:
+                self._sweep(tenant)
             self._create(name, tenant)
             if name == self.home:
                 self._fill(name, self.settled, tenant)
@@ -174,8 +182,12 @@ class Vector(VectorRequests):
         elif request.get("op") == "vector.delete_namespace":
             self._spaces.pop((tenant, str(where)), None)
         elif request.get("op") == "vector.upsert" and where in (None, "default"):
-            items = [item for item in args.get("vectors") or [] if isinstance(item, Mapping)]
-            self._stored.setdefault(tenant, {}).update({str(item.get("id")): None for item in items})
+            self.leave(tenant, [item for item in args.get("vectors") or [] if isinstance(item, Mapping)])
+
+    def leave(self, tenant: str | None, items: Sequence[Item]) -> None:
+        """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end."""
+        names = [item.get("id") for item in items]
+        self._stored.setdefault(tenant, {}).update({name: None for name in names if isinstance(name, str) and name})
 
     def _sweep(self, tenant: str | None) -> None:
         """Delete what the suite left in the default namespace of a tenant."""

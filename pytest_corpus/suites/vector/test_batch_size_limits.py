@@ -12,7 +12,7 @@ from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import Reply
 from pytest_corpus.suites.vector.checks import exactly, fan
-from pytest_corpus.suites.vector.geometry import is_number
+from pytest_corpus.suites.vector.geometry import direction, is_number
 from pytest_corpus.suites.vector.place import (
     Place,
     failures_of,
@@ -194,6 +194,20 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
     holds("VEC-MULTI-1", reply, vector)
 
 
+@pytest.mark.requirement("VEC-MULTI-1")
+def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
+    """A query of a batch that finds nothing has a result too."""
+    vector.require("query", "batch_query")
+    vector.need_filters()
+    if (vector.batch or 2) < 2:
+        raise NotApplicable("a batch holds at most one query")
+    place = vector.place(vector.item(20, {"kind": "there"}))
+    query = {"vector": direction(20, vector.dimensions), "top_k": 1}
+    queries = [{**query, "filter": {"kind": "nobody"}}, query]
+    found = vector.multiple([place.args(**each) for each in queries], place.args())
+    expect.that(len(found) == len(queries), f"{len(queries)} results", f"{len(found)}", "result")
+
+
 def together(vector: Vector, place: Place, queries: list[dict[str, Any]]) -> list[list[Any]]:
     """The matches of each query of a batch in a place."""
     found = vector.multiple([place.args(**query) for query in queries], place.args(), **place.ctx)
@@ -212,7 +226,9 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector, order: tuple[
     if vector.dimensions == 1:
         raise NotAssessed("one component has no angle")
     place, items = fan(vector)
-    found = together(vector, place, [{"vector": items[number]["vector"], "top_k": 1} for number in order])
+    sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
+    asked = [{"vector": items[number]["vector"], "top_k": top_k} for number, top_k in zip(order, sizes, strict=True)]
+    found = together(vector, place, asked)
     firsts = [id_of(matches[0]) if matches else "" for matches in found]
     expect.that(firsts == [items[number]["id"] for number in order], "each result at its place", "another order")
 

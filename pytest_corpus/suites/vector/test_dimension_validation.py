@@ -172,7 +172,8 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     places = [vector.place(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
     for place, item in zip(places, items, strict=True):
-        place.put(item)
+        result = expect.success(place.upsert(item), "an upsert of its own dimensions")
+        expect.that(not failures_of(result), "an upsert of its own dimensions", "a failed item", "result.failures")
     for place, own, other in zip(places, items, items[::-1], strict=True):
         exactly(place, own)
         refused_or_reported(place.upsert({**other, "id": vector.name()}), "BadRequest")

@@ -112,11 +112,12 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     vector.require("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     place = vector.place(*items)
-    expect.that(place.contents(), "the vectors before", "none")
+    query = place.args(vector=items[0]["vector"], top_k=1)
+    before = expect.success(vector.ready(lambda: vector.call("query", query), True), "an answer to the query")
+    expect.that(matches_of(before), "the vectors before", "none")
     expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
-    nothing(vector.call("query", place.args(vector=items[0]["vector"], top_k=1)))
+    nothing(vector.call("query", query))
     again = vector.place(name=place.name)
-    again.filled = False
     nothing(again.ask(items[0]["vector"], 2))
     fresh = vector.item(60)
     again.put(fresh)
@@ -209,6 +210,8 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     reply = vector.call("upsert", {"vectors": [item]})
     expect.readable(reply)
     if reply.is_error:
+        named = vector.call("upsert", {"vectors": [item], "namespace": "default"})
+        expect.that(named.is_error, "what is taken for `default`", "a refusal where no namespace is named")
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     query = {"vector": item["vector"], "top_k": 1}
     for where in ({}, {"namespace": "default"}):
@@ -216,7 +219,10 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
         found = [id_of(match) for match in matches_of(answer)]
         expect.that(item["id"] in found, "the vector of the default namespace", "another answer")
     expect.that(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
-    vector.call("delete", {"ids": [item["id"]], "namespace": "default"})
+    expect.success(vector.call("delete", {"ids": [item["id"]]}), "a delete without a namespace")
+    left = vector.call("query", {**query, "namespace": "default"})
+    gone = left.is_error or item["id"] not in [id_of(match) for match in matches_of(left.result)]
+    expect.that(gone, "the vector gone from the default namespace", "it is there")
 
 
 @pytest.mark.requirement("VEC-NS-10")

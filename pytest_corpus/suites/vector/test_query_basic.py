@@ -11,9 +11,18 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.reply import Reply
 from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
-from pytest_corpus.suites.vector.place import Place, id_of, matches_of, metadata_of, results_of, vector_of
+from pytest_corpus.suites.vector.place import (
+    Place,
+    failures_of,
+    id_of,
+    matches_of,
+    metadata_of,
+    results_of,
+    vector_of,
+)
 from pytest_corpus.suites.vector.probe import Vector, vector
 from pytest_corpus.suites.vector.ranking import Ranking, rankings
 
@@ -120,6 +129,17 @@ def test_metadata_are_in_the_matches(vector: Vector, more: dict[str, Any], vecto
             expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
 
 
+@pytest.mark.requirement("VEC-QUERY-7")
+def test_metadata_are_in_the_matches_of_a_filter(vector: Vector) -> None:
+    """A query with a filter gives metadata as one without it does."""
+    vector.need_filters()
+    place, items = fan(vector)
+    found = place.matches(items[0]["vector"], 5, filter={"part": items[0]["metadata"]["part"]})
+    for match in found[:1]:
+        held = described_by(match, items[0]["metadata"])
+        expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
+
+
 @pytest.mark.requirement("VEC-QUERY-16")
 def test_metadata_can_be_left_out(vector: Vector) -> None:
     """`include_metadata` false leaves them out of every match."""
@@ -197,7 +217,10 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     }
     item, other = vector.item(), vector.item()
     item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
-    place = vector.place(item, other)
+    place = vector.place()
+    for each in (item, other):
+        result = expect.success(place.upsert(each), "an upsert of such components")
+        expect.that(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
     if canonical(place.metric) == "cosine" or vector.dimensions > 1:
         expect.that(place.ids(components[kind], 1) == [item["id"]], "the vector itself", "another one")
 
@@ -212,7 +235,6 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Non
         item = vector.item(30)
         place.put(item)
         place.remove(item["id"])
-    place.filled = False
     reply = place.ask()
     expect.either(reply, "IndexNotReady")
     if reply.is_success:
@@ -232,22 +254,27 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-14")
 @pytest.mark.parametrize("top_k", [2, 5])
 def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
-    """Following the token from page to page finds no vector twice, and comes to an end."""
+    """Following the token from page to page leaves out no vector, gives none of them twice, and comes to an end."""
     place, items = fan(vector)
     query = place.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
     result = expect.success(vector.ready(lambda: vector.call("query", query), True))
     if not token_of(result):
         raise NotApplicable("no page token was given")
-    seen = [id_of(match) for match in place.own(matches_of(result))]
+    seen, key = [id_of(match) for match in place.own(matches_of(result))], ""
     for _ in range(MOST_PAGES):
         token = token_of(result)
         if not token:
             break
-        result = next_page(vector, query, token)
+        key, result = next_page(vector, query, token, key)
         seen += [id_of(match) for match in place.own(matches_of(result))]
     expect.that(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
     expect.that(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
-    expect.that(set(seen) <= {item["id"] for item in items}, "vectors of the namespace", "others", "result.matches")
+    metric, vectors = canonical(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
+    wanted = best(metric, query["vector"], vectors)
+    expect.that(set(seen) <= set(wanted), "vectors of the namespace", "others", "result.matches")
+    expect.that(len(seen) >= query["top_k"], f"at least {query['top_k']} matches in all", f"{len(seen)}")
+    if vector.dimensions > 1:
+        expect.that(seen == wanted[: len(seen)], "each next page to begin where the last one ended", "a gap")
 
 
 def token_of(result: Any) -> Any:
@@ -257,13 +284,15 @@ def token_of(result: Any) -> Any:
     return result.get("next_page_token") or result.get("next_cursor")
 
 
-def next_page(vector: Vector, query: Mapping[str, Any], token: str) -> Any:
-    """The page that a token stands for, by whichever key the adapter takes it (R32)."""
+def next_page(vector: Vector, query: Mapping[str, Any], token: str, known: str) -> tuple[str, Any]:
+    """The key under which the adapter takes a page token (R32), found out at the first one, and the page."""
+    if known:
+        return known, expect.success(vector.call("query", {**query, known: token}), "the next page")
     first = expect.success(vector.call("query", query))
     for key in PAGE_KEYS:
         reply = vector.call("query", {**query, key: token})
         if reply.is_success and [*map(id_of, matches_of(reply.result))] != [*map(id_of, matches_of(first))]:
-            return reply.result
+            return key, reply.result
     raise NotAssessed("no key was found under which a page token is taken back")
 
 
@@ -333,3 +362,37 @@ def textbook(ranking: Ranking, metric: str) -> None:
     )
     squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
     expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
+
+
+@pytest.mark.requirement("COM-NUM-2")
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("component", [0.0, 1e200], ids=["zero", "huge"])
+def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str, component: float) -> None:
+    """A vector of zeros, or of huge components, may be refused; no answer about it holds NaN or an infinity."""
+    vector.need_namespaces()
+    offered = [name for name in vector.metrics if canonical(name) == metric]
+    if not offered:
+        raise NotApplicable(f"capabilities do not list {metric}")
+    place = vector.place(vector.item(20), metric=offered[0])
+    extreme = [component] * vector.dimensions
+    place.upsert({**vector.item(), "vector": extreme})
+    for wanted in (extreme, direction(20, vector.dimensions)):
+        reply = place.ask(wanted, 2)
+        expect.readable(reply)
+        holds("COM-NUM-2", reply, vector)
+
+
+@pytest.mark.requirement("COM-CONC-1")
+def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
+    """Queries that were never asked before, sent together, each find the vector that they look for."""
+    if vector.dimensions < 2:
+        raise NotAssessed("on a line the nearest vector depends on the metric")
+    place, items = fan(vector)
+    place.ids(direction(30, vector.dimensions), 2)
+    items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
+    requests = [vector.envelope("query", place.args(vector=item["vector"], top_k=1)) for item in items]
+    exchanges = vector.client.send_all(requests, vector.component)
+    for item, reply in zip(items, map(Reply, exchanges), strict=True):
+        if reply.is_success:
+            found = [id_of(match) for match in place.own(matches_of(reply.result))]
+            expect.that(found == [item["id"]], "the vector that the query looks for", "another answer")
