@@ -39,7 +39,7 @@ class ReferenceGraph(Writes, ReferenceAdapter):
         "idempotent_writes": True,
     }
     replayable = frozenset({*Writes.writes, "batch", "transaction"})
-    max_batch_ops = 16
+    max_batch_ops = 24
     records_in_chunk = 2
 
     def __init__(self, **hooks: Any) -> None:
