@@ -107,12 +107,13 @@ class Edges:
         graph.require("upsert_nodes", "upsert_edges")
         home = graph.space()
         home.put(home.node("a"), home.node("b"))
-        edges = [home.edge("a", "b"), home.edge("b", "a")]
+        edges = [home.edge("a", "b"), home.edge("b", "a")][: graph.at_once]
         for _ in range(2):
             reply = home.call("upsert_edges", {"edges": edges})
             result = expect.success(reply, "an upsert of edges to work")
             holds("GRA-EDGE-8", reply, graph)
-            expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
+            wanted = len(edges)
+            expect.that(counted(result) == wanted, f"a count of {wanted}", f"{counted(result)}", "result")
             expect.that(not failures(result), "no failures", "some", "result.failures")
 
     @pytest.mark.requirement("GRA-EDGE-4")
@@ -166,16 +167,15 @@ class Edges:
         """No edge leads to a node that was deleted, nor through it to another one."""
         graph.require("delete_nodes")
         for guide in sees_edges(graph):
-            home, values = linked(graph, guide)
+            home, _ = linked(graph, guide)
             home.link(home.edge("b", "c", "f"))
             reply = home.call("delete_nodes", {"ids": [home.id("b")]})
             if reply.is_a("BadRequest") or failures(reply.result):
                 raise NotApplicable("a node that has edges is not deleted")
             expect.success(reply, "delete_nodes to work")
             home.leads(guide, "a", (), "no edge to a deleted node")
-            if guide == "traversal":
+            if guide == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
                 expect.that(not home.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
-            expect.that(values, "values")
 
     @pytest.mark.requirement("GRA-DELETE-5")
     def test_old_edges_do_not_come_back(self, graph: Graph) -> None:
@@ -200,10 +200,11 @@ def sees_edges(graph: Graph) -> list[str]:
 
 def linked(graph: Graph, guide: str) -> tuple[Space, dict[str, str]]:
     """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
-    graph.require("upsert_nodes", "upsert_edges", guide)
+    graph.require("upsert_nodes", "upsert_edges")
+    known = graph.guides()
+    graph.spare(guide, dict.fromkeys(known, True))
     if guide != "traversal":
         graph.speaks("links")
-    known = graph.guides()
     trusted({name: name in known for name in GUIDES if name == guide or name in known}, guide, GUIDES[guide])
     home = graph.space()
     values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))

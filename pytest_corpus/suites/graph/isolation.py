@@ -158,7 +158,7 @@ class Tenants:
         """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
         isolated(graph)
         if own:
-            graph.namespaces()
+            graph.namespaces(aside=True)
         graph.reader(reader)
         one, other, third = tenants(graph, 3, own=own)
         written = {home: home.put(home.node("a"), home.node(name)) for home, name in ((one, "b"), (other, "c"))}
@@ -260,7 +260,7 @@ class Idempotency:
         """The same write with the same key, after another one, leaves what is there and answers as before."""
         graph.require(name)
         if where == "namespace":
-            graph.namespaces()
+            graph.namespaces(aside=True)
         tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
         home = graph.space(tenant=tenant, own=where == "namespace")
         args, other, shows = rivals(graph, home, name)

@@ -181,7 +181,7 @@ class BadItems:
     def test_a_delete_of_nothing_deletes_nothing(self, graph: Graph) -> None:
         """A delete without `ids` and `filter` leaves every node."""
         graph.require("upsert_nodes", "delete_nodes")
-        graph.namespaces()
+        graph.namespaces(aside=True)
         readers, home = graph.readers(), graph.space()
         written = home.put(home.node("a"), home.node("b"))
         home.call("delete_nodes", {})

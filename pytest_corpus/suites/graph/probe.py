@@ -15,7 +15,7 @@ from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.graph import secretive
 from pytest_corpus.suites.graph.space import GUIDES, READERS, Space, counted, listed, trusted
 from pytest_corpus.suites.graph.tongues import Tongues
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
@@ -48,6 +48,7 @@ class _Known:
     guides: dict[str, bool] | None = None
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
+    filters: bool | None = None
 
 
 class Graph(Subject):
@@ -104,8 +105,12 @@ class Graph(Subject):
 
     @property
     def filters(self) -> bool:
-        """Whether filters by property are claimed."""
-        return self.capabilities.flag("supports_property_filters") is True
+        """Whether filters by property are claimed, or served where nothing is said."""
+        claimed = self.capabilities.flag("supports_property_filters")
+        if claimed is None and self._known.filters is None:
+            args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
+            self._known.filters = self.offers("bulk_vertices") and self.call("bulk_vertices", args).is_success
+        return bool(claimed or (claimed is None and self._known.filters))
 
     @property
     def dialect(self) -> str | None:
@@ -181,15 +186,15 @@ class Graph(Subject):
         namespace = tag if own and self._makes_namespaces() is None else None
         return Space(self, tag, namespace=namespace, tenant=tenant)
 
-    def namespaces(self) -> None:
-        """Go on only where writing to a new namespace makes it.
+    def namespaces(self, *, aside: bool = False) -> None:
+        """Go on only where writing to a new namespace makes it; `aside` where a test tries that too, among others.
 
         Raises:
-            NotApplicable: namespaces are denied, or not claimed and not taken.
+            NotApplicable: namespaces are not claimed, or a new one is refused and the test tries others as well.
             NotAssessed: a new one is refused.
         """
         if obstacle := self._makes_namespaces():
-            raise obstacle
+            raise NotApplicable(obstacle.reason) if aside else obstacle
 
     def _makes_namespaces(self) -> Undecided | None:
         known = self._known
@@ -237,9 +242,10 @@ class Graph(Subject):
         """Go on only where an operation shows nodes rightly, or none does.
 
         Raises:
+            NotApplicable: nothing can be asked in the dialect of the adapter, but other operations show nodes.
             Undecided: it is not offered, does not work, or shows less than the others.
         """
-        self.require(name)
+        self.spare(name, self.sights())
         trusted(self.sights(), name, READERS[name])
         return name
 
@@ -253,6 +259,22 @@ class Graph(Subject):
         if not sights:
             raise NotAssessed("no operation can read back: neither bulk_vertices nor a query of a known dialect")
         return [name for name, right in sights.items() if right] or list(sights)
+
+    def spare(self, name: str, others: Mapping[str, bool]) -> None:
+        """Go on where an operation works; leave a query out where others show the same and its dialect is unknown.
+
+        Raises:
+            NotApplicable: there are others.
+            Undecided: it is not offered or does not work.
+        """
+        try:
+            self.require(name)
+        except Blocked:
+            raise
+        except NotAssessed as unknown:
+            if others and name in ASKING:
+                raise NotApplicable(unknown.reason) from None
+            raise
 
     def guides(self) -> list[str]:
         """The operations that show edges rightly; all where none does.

@@ -223,6 +223,7 @@ def test_optional_arguments_are_accepted(graph: Graph, name: str, door: str) -> 
 
 def finds(graph: Graph, door: str, purpose: str) -> None:
     """A door finds the nodes that a question asks for, and no others."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks(purpose)
     home, other = graph.space(own=False), graph.space(own=False)
@@ -239,6 +240,7 @@ def finds(graph: Graph, door: str, purpose: str) -> None:
 def changes(graph: Graph, door: str) -> None:
     """A door finds at each time what is there at that time."""
     graph.require("upsert_nodes", "delete_nodes")
+    graph.require(door)
     graph.reader(door)
     home = graph.space(own=False)
     home.shows(door, (), "nothing before the first write")
@@ -254,6 +256,7 @@ def changes(graph: Graph, door: str) -> None:
 
 def binds(graph: Graph, door: str, value: str) -> None:
     """A door finds the node whose key is a tricky value, and only that."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks("find")
     home = graph.space(own=False)
@@ -272,6 +275,7 @@ def binds(graph: Graph, door: str, value: str) -> None:
 
 def binds_typed(graph: Graph, door: str, there: Any, absent: Any) -> None:
     """A door finds a node by a value of some type, and not by another value."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks("typed")
     home = graph.space(own=False)
@@ -284,6 +288,7 @@ def binds_typed(graph: Graph, door: str, there: Any, absent: Any) -> None:
 
 def ordered(graph: Graph, door: str) -> None:
     """A door gives the records of an ordered query in their order."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks("ordered")
     home = graph.space(own=False)
