@@ -36,15 +36,6 @@ class Batching(ReferenceGraph):
 
 
 @catches("GRA-BATCH-1")
-class BatchKeepsNothing(ReferenceGraph):
-    """It answers a batch and keeps nothing of it."""
-
-    def commit(self, call: Call, draft: Space) -> None:
-        if call.op != "batch":
-            super().commit(call, draft)
-
-
-@catches("GRA-BATCH-1")
 class BatchDeletesFirst(Batching):
     """It carries out the deletes of a batch before its other operations."""
 
