@@ -33,12 +33,16 @@ class Transacting(ReferenceGraph):
 
 
 @catches("GRA-TXN-1")
-class NeverCommits(ReferenceGraph):
-    """It answers a transaction and keeps nothing of it."""
+class LastStepLost(Transacting):
+    """It does not carry out the last of several operations, and says that it did."""
 
-    def commit(self, call: Call, draft: Space) -> None:
-        if call.op != "transaction":
-            super().commit(call, draft)
+    def taken(self, operations: Operations) -> Operations:
+        self.last = len(operations) - 1
+        return operations
+
+    def step(self, draft: Space, index: int, op: str, args: Fields) -> Result:
+        lost = index > 0 and index == getattr(self, "last", 0)
+        return super().step({} if lost else draft, index, op, args)
 
 
 @catches("GRA-TXN-1")
