@@ -52,15 +52,16 @@ class BatchDeletesFirst(Batching):
 
 
 @catches("GRA-BATCH-1")
-class LastOfABatchLost(Batching):
+class LastOfABatchLost(ReferenceGraph):
     """It does not carry out the last of several operations, and says that it did."""
+
+    def read_operations(self, args: Fields, name: str) -> Operations:
+        operations = super().read_operations(args, name)
+        self.last = len(operations) - 1 if name == "ops" else 0
+        return operations
 
     def step(self, draft: Space, index: int, op: str, args: Fields) -> Result:
         return super().step({} if index and index == self.last else draft, index, op, args)
-
-    def taken(self, operations: Operations) -> Operations:
-        self.last = len(operations) - 1
-        return operations
 
 
 @catches("GRA-BATCH-2")

@@ -19,14 +19,6 @@ Labelled = Sequence[tuple[str, Entity]]
 
 
 @catches("GRA-BULK-1")
-class UnlabelledNotListed(ReferenceGraph):
-    """It lists the nodes that have one label exactly."""
-
-    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
-        return [node for node in super().vertices(graph, wanted, after) if len(node.labels) == 1]
-
-
-@catches("GRA-BULK-1")
 class ListIsAsMade(ReferenceGraph):
     """It lists nodes as they were when they were first written."""
 
@@ -67,12 +59,12 @@ class DeletedAreListed(ReferenceGraph):
 
 
 @catches("GRA-BULK-2")
-class ListIsOfIds(ReferenceGraph):
-    """It lists the ids of nodes."""
+class ListTellsTheDegree(ReferenceGraph):
+    """It adds the number of edges to each node."""
 
     def page(self, nodes: Sequence[Node], limit: int) -> Result:
         page = super().page(nodes, limit)
-        return {**page, "nodes": [node["id"] for node in page["nodes"]]}
+        return {**page, "nodes": [{**node, "degree": 0} for node in page["nodes"]]}
 
 
 @catches("GRA-BULK-2")

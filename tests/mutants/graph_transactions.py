@@ -33,16 +33,16 @@ class Transacting(ReferenceGraph):
 
 
 @catches("GRA-TXN-1")
-class LastStepLost(Transacting):
+class LastStepLost(ReferenceGraph):
     """It does not carry out the last of several operations, and says that it did."""
 
-    def taken(self, operations: Operations) -> Operations:
-        self.last = len(operations) - 1
+    def read_operations(self, args: Fields, name: str) -> Operations:
+        operations = super().read_operations(args, name)
+        self.last = len(operations) - 1 if name == "operations" else 0
         return operations
 
     def step(self, draft: Space, index: int, op: str, args: Fields) -> Result:
-        lost = index > 0 and index == getattr(self, "last", 0)
-        return super().step({} if lost else draft, index, op, args)
+        return super().step({} if index and index == self.last else draft, index, op, args)
 
 
 @catches("GRA-TXN-1")
