@@ -236,12 +236,13 @@ class PropertiesOfTheFirst(ReferenceGraph):
 
 @catches("GRA-SCHEMA-4")
 class SchemaHasExamples(ReferenceGraph):
-    """It gives an example of each property."""
+    """It gives examples of each property."""
 
     def describe(self, labelled: Labelled) -> Result:
         described = super().describe(labelled)
         for label, entity in labelled:
-            described[label]["examples"] = dict(entity.properties)
+            for name, value in entity.properties.items():
+                described[label].setdefault("examples", {}).setdefault(name, []).append(value)
         return described
 
 
