@@ -227,16 +227,27 @@ class Graph(Subject):
                 self.send(self.envelope(f"upsert_{kind}", args, home.ctx))
 
     def sights(self) -> Mapping[str, bool]:
-        """For each operation that shows nodes whether it shows the seeds rightly."""
+        """For each operation that shows nodes whether it shows the seeds, and nodes in other places, rightly."""
         if self._known.sights is None:
-            self.seed()
-            wanted = sorted(f"v-{self.seeds.tag}-{name}" for name in SEEDS)
             offered = [name for name in READERS if self.offers(name)]
-            self._known.sights = {name: _holds(partial(self._sees, name, wanted)) for name in offered}
+            self._known.sights = dict.fromkeys(offered, True)
+            self.seed()
+            self._look(self.seeds, [f"v-{self.seeds.tag}-{name}" for name in SEEDS])
+            homes = [self.space(), self.space(own=False)]
+            if self.capabilities.flag("supports_multi_tenant") is True:
+                homes.append(self.space(tenant=f"tenant-{self.canary()}"))
+            for home in homes:
+                nodes = [home.node(name) for name in "abc"]
+                self._look(home, [])
+                if _holds(partial(_put, home, nodes)):
+                    self._look(home, [str(node["properties"]["corpus_value"]) for node in nodes])
         return self._known.sights
 
-    def _sees(self, reader: str, wanted: list[str]) -> bool:
-        return self.seeds.seen(reader) == wanted
+    def _look(self, home: Space, wanted: list[str]) -> None:
+        """Note which operations show just these values in a place."""
+        sights = self._known.sights or {}
+        for name, right in sights.items():
+            sights[name] = right and _holds(partial(_shows, home, name, sorted(wanted)))
 
     def reader(self, name: str) -> str:
         """Go on only where an operation shows nodes rightly, or none does.
@@ -478,6 +489,14 @@ class Graph(Subject):
                 for start in range(0, len(listed), self.at_once):
                     args = {**place, "ids": listed[start : start + self.at_once]}
                     self.client.send(self.envelope(f"delete_{kind}", args, ctx), self.component)
+
+
+def _put(home: Space, nodes: list[dict[str, Any]]) -> bool:
+    return bool(home.put(*nodes))
+
+
+def _shows(home: Space, reader: str, wanted: list[str]) -> bool:
+    return home.seen(reader) == wanted
 
 
 def _holds(check: Callable[[], bool]) -> bool:

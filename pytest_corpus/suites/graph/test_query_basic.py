@@ -279,10 +279,12 @@ def binds_typed(graph: Graph, door: str, there: Any, absent: Any) -> None:
     graph.reader(door)
     graph.speaks("typed")
     home = graph.space(own=False)
-    values = home.put(home.node("a", rank=there))
-    found = home.answers(door, "typed", wanted=home.key("a"), rank=there)
+    node = home.node("a", rank=there)
+    key = node["properties"]["corpus_key"] = f"{home.key('a')} $rank $wanted"
+    values = home.put(node)
+    found = home.answers(door, "typed", wanted=key, rank=there)
     expect.that(found == values, "the node that has the value", f"{len(found)} nodes", "records")
-    found = home.answers(door, "typed", wanted=home.key("a"), rank=absent)
+    found = home.answers(door, "typed", wanted=key, rank=absent)
     expect.that(not found, "no node with another value", f"{len(found)}", "records")
 
 
