@@ -26,6 +26,9 @@ class Edges:
         home.leads(guide, "a", {"b": values["b"]}, "the edge that was written")
         for name in "bc":
             home.leads(guide, name, (), "no edge from a node that is no source")
+        home.link(home.edge("c", "b", "f"))
+        home.leads(guide, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
+        home.leads(guide, "b", (), "no edge from a node that is no source")
 
     @pytest.mark.requirement("GRA-EDGE-1")
     def test_an_edge_keeps_its_id_ends_and_label(self, graph: Graph) -> None:
@@ -161,6 +164,16 @@ class Edges:
         home.leads(guide, "a", (), "no edge")
         for reader in graph.readers():
             home.shows(reader, values.values(), "the nodes of deleted edges")
+
+    @pytest.mark.requirement("GRA-DELETE-2")
+    @pytest.mark.parametrize("guide", GUIDES)
+    def test_a_parallel_edge_stays(self, graph: Graph, guide: str) -> None:
+        """Of two edges between the same nodes the deleted one is gone and the other stays."""
+        graph.require("delete_edges")
+        home, values = linked(graph, guide)
+        home.link(home.edge("a", "b", "f"))
+        home.remove("edges", "e")
+        home.leads(guide, "a", {"b": values["b"]}, "the edge that was not deleted")
 
     @pytest.mark.requirement("GRA-DELETE-4")
     def test_a_deleted_node_is_not_reached(self, graph: Graph) -> None:

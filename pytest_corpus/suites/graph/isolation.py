@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.graph.probe import MANY, Graph
-from pytest_corpus.suites.graph.space import READERS, Space, records
+from pytest_corpus.suites.graph.space import READERS, Space, listed, records
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.reply import Reply
 
@@ -136,6 +136,20 @@ class Namespaces:
         if not reply.is_error:
             found = records(reply) if reader != "bulk_vertices" else reply.result.get("nodes")
             expect.that(not found, "nothing", f"{len(found or [])} of them", "result")
+
+    @pytest.mark.requirement("GRA-NS-4")
+    def test_no_way_leads_through_an_unknown_namespace(self, graph: Graph) -> None:
+        """A traversal in a namespace that nobody wrote to reaches nothing, or is refused for good."""
+        if graph.capabilities.flag("supports_namespaces") is not True:
+            raise NotApplicable("namespaces are not claimed")
+        graph.require("traversal")
+        graph.seed()
+        nowhere = graph.seeds.like(namespace=f"nowhere-{graph.canary()}")
+        reply = nowhere.call("traversal", {"start_nodes": [nowhere.id("s1")], "max_depth": 1})
+        expect.either(reply, "BadRequest", "IndexNotReady")
+        if not reply.is_error:
+            found = listed(reply.result, "relationships")
+            expect.that(not found, "no relationships", f"{len(found)}", "result.relationships")
 
     @pytest.mark.requirement("GRA-NS-5")
     @pytest.mark.parametrize("kind", ["nodes", "edges"])

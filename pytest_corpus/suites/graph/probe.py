@@ -294,19 +294,25 @@ class Graph(Subject):
             NotAssessed: no operation can show them.
         """
         if self._known.guides is None:
+            offered = [name for name in GUIDES if self.offers(name) and (name == "traversal" or self._links())]
+            self._known.guides = dict.fromkeys(offered, True)
             self.seed()
-            self._known.guides = {}
-            for name in GUIDES:
-                if self.offers(name) and (name == "traversal" or self._links()):
-                    target = self.seeds.id("s2") if name == "traversal" else f"v-{self.seeds.tag}-s2"
-                    self._known.guides[name] = _holds(partial(self._leads, name, target))
+            self._follow(self.seeds, "s1", "s2", f"v-{self.seeds.tag}-s2")
+            home = self.space()
+            nodes = [home.node("a"), home.node("b")]
+            if _holds(partial(_put, home, nodes)) and _holds(partial(_link, home)):
+                self._follow(home, "a", "b", str(nodes[1]["properties"]["corpus_value"]))
         found = self._known.guides
         if not found:
             raise NotAssessed("no operation can show edges: neither traversal nor a query of a known dialect")
         return [name for name, right in found.items() if right] or list(found)
 
-    def _leads(self, guide: str, target: str) -> bool:
-        return self.seeds.ends(guide, "s1") == [target]
+    def _follow(self, home: Space, source: str, target: str, value: str) -> None:
+        """Note which operations show the one edge from a node."""
+        guides = self._known.guides or {}
+        for name, right in guides.items():
+            wanted = home.id(target) if name == "traversal" else value
+            guides[name] = right and _holds(partial(_leads, home, name, source, wanted))
 
     def _links(self) -> bool:
         try:
@@ -497,6 +503,15 @@ def _put(home: Space, nodes: list[dict[str, Any]]) -> bool:
 
 def _shows(home: Space, reader: str, wanted: list[str]) -> bool:
     return home.seen(reader) == wanted
+
+
+def _link(home: Space) -> bool:
+    home.link(home.edge("a", "b"))
+    return True
+
+
+def _leads(home: Space, guide: str, source: str, wanted: str) -> bool:
+    return home.ends(guide, source) == [wanted]
 
 
 def _holds(check: Callable[[], bool]) -> bool:

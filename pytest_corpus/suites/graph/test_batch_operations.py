@@ -272,7 +272,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     batching(graph)
     graph.require("query")
     home = graph.space()
-    node = home.node("a")
+    node, before = home.node("a"), home.put(home.node("b"))
     room(graph, 2)
     ask = graph.item("query", **graph.question("group", group=home.group), **home.place)
     reply = send(home, put(home, node), ask)
@@ -281,7 +281,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     found = results(expect.success(reply, "a batch to work"))
     expect.that(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
-        expect.that(home.own(found[1]) == {value(node)}, "the node that was written", "not that", "results.1")
+        expect.that(home.own(found[1]) == {value(node), *before}, "the node that was written", "not that", "results.1")
 
 
 def batching(graph: Graph) -> list[str]:

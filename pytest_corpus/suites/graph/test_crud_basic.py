@@ -227,6 +227,18 @@ def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
+def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
+    """Nodes whose ids begin or end with the deleted one's stay."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, home = graph.readers(), graph.space()
+    names = ("x", "xy", "x-1")
+    values = home.put(*(home.node(name) for name in names))
+    home.remove("nodes", "x")
+    for reader in readers:
+        home.shows(reader, values[1:], "all but the deleted node")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
 def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
     """Written after its deletion, a node is there with its new value."""
     graph.require("upsert_nodes", "delete_nodes")

@@ -320,6 +320,10 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:
-    """A plain query with one argument changed or left out."""
+    """A plain query with one argument changed or left out; one that needs no parameter, where those are wrong."""
     whole = {**graph.minimal("query"), **BAD_QUERIES[kind]}
+    quoted = graph.question("literal")
+    asked = "{literal}" in quoted["text"] and graph.tongues.obstacle("literal", str(graph.dialect)) is None
+    if asked and "params" in BAD_QUERIES[kind]:
+        whole["text"] = quoted["text"].replace("{literal}", "none")
     return {key: value for key, value in whole.items() if value is not ...}
