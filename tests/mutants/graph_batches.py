@@ -89,11 +89,20 @@ class FailuresDropped(Batching):
 
 
 @catches("GRA-BATCH-3")
-class FailuresComeLast(Batching):
-    """It lists what succeeded before what failed."""
+class ResultsComeBackwards(Batching):
+    """It gives the results of a batch from the last to the first."""
 
     def told(self, result: Result) -> Result:
-        return {**result, "results": sorted(result["results"], key=lambda one: not one["ok"])}
+        return {**result, "results": [{**one, "index": None} if one["ok"] else one for one in result["results"][::-1]]}
+
+
+@catches("GRA-BATCH-4")
+class FailuresComeLast(Batching):
+    """It lists what succeeded before what failed, and numbers them in that order."""
+
+    def told(self, result: Result) -> Result:
+        ordered = sorted(result["results"], key=lambda one: not one["ok"])
+        return {**result, "results": [{**one, "index": index} for index, one in enumerate(ordered)]}
 
 
 @catches("GRA-BATCH-4")

@@ -109,8 +109,8 @@ class FirstLabelsStay(ReferenceGraph):
 class OldValueIsAReplay(ReferenceGraph):
     """It takes an update with what the node once was for a replay, and ignores it."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.known: dict[str, list[Node]] = {}
 
     def put_node(self, graph: Graph, node: Node) -> None:

@@ -89,8 +89,8 @@ class MissingEdgeFails(ReferenceGraph):
 class TombstonesAreTraversed(ReferenceGraph):
     """It marks nodes as deleted, which queries and lists look at and traversals do not."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.marked: dict[str, Node] = {}
         self.edges: dict[str, Edge] = {}
 
@@ -112,8 +112,8 @@ class TombstonesAreTraversed(ReferenceGraph):
 class EdgesComeBack(ReferenceGraph):
     """It remembers the edges of a deleted node, for when it is written again."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.orphans: dict[str, Edge] = {}
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:

@@ -22,8 +22,8 @@ Labelled = Sequence[tuple[str, Entity]]
 class ListIsAsMade(ReferenceGraph):
     """It lists nodes as they were when they were first written."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.first: dict[tuple[str, str], Node] = {}
 
     def put_node(self, graph: Graph, node: Node) -> None:
@@ -38,8 +38,8 @@ class ListIsAsMade(ReferenceGraph):
 class DeletedAreListed(ReferenceGraph):
     """It lists deleted nodes too."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.gone: list[Node] = []
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:
@@ -217,8 +217,8 @@ class EdgesNotDescribed(Describing):
 class SchemaIsConfigured(Describing):
     """It describes the graph as it was when first asked."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.known: Result = {}
 
     def told(self, schema: Result) -> Result:
@@ -287,8 +287,8 @@ class NamespaceIsALabel(Labelling):
 class DeletedTwiceStaysAway(ReferenceGraph):
     """It does not write a node again that was deleted twice."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.deleted: dict[tuple[str, str], int] = {}
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:

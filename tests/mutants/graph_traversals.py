@@ -50,7 +50,7 @@ class NoRelationshipsIsNull(Travelling):
         return {**result, "relationships": result["relationships"] or None}
 
 
-@catches("GRA-TRAV-2")
+@catches("GRA-TRAV-9")
 class ThreeStepsAtMost(Travelling):
     """It takes three steps at the most, and says nothing of it."""
 

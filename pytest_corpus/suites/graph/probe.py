@@ -409,6 +409,8 @@ class Graph(Subject):
             ("bulk_vertices", {"limit": number}, {}),
             ("traversal", {**self.minimal("traversal"), "max_depth": number}, {}),
         ]
+        if self.filters:
+            found.append(("bulk_vertices", {"limit": 2, "filter": {"corpus_rank": number}}, {}))
         for door in ASKING if self.dialect else ():
             plain = self.minimal(door)
             found.append((door, {**plain, "params": {**plain["params"], "group": number}}, {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.graph.paging import Paging
 from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import Space, counted, listed
+from pytest_corpus.suites.graph.space import Space, counted, failures, listed
 from pytest_corpus.suites.graph.transactions import Transactions
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import Reply
@@ -145,6 +146,19 @@ def test_the_results_of_a_batch_are_in_order(graph: Graph) -> None:
     if None in found:
         raise NotAssessed("the results of operations tell no counts")
     expect.that(found == [size for size in sizes if size <= graph.at_once], "the order of the operations", "another")
+
+
+@pytest.mark.requirement("GRA-NODE-8")
+@pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
+def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
+    """A node with NaN or an infinity in a batch refuses the batch, or is reported for its operation or itself."""
+    batching(graph)
+    home = graph.space()
+    reply = send(home, put(home, home.node("a", corpus_size=number)))
+    expect.either(reply, "BadRequest")
+    for item in results(reply.result) if not reply.is_error else ():
+        reported = item.get("ok") is False or failures(item.get("result"))
+        expect.that(reported, "a refusal, or a reported failure", "a success", "result.results.0")
 
 
 @pytest.mark.core
