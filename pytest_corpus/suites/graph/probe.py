@@ -26,6 +26,7 @@ NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
+WRITINGS = tuple((what, kind) for what in ("upsert", "delete") for kind in ("nodes", "edges"))
 MANY = {"batch": "ops", "transaction": "operations"}
 """The operations that carry others, and the argument that holds them."""
 
@@ -170,7 +171,7 @@ class Graph(Subject):
                 for spelling in (name, f"graph.{name}"):
                     if spelling in value:
                         return spelling
-                raise NotAssessed(f"capabilities.extensions advertise no {name} for batches")
+                raise NotApplicable(f"capabilities.extensions advertise no {name} for batches")
         return name
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
@@ -376,8 +377,15 @@ class Graph(Subject):
     def _spelling(self, name: str) -> str:
         try:
             return self.batched(name)
-        except NotAssessed:
+        except NotApplicable:
             return name
+
+    def carries(self, door: str) -> bool:
+        """Whether batches, or transactions, are offered and take every write."""
+        try:
+            return self.offers(door) and all(self.batched(f"{what}_{kind}") for what, kind in WRITINGS)
+        except NotApplicable:
+            return False
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)

@@ -316,7 +316,7 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
     texts = graph.tongues.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is no query of {graph.dialect}: give one with --corpus-dialects")
-    return [{**graph.minimal("query"), "text": text} for text in texts]
+    return [{"text": text, "dialect": graph.dialect} for text in texts]
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:
