@@ -50,7 +50,7 @@ class Paging:
     def test_a_page_is_of_the_schema(self, graph: Graph) -> None:
         """Each page, the last one too, is of the schema."""
         home = filled(graph, 3)
-        home.put({**home.node("bare"), "labels": []})
+        home.call("upsert_nodes", {"nodes": [{**home.node("bare"), "labels": []}]})
         for limit in (2, 100):
             reply = home.call("bulk_vertices", {"limit": limit})
             expect.success(reply, "a page of nodes")
