@@ -51,8 +51,9 @@ class EdgesOfTransactionsLost(Transacting):
 
     def commit(self, call: Call, draft: Space) -> None:
         if call.op == "transaction":
-            for namespace, graph in self.draft(call).items():
-                draft[namespace].edges = graph.edges
+            before = self.draft(call)
+            for namespace, graph in draft.items():
+                graph.edges = before[namespace].edges if namespace in before else {}
         super().commit(call, draft)
 
 

@@ -309,6 +309,18 @@ class Idempotency:
             home.shows(reader, left, "what both writes make")
 
     @pytest.mark.requirement("COM-IDEM-1")
+    def test_a_key_with_another_value_is_another_write(self, graph: Graph) -> None:
+        """Two writes of one node with one key and different values are both carried out."""
+        graph.require("upsert_nodes")
+        readers, home = graph.readers(), graph.space()
+        key = {"idempotency_key": f"key-{graph.canary()}"}
+        first, second = home.node("a"), home.node("a")
+        for node in (first, second):
+            expect.success(home.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
+        for reader in readers:
+            home.shows(reader, [str(second["properties"]["corpus_value"])], "what the second write makes")
+
+    @pytest.mark.requirement("COM-IDEM-1")
     def test_a_key_of_one_operation_is_not_that_of_another(self, graph: Graph) -> None:
         """Two different operations with one key are both carried out."""
         graph.require("upsert_nodes", "delete_nodes")
