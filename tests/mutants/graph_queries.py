@@ -307,14 +307,6 @@ class TimeoutIsSeconds(ReferenceGraph):
 
 
 @catches("GRA-CACHE-1")
-class CacheKeyHasNoParameters(ReferenceGraph):
-    """It caches answers by their text."""
-
-    def cache_key(self, call: Call, question: Question) -> str | None:
-        return digest([call.tenant_hash, question.dialect, question.namespace, call.args.values["text"]])
-
-
-@catches("GRA-CACHE-1")
 class CacheKeyHasNoNamespace(ReferenceGraph):
     """It caches answers by text and parameters, whichever namespace they come from."""
 
