@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
-from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remembered
+from pytest_corpus.reference.foundation import Chunk, Provider, ReferenceAdapter, digest, remembered
 from pytest_corpus.reference.graph_arguments import Journey, Question
 from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Edge, Entity, Graph, Node, Space
 from pytest_corpus.reference.graph_writes import Writes
 from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.telemetry import MetricsSink
 
 
 class ReferenceGraph(Writes, ReferenceAdapter):
@@ -39,11 +40,11 @@ class ReferenceGraph(Writes, ReferenceAdapter):
         "idempotent_writes": True,
     }
     replayable = frozenset({*Writes.writes, "batch", "transaction"})
-    max_batch_ops = 16
+    max_batch_ops = 24
     records_in_chunk = 2
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.tenants: dict[str | None, Space] = {}
 
     # Operations

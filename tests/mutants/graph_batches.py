@@ -36,15 +36,6 @@ class Batching(ReferenceGraph):
 
 
 @catches("GRA-BATCH-1")
-class BatchKeepsNothing(ReferenceGraph):
-    """It answers a batch and keeps nothing of it."""
-
-    def commit(self, call: Call, draft: Space) -> None:
-        if call.op != "batch":
-            super().commit(call, draft)
-
-
-@catches("GRA-BATCH-1")
 class BatchDeletesFirst(Batching):
     """It carries out the deletes of a batch before its other operations."""
 
@@ -61,15 +52,16 @@ class BatchDeletesFirst(Batching):
 
 
 @catches("GRA-BATCH-1")
-class LastOfABatchLost(Batching):
+class LastOfABatchLost(ReferenceGraph):
     """It does not carry out the last of several operations, and says that it did."""
+
+    def read_operations(self, args: Fields, name: str) -> Operations:
+        operations = super().read_operations(args, name)
+        self.last = len(operations) - 1 if name == "ops" else 0
+        return operations
 
     def step(self, draft: Space, index: int, op: str, args: Fields) -> Result:
         return super().step({} if index and index == self.last else draft, index, op, args)
-
-    def taken(self, operations: Operations) -> Operations:
-        self.last = len(operations) - 1
-        return operations
 
 
 @catches("GRA-BATCH-2")
@@ -97,11 +89,20 @@ class FailuresDropped(Batching):
 
 
 @catches("GRA-BATCH-3")
-class FailuresComeLast(Batching):
-    """It lists what succeeded before what failed."""
+class ResultsComeBackwards(Batching):
+    """It gives the results of a batch from the last to the first."""
 
     def told(self, result: Result) -> Result:
-        return {**result, "results": sorted(result["results"], key=lambda one: not one["ok"])}
+        return {**result, "results": [{**one, "index": None} if one["ok"] else one for one in result["results"][::-1]]}
+
+
+@catches("GRA-BATCH-4")
+class FailuresComeLast(Batching):
+    """It lists what succeeded before what failed, and numbers them in that order."""
+
+    def told(self, result: Result) -> Result:
+        ordered = sorted(result["results"], key=lambda one: not one["ok"])
+        return {**result, "results": [{**one, "index": index} for index, one in enumerate(ordered)]}
 
 
 @catches("GRA-BATCH-4")

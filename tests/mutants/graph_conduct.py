@@ -176,7 +176,7 @@ class NanFiltersAccepted(ReferenceGraph):
             super().check_number(value, path)
 
 
-@catches("COM-NUM-1")
+@catches("GRA-NODE-8")
 class NanInBatchesAccepted(ReferenceGraph):
     """It checks the numbers of single writes and not those of batches."""
 

@@ -54,12 +54,14 @@ class ItemByItem(ReferenceGraph):
     """A legal variant that reports each item of the wrong type and stores the others."""
 
     def read_node(self, args: Fields, item: Fields) -> Any:
+        self.read_namespace(args)
         try:
             return super().read_node(args, item)
         except AdapterError as error:
             return Broken(error)
 
     def read_edge(self, args: Fields, item: Fields) -> Any:
+        self.read_namespace(args)
         try:
             return super().read_edge(args, item)
         except AdapterError as error:
@@ -87,11 +89,11 @@ class SecondLabelLost(ReferenceGraph):
 
 
 @catches("GRA-NODE-1")
-class FourPropertiesKept(Storing):
-    """It keeps the first four properties of a node and no others."""
+class UnlabelledNodesAreBare(ReferenceGraph):
+    """It keeps properties by label, and none of a node without labels."""
 
-    def stored(self, properties: Properties) -> Properties:
-        return {key: properties[key] for key in [*properties][:4]}
+    def put_node(self, graph: Graph, node: Node) -> None:
+        super().put_node(graph, node if node.labels else replace(node, properties={}))
 
 
 @catches("GRA-NODE-2")
@@ -107,8 +109,8 @@ class FirstLabelsStay(ReferenceGraph):
 class OldValueIsAReplay(ReferenceGraph):
     """It takes an update with what the node once was for a replay, and ignores it."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.known: dict[str, list[Node]] = {}
 
     def put_node(self, graph: Graph, node: Node) -> None:

@@ -18,14 +18,6 @@ from . import catches
 
 
 @catches("GRA-DELETE-1")
-class DeleteNodesDoesNothing(ReferenceGraph):
-    """It counts the nodes to delete and leaves them."""
-
-    def remove_nodes(self, graph: Graph, selection: Selection) -> int:
-        return super().remove_nodes(graph.draft(), selection)
-
-
-@catches("GRA-DELETE-1")
 class DeletesTheFirstId(ReferenceGraph):
     """It deletes the first of several nodes."""
 
@@ -97,8 +89,8 @@ class MissingEdgeFails(ReferenceGraph):
 class TombstonesAreTraversed(ReferenceGraph):
     """It marks nodes as deleted, which queries and lists look at and traversals do not."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.marked: dict[str, Node] = {}
         self.edges: dict[str, Edge] = {}
 
@@ -120,8 +112,8 @@ class TombstonesAreTraversed(ReferenceGraph):
 class EdgesComeBack(ReferenceGraph):
     """It remembers the edges of a deleted node, for when it is written again."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.orphans: dict[str, Edge] = {}
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:
@@ -217,15 +209,6 @@ class DeletedCountIsOfIds(Deleting):
 
 
 @catches("GRA-NS-1")
-class OneGraphForAll(ReferenceGraph):
-    """It has one graph for all namespaces."""
-
-    def read_namespace(self, args: Fields) -> str:
-        super().read_namespace(args)
-        return DEFAULT_NAMESPACE
-
-
-@catches("GRA-NS-1")
 class StreamsReadAll(ReferenceGraph):
     """It streams the records of all namespaces."""
 
@@ -281,13 +264,12 @@ class ItemNamespaceIgnored(ReferenceGraph):
 
 
 @catches("GRA-NS-4")
-class UnknownNamespaceIsDown(ReferenceGraph):
-    """It reports a namespace that it does not know as an outage."""
+class TraversalOfUnknownIsDown(ReferenceGraph):
+    """It fails on a traversal in a namespace that it does not know."""
 
-    def graph(self, space: Space, namespace: str) -> Graph:
-        if namespace not in space:
-            raise AdapterError("Unavailable", "The namespace could not be opened")
-        return super().graph(space, namespace)
+    async def traversal(self, call: Call) -> dict[str, Any]:
+        self.space(call)[self.read_namespace(call.args)]
+        return await super().traversal(call)
 
 
 @catches("GRA-NS-4")
@@ -299,9 +281,9 @@ class UnknownNamespaceIsDefault(ReferenceGraph):
 
 
 @catches("GRA-NS-5")
-class DeleteInUnknownIsDown(ReferenceGraph):
-    """It fails on a delete in a namespace that it does not know."""
+class DeleteEdgesInUnknownIsDown(ReferenceGraph):
+    """It fails on a delete of edges in a namespace that it does not know."""
 
-    def delete(self, space: Space, selection: Selection, remove: Callable[[Graph, Selection], int]) -> Outcome:
-        space[selection.namespace]
-        return super().delete(space, selection, remove)
+    async def delete_edges(self, call: Call) -> dict[str, Any]:
+        self.space(call)[self.read_namespace(call.args)]
+        return await super().delete_edges(call)

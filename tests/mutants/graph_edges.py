@@ -34,11 +34,12 @@ class EdgeLabelsAreLowered(ReferenceGraph):
 
 
 @catches("GRA-EDGE-2")
-class EdgePropertiesDropped(ReferenceGraph):
-    """It stores edges without their properties."""
+class EdgeFlagsDropped(ReferenceGraph):
+    """It drops the booleans among the properties of an edge."""
 
     def put_edge(self, graph: Graph, edge: Edge) -> None:
-        super().put_edge(graph, replace(edge, properties={}))
+        kept = {key: value for key, value in edge.properties.items() if not isinstance(value, bool)}
+        super().put_edge(graph, replace(edge, properties=kept))
 
 
 @catches("GRA-EDGE-3")

@@ -19,19 +19,11 @@ Labelled = Sequence[tuple[str, Entity]]
 
 
 @catches("GRA-BULK-1")
-class UnlabelledNotListed(ReferenceGraph):
-    """It lists the nodes that have one label exactly."""
-
-    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
-        return [node for node in super().vertices(graph, wanted, after) if len(node.labels) == 1]
-
-
-@catches("GRA-BULK-1")
 class ListIsAsMade(ReferenceGraph):
     """It lists nodes as they were when they were first written."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.first: dict[tuple[str, str], Node] = {}
 
     def put_node(self, graph: Graph, node: Node) -> None:
@@ -46,8 +38,8 @@ class ListIsAsMade(ReferenceGraph):
 class DeletedAreListed(ReferenceGraph):
     """It lists deleted nodes too."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.gone: list[Node] = []
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:
@@ -67,12 +59,12 @@ class DeletedAreListed(ReferenceGraph):
 
 
 @catches("GRA-BULK-2")
-class ListIsOfIds(ReferenceGraph):
-    """It lists the ids of nodes."""
+class ListTellsTheDegree(ReferenceGraph):
+    """It adds the number of edges to each node."""
 
     def page(self, nodes: Sequence[Node], limit: int) -> Result:
         page = super().page(nodes, limit)
-        return {**page, "nodes": [node["id"] for node in page["nodes"]]}
+        return {**page, "nodes": [{**node, "degree": 0} for node in page["nodes"]]}
 
 
 @catches("GRA-BULK-2")
@@ -225,8 +217,8 @@ class EdgesNotDescribed(Describing):
 class SchemaIsConfigured(Describing):
     """It describes the graph as it was when first asked."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.known: Result = {}
 
     def told(self, schema: Result) -> Result:
@@ -244,12 +236,13 @@ class PropertiesOfTheFirst(ReferenceGraph):
 
 @catches("GRA-SCHEMA-4")
 class SchemaHasExamples(ReferenceGraph):
-    """It gives an example of each property."""
+    """It gives examples of each property."""
 
     def describe(self, labelled: Labelled) -> Result:
         described = super().describe(labelled)
         for label, entity in labelled:
-            described[label]["examples"] = dict(entity.properties)
+            for name, value in entity.properties.items():
+                described[label].setdefault("examples", {}).setdefault(name, []).append(value)
         return described
 
 
@@ -294,8 +287,8 @@ class NamespaceIsALabel(Labelling):
 class DeletedTwiceStaysAway(ReferenceGraph):
     """It does not write a node again that was deleted twice."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.deleted: dict[tuple[str, str], int] = {}
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:

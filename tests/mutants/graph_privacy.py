@@ -42,10 +42,10 @@ class SummaryFollowsTheEnd(ReferenceGraph):
 
 @catches("COM-STREAM-8")
 class DataBeforeRefusal(ReferenceGraph):
-    """It opens a stream with an empty chunk before it reads the query."""
+    """It opens a stream with a record of its own before it reads the query."""
 
     async def stream_query(self, call: Call) -> AsyncGenerator[Chunk, None]:
-        yield {"records": [], "is_final": False}
+        yield {"records": [{"state": "running"}], "is_final": False}
         async for chunk in super().stream_query(call):
             yield chunk
 
@@ -99,7 +99,7 @@ class StoredNodesAreLogged(ReferenceGraph):
     """It logs the nodes that it writes."""
 
     async def upsert_nodes(self, call: Call) -> Result:
-        logger.info("writing %s", call.args.values.get("nodes"))
+        logger.warning("writing %s", call.args.values.get("nodes"))
         return await super().upsert_nodes(call)
 
 

@@ -11,7 +11,7 @@ from pytest_corpus.reference.foundation import digest
 from pytest_corpus.reference.graph_adapter import ReferenceGraph
 from pytest_corpus.reference.graph_arguments import Question
 from pytest_corpus.reference.graph_scanner import Query, QueryError
-from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Graph, Space
+from pytest_corpus.reference.graph_store import DEFAULT_NAMESPACE, Graph
 from pytest_corpus.reference.request import Call, Fields
 
 from . import catches
@@ -52,25 +52,11 @@ class RecordsAreRenamed(Answering):
 
 
 @catches("GRA-QUERY-2")
-class CacheOutlivesWrites(ReferenceGraph):
-    """It keeps cached answers when the graph changes."""
+class EachRecordTwice(Answering):
+    """It finds a node once for itself and once for its label."""
 
-    def commit(self, call: Call, draft: Space) -> None:
-        cached = self.cache
-        self.cache = {}
-        super().commit(call, draft)
-        self.cache = cached
-
-
-@catches("GRA-QUERY-2")
-class CacheOutlivesTransactions(ReferenceGraph):
-    """It drops cached answers for each single write, and keeps them for batches and transactions."""
-
-    def commit(self, call: Call, draft: Space) -> None:
-        cached = dict(self.cache)
-        super().commit(call, draft)
-        if call.op in ("batch", "transaction"):
-            self.cache.update(cached)
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        return {**result, "records": [record for record in result["records"] for _ in range(2)]}
 
 
 @catches("GRA-QUERY-2")
@@ -147,16 +133,14 @@ class FloatsBoundAsIntegers(Answering):
 
 
 @catches("GRA-QUERY-5")
-class NothingIsNotFound(Answering):
-    """It reports a query that matches nothing as VertexNotFound."""
+class NothingIsAnEmptyRecord(Answering):
+    """It gives a record without values where a query matches nothing."""
 
     def told(self, result: dict[str, Any]) -> dict[str, Any]:
-        if not result["records"]:
-            raise AdapterError("VertexNotFound", "The query matches nothing")
-        return result
+        return {**result, "records": result["records"] or [{}]}
 
 
-@catches("GRA-QUERY-5")
+@catches("GRA-QUERY-1")
 class NothingIsNull(Answering):
     """It gives null records where a query matches nothing."""
 
@@ -214,11 +198,11 @@ class EmptyTextIsNoRecords(ReferenceGraph):
 
 
 @catches("GRA-QUERY-8")
-class ParamsListIgnored(Answering):
-    """It ignores parameters that are no object."""
+class TimeoutWordIgnored(Answering):
+    """It ignores a timeout that is no number."""
 
     def taken(self, args: dict[str, Any]) -> dict[str, Any]:
-        return {**args, "params": args.get("params") if isinstance(args.get("params"), Mapping) else {}}
+        return {**args, "timeout_ms": None if isinstance(args.get("timeout_ms"), str) else args.get("timeout_ms")}
 
 
 @catches("GRA-QUERY-8")
@@ -320,14 +304,6 @@ class TimeoutIsSeconds(ReferenceGraph):
         if super().read_timeout(args):
             raise AdapterError("DeadlineExceeded", "The timeout of the request is over")
         return None
-
-
-@catches("GRA-CACHE-1")
-class CacheKeyHasNoParameters(ReferenceGraph):
-    """It caches answers by their text."""
-
-    def cache_key(self, call: Call, question: Question) -> str | None:
-        return digest([call.tenant_hash, question.dialect, question.namespace, call.args.values["text"]])
 
 
 @catches("GRA-CACHE-1")

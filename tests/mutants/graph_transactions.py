@@ -33,12 +33,16 @@ class Transacting(ReferenceGraph):
 
 
 @catches("GRA-TXN-1")
-class NeverCommits(ReferenceGraph):
-    """It answers a transaction and keeps nothing of it."""
+class LastStepLost(ReferenceGraph):
+    """It does not carry out the last of several operations, and says that it did."""
 
-    def commit(self, call: Call, draft: Space) -> None:
-        if call.op != "transaction":
-            super().commit(call, draft)
+    def read_operations(self, args: Fields, name: str) -> Operations:
+        operations = super().read_operations(args, name)
+        self.last = len(operations) - 1 if name == "operations" else 0
+        return operations
+
+    def step(self, draft: Space, index: int, op: str, args: Fields) -> Result:
+        return super().step({} if index and index == self.last else draft, index, op, args)
 
 
 @catches("GRA-TXN-1")
@@ -47,8 +51,9 @@ class EdgesOfTransactionsLost(Transacting):
 
     def commit(self, call: Call, draft: Space) -> None:
         if call.op == "transaction":
-            for namespace, graph in self.draft(call).items():
-                draft[namespace].edges = graph.edges
+            before = self.draft(call)
+            for namespace, graph in draft.items():
+                graph.edges = before[namespace].edges if namespace in before else {}
         super().commit(call, draft)
 
 

@@ -35,27 +35,27 @@ class Travelling(ReferenceGraph):
 
 
 @catches("GRA-TRAV-1")
-class NodesAreIds(Travelling):
-    """It lists the ids of the nodes that it reaches."""
+class NodesTellTheirDepth(Travelling):
+    """It adds the number of steps to each node."""
 
     def told(self, result: Result) -> Result:
-        return {**result, "nodes": [node["id"] for node in result["nodes"]]}
+        return {**result, "nodes": [{**node, "depth": 1} for node in result["nodes"]]}
 
 
 @catches("GRA-TRAV-1")
-class RelationshipsAreEdges(Travelling):
-    """It calls the relationships `edges`."""
+class NoRelationshipsIsNull(Travelling):
+    """It gives null where no relationship was followed."""
 
     def told(self, result: Result) -> Result:
-        return {"nodes": result["nodes"], "edges": result["relationships"]}
+        return {**result, "relationships": result["relationships"] or None}
 
 
-@catches("GRA-TRAV-2")
-class AlwaysOneStep(Travelling):
-    """It takes one step, whatever the depth."""
+@catches("GRA-TRAV-9")
+class ThreeStepsAtMost(Travelling):
+    """It takes three steps at the most, and says nothing of it."""
 
     def taken(self, args: Fields, journey: Journey) -> Journey:
-        return replace(journey, max_depth=1)
+        return replace(journey, max_depth=min(journey.max_depth, 3))
 
 
 @catches("GRA-TRAV-2")
@@ -75,11 +75,29 @@ class ReachedNodesAreBare(Travelling):
 
 
 @catches("GRA-TRAV-3")
-class OneStepTooFar(Travelling):
-    """It counts the start as a step and goes one further."""
+class DeepTraversalsGoOn(Travelling):
+    """It goes one step too far from the third step on."""
 
     def taken(self, args: Fields, journey: Journey) -> Journey:
-        return replace(journey, max_depth=journey.max_depth + 1)
+        return replace(journey, max_depth=journey.max_depth + (journey.max_depth > 2))
+
+
+@catches("GRA-TRAV-3")
+class LastEdgesAreTold(ReferenceGraph):
+    """It lists the relationships that lead on from the last nodes."""
+
+    async def traversal(self, call: Call) -> Result:
+        result = await super().traversal(call)
+        graph = self.graph(self.space(call), result["namespace"])
+        told = {edge["id"] for edge in result["relationships"]}
+        direction, types = self.read_direction(call.args), call.args.values.get("relationship_types")
+        further = [
+            edge.to_wire()
+            for node in result["nodes"]
+            for edge, _ in graph.neighbours(node["id"], direction)
+            if edge.id not in told and not types
+        ]
+        return {**result, "relationships": [*result["relationships"], *further]}
 
 
 @catches("GRA-TRAV-4")

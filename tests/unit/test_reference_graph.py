@@ -162,7 +162,7 @@ def test_an_item_that_cannot_be_stored_does_not_hinder_the_others(graph: Referen
         ("traversal", {"start_nodes": []}, "args.start_nodes"),
         ("traversal", {"start_nodes": ["ann"], "max_depth": 7}, "args.max_depth"),
         ("traversal", {"start_nodes": ["ann"], "direction": "UP"}, "args.direction"),
-        ("batch", {"ops": [{"op": "query"}] * 17}, "args.ops[0].args"),
+        ("batch", {"ops": [{"op": "query"}] * 25}, "args.ops[0].args"),
         ("query", {"text": "RETURN 1", "params": []}, "args.params"),
         ("query", {"text": "RETURN 1", "timeout_ms": -1}, "args.timeout_ms"),
         ("query", {"text": "RETURN 1", "namespace": "none"}, "args.namespace"),

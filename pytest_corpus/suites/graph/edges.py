@@ -26,6 +26,9 @@ class Edges:
         home.leads(guide, "a", {"b": values["b"]}, "the edge that was written")
         for name in "bc":
             home.leads(guide, name, (), "no edge from a node that is no source")
+        home.link(home.edge("c", "b", "f"))
+        home.leads(guide, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
+        home.leads(guide, "b", (), "no edge from a node that is no source")
 
     @pytest.mark.requirement("GRA-EDGE-1")
     def test_an_edge_keeps_its_id_ends_and_label(self, graph: Graph) -> None:
@@ -107,12 +110,13 @@ class Edges:
         graph.require("upsert_nodes", "upsert_edges")
         home = graph.space()
         home.put(home.node("a"), home.node("b"))
-        edges = [home.edge("a", "b"), home.edge("b", "a")]
+        edges = [home.edge("a", "b"), home.edge("b", "a")][: graph.at_once]
         for _ in range(2):
             reply = home.call("upsert_edges", {"edges": edges})
             result = expect.success(reply, "an upsert of edges to work")
             holds("GRA-EDGE-8", reply, graph)
-            expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
+            wanted = len(edges)
+            expect.that(counted(result) == wanted, f"a count of {wanted}", f"{counted(result)}", "result")
             expect.that(not failures(result), "no failures", "some", "result.failures")
 
     @pytest.mark.requirement("GRA-EDGE-4")
@@ -161,21 +165,30 @@ class Edges:
         for reader in graph.readers():
             home.shows(reader, values.values(), "the nodes of deleted edges")
 
+    @pytest.mark.requirement("GRA-DELETE-2")
+    @pytest.mark.parametrize("guide", GUIDES)
+    def test_a_parallel_edge_stays(self, graph: Graph, guide: str) -> None:
+        """Of two edges between the same nodes the deleted one is gone and the other stays."""
+        graph.require("delete_edges")
+        home, values = linked(graph, guide)
+        home.link(home.edge("a", "b", "f"))
+        home.remove("edges", "e")
+        home.leads(guide, "a", {"b": values["b"]}, "the edge that was not deleted")
+
     @pytest.mark.requirement("GRA-DELETE-4")
     def test_a_deleted_node_is_not_reached(self, graph: Graph) -> None:
         """No edge leads to a node that was deleted, nor through it to another one."""
         graph.require("delete_nodes")
         for guide in sees_edges(graph):
-            home, values = linked(graph, guide)
+            home, _ = linked(graph, guide)
             home.link(home.edge("b", "c", "f"))
             reply = home.call("delete_nodes", {"ids": [home.id("b")]})
             if reply.is_a("BadRequest") or failures(reply.result):
                 raise NotApplicable("a node that has edges is not deleted")
             expect.success(reply, "delete_nodes to work")
             home.leads(guide, "a", (), "no edge to a deleted node")
-            if guide == "traversal":
+            if guide == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
                 expect.that(not home.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
-            expect.that(values, "values")
 
     @pytest.mark.requirement("GRA-DELETE-5")
     def test_old_edges_do_not_come_back(self, graph: Graph) -> None:
@@ -200,10 +213,11 @@ def sees_edges(graph: Graph) -> list[str]:
 
 def linked(graph: Graph, guide: str) -> tuple[Space, dict[str, str]]:
     """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
-    graph.require("upsert_nodes", "upsert_edges", guide)
+    graph.require("upsert_nodes", "upsert_edges")
+    known = graph.guides()
+    graph.spare(guide, dict.fromkeys(known, True))
     if guide != "traversal":
         graph.speaks("links")
-    known = graph.guides()
     trusted({name: name in known for name in GUIDES if name == guide or name in known}, guide, GUIDES[guide])
     home = graph.space()
     values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.graph.probe import MANY, Graph
-from pytest_corpus.suites.graph.space import READERS, Space, records
+from pytest_corpus.suites.graph.space import READERS, Space, listed, records
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.reply import Reply
 
@@ -137,6 +137,20 @@ class Namespaces:
             found = records(reply) if reader != "bulk_vertices" else reply.result.get("nodes")
             expect.that(not found, "nothing", f"{len(found or [])} of them", "result")
 
+    @pytest.mark.requirement("GRA-NS-4")
+    def test_no_way_leads_through_an_unknown_namespace(self, graph: Graph) -> None:
+        """A traversal in a namespace that nobody wrote to reaches nothing, or is refused for good."""
+        if graph.capabilities.flag("supports_namespaces") is not True:
+            raise NotApplicable("namespaces are not claimed")
+        graph.require("traversal")
+        graph.seed()
+        nowhere = graph.seeds.like(namespace=f"nowhere-{graph.canary()}")
+        reply = nowhere.call("traversal", {"start_nodes": [nowhere.id("s1")], "max_depth": 1})
+        expect.either(reply, "BadRequest", "IndexNotReady")
+        if not reply.is_error:
+            found = listed(reply.result, "relationships")
+            expect.that(not found, "no relationships", f"{len(found)}", "result.relationships")
+
     @pytest.mark.requirement("GRA-NS-5")
     @pytest.mark.parametrize("kind", ["nodes", "edges"])
     def test_deleting_in_an_unknown_namespace_does_no_harm(self, graph: Graph, kind: str) -> None:
@@ -158,7 +172,7 @@ class Tenants:
         """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
         isolated(graph)
         if own:
-            graph.namespaces()
+            graph.namespaces(aside=True)
         graph.reader(reader)
         one, other, third = tenants(graph, 3, own=own)
         written = {home: home.put(home.node("a"), home.node(name)) for home, name in ((one, "b"), (other, "c"))}
@@ -260,7 +274,7 @@ class Idempotency:
         """The same write with the same key, after another one, leaves what is there and answers as before."""
         graph.require(name)
         if where == "namespace":
-            graph.namespaces()
+            graph.namespaces(aside=True)
         tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
         home = graph.space(tenant=tenant, own=where == "namespace")
         args, other, shows = rivals(graph, home, name)
@@ -293,6 +307,18 @@ class Idempotency:
         left = [] if name == "delete_nodes" else [str(node["properties"]["corpus_value"]) for node in nodes]
         for reader in readers:
             home.shows(reader, left, "what both writes make")
+
+    @pytest.mark.requirement("COM-IDEM-1")
+    def test_a_key_with_another_value_is_another_write(self, graph: Graph) -> None:
+        """Two writes of one node with one key and different values are both carried out."""
+        graph.require("upsert_nodes")
+        readers, home = graph.readers(), graph.space()
+        key = {"idempotency_key": f"key-{graph.canary()}"}
+        first, second = home.node("a"), home.node("a")
+        for node in (first, second):
+            expect.success(home.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
+        for reader in readers:
+            home.shows(reader, [str(second["properties"]["corpus_value"])], "what the second write makes")
 
     @pytest.mark.requirement("COM-IDEM-1")
     def test_a_key_of_one_operation_is_not_that_of_another(self, graph: Graph) -> None:

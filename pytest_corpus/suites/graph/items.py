@@ -102,6 +102,17 @@ class BadItems:
         for reader in readers:
             home.shows(reader, left, "what was not refused")
 
+    @pytest.mark.requirement("GRA-NODE-5")
+    def test_the_nodes_that_were_not_written_are_counted(self, graph: Graph) -> None:
+        """`failed_count` is the number of nodes that are reported as failed."""
+        graph.require("upsert_nodes")
+        home = graph.space()
+        reply = home.call("upsert_nodes", {"nodes": [home.node("a"), {"id": 7}, {"id": 8}][: graph.at_once]})
+        expect.either(reply, "BadRequest")
+        if not reply.is_error:
+            failed, count = len(failures(reply.result)), reply.result.get("failed_count")
+            expect.that(count == failed, f"a failed_count of {failed}", "another", "result.failed_count")
+
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NODE-8")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
@@ -181,7 +192,7 @@ class BadItems:
     def test_a_delete_of_nothing_deletes_nothing(self, graph: Graph) -> None:
         """A delete without `ids` and `filter` leaves every node."""
         graph.require("upsert_nodes", "delete_nodes")
-        graph.namespaces()
+        graph.namespaces(aside=True)
         readers, home = graph.readers(), graph.space()
         written = home.put(home.node("a"), home.node("b"))
         home.call("delete_nodes", {})

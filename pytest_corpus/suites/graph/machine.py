@@ -110,7 +110,7 @@ def machine(graph: Graph) -> type[Any]:
     stateful, draw = machines(), strategies()
     kinds, names = draw.sampled_from(["put", "put", "drop", "link", "unlink"]), draw.sampled_from(NAMES)
     pairs = draw.sampled_from(PAIRS)
-    together = [name for name in MANY if graph.offers(name)]
+    together = [name for name in MANY if graph.carries(name)]
     most = min(graph.at_once, 4)
     many = draw.lists(draw.tuples(kinds, names, pairs), min_size=1, max_size=most)
 

@@ -15,7 +15,7 @@ from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.graph import secretive
 from pytest_corpus.suites.graph.space import GUIDES, READERS, Space, counted, listed, trusted
 from pytest_corpus.suites.graph.tongues import Tongues
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
@@ -26,6 +26,7 @@ NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
+WRITINGS = tuple((what, kind) for what in ("upsert", "delete") for kind in ("nodes", "edges"))
 MANY = {"batch": "ops", "transaction": "operations"}
 """The operations that carry others, and the argument that holds them."""
 
@@ -48,6 +49,7 @@ class _Known:
     guides: dict[str, bool] | None = None
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
+    filters: bool | None = None
 
 
 class Graph(Subject):
@@ -104,8 +106,12 @@ class Graph(Subject):
 
     @property
     def filters(self) -> bool:
-        """Whether filters by property are claimed."""
-        return self.capabilities.flag("supports_property_filters") is True
+        """Whether filters by property are claimed, or served where nothing is said."""
+        claimed = self.capabilities.flag("supports_property_filters")
+        if claimed is None and self._known.filters is None:
+            args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
+            self._known.filters = self.offers("bulk_vertices") and self.call("bulk_vertices", args).is_success
+        return bool(claimed or (claimed is None and self._known.filters))
 
     @property
     def dialect(self) -> str | None:
@@ -165,7 +171,7 @@ class Graph(Subject):
                 for spelling in (name, f"graph.{name}"):
                     if spelling in value:
                         return spelling
-                raise NotAssessed(f"capabilities.extensions advertise no {name} for batches")
+                raise NotApplicable(f"capabilities.extensions advertise no {name} for batches")
         return name
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
@@ -181,15 +187,15 @@ class Graph(Subject):
         namespace = tag if own and self._makes_namespaces() is None else None
         return Space(self, tag, namespace=namespace, tenant=tenant)
 
-    def namespaces(self) -> None:
-        """Go on only where writing to a new namespace makes it.
+    def namespaces(self, *, aside: bool = False) -> None:
+        """Go on only where writing to a new namespace makes it; `aside` where a test tries that too, among others.
 
         Raises:
-            NotApplicable: namespaces are denied, or not claimed and not taken.
+            NotApplicable: namespaces are not claimed, or a new one is refused and the test tries others as well.
             NotAssessed: a new one is refused.
         """
         if obstacle := self._makes_namespaces():
-            raise obstacle
+            raise NotApplicable(obstacle.reason) if aside else obstacle
 
     def _makes_namespaces(self) -> Undecided | None:
         known = self._known
@@ -222,24 +228,36 @@ class Graph(Subject):
                 self.send(self.envelope(f"upsert_{kind}", args, home.ctx))
 
     def sights(self) -> Mapping[str, bool]:
-        """For each operation that shows nodes whether it shows the seeds rightly."""
+        """For each operation that shows nodes whether it shows the seeds, and nodes in other places, rightly."""
         if self._known.sights is None:
-            self.seed()
-            wanted = sorted(f"v-{self.seeds.tag}-{name}" for name in SEEDS)
             offered = [name for name in READERS if self.offers(name)]
-            self._known.sights = {name: _holds(partial(self._sees, name, wanted)) for name in offered}
+            self._known.sights = dict.fromkeys(offered, True)
+            self.seed()
+            self._look(self.seeds, [f"v-{self.seeds.tag}-{name}" for name in SEEDS])
+            homes = [self.space(), self.space(own=False)]
+            if self.capabilities.flag("supports_multi_tenant") is True:
+                homes.append(self.space(tenant=f"tenant-{self.canary()}"))
+            for home in homes:
+                nodes = [home.node(name) for name in "abc"]
+                self._look(home, [])
+                if _holds(partial(_put, home, nodes)):
+                    self._look(home, [str(node["properties"]["corpus_value"]) for node in nodes])
         return self._known.sights
 
-    def _sees(self, reader: str, wanted: list[str]) -> bool:
-        return self.seeds.seen(reader) == wanted
+    def _look(self, home: Space, wanted: list[str]) -> None:
+        """Note which operations show just these values in a place."""
+        sights = self._known.sights or {}
+        for name, right in sights.items():
+            sights[name] = right and _holds(partial(_shows, home, name, sorted(wanted)))
 
     def reader(self, name: str) -> str:
         """Go on only where an operation shows nodes rightly, or none does.
 
         Raises:
+            NotApplicable: nothing can be asked in the dialect of the adapter, but other operations show nodes.
             Undecided: it is not offered, does not work, or shows less than the others.
         """
-        self.require(name)
+        self.spare(name, self.sights())
         trusted(self.sights(), name, READERS[name])
         return name
 
@@ -254,6 +272,22 @@ class Graph(Subject):
             raise NotAssessed("no operation can read back: neither bulk_vertices nor a query of a known dialect")
         return [name for name, right in sights.items() if right] or list(sights)
 
+    def spare(self, name: str, others: Mapping[str, bool]) -> None:
+        """Go on where an operation works; leave a query out where others show the same and its dialect is unknown.
+
+        Raises:
+            NotApplicable: there are others.
+            Undecided: it is not offered or does not work.
+        """
+        try:
+            self.require(name)
+        except Blocked:
+            raise
+        except NotAssessed as unknown:
+            if others and name in ASKING:
+                raise NotApplicable(unknown.reason) from None
+            raise
+
     def guides(self) -> list[str]:
         """The operations that show edges rightly; all where none does.
 
@@ -261,19 +295,25 @@ class Graph(Subject):
             NotAssessed: no operation can show them.
         """
         if self._known.guides is None:
+            offered = [name for name in GUIDES if self.offers(name) and (name == "traversal" or self._links())]
+            self._known.guides = dict.fromkeys(offered, True)
             self.seed()
-            self._known.guides = {}
-            for name in GUIDES:
-                if self.offers(name) and (name == "traversal" or self._links()):
-                    target = self.seeds.id("s2") if name == "traversal" else f"v-{self.seeds.tag}-s2"
-                    self._known.guides[name] = _holds(partial(self._leads, name, target))
+            self._follow(self.seeds, "s1", "s2", f"v-{self.seeds.tag}-s2")
+            home = self.space()
+            nodes = [home.node("a"), home.node("b")]
+            if _holds(partial(_put, home, nodes)) and _holds(partial(_link, home)):
+                self._follow(home, "a", "b", str(nodes[1]["properties"]["corpus_value"]))
         found = self._known.guides
         if not found:
             raise NotAssessed("no operation can show edges: neither traversal nor a query of a known dialect")
         return [name for name, right in found.items() if right] or list(found)
 
-    def _leads(self, guide: str, target: str) -> bool:
-        return self.seeds.ends(guide, "s1") == [target]
+    def _follow(self, home: Space, source: str, target: str, value: str) -> None:
+        """Note which operations show the one edge from a node."""
+        guides = self._known.guides or {}
+        for name, right in guides.items():
+            wanted = home.id(target) if name == "traversal" else value
+            guides[name] = right and _holds(partial(_leads, home, name, source, wanted))
 
     def _links(self) -> bool:
         try:
@@ -337,8 +377,15 @@ class Graph(Subject):
     def _spelling(self, name: str) -> str:
         try:
             return self.batched(name)
-        except NotAssessed:
+        except NotApplicable:
             return name
+
+    def carries(self, door: str) -> bool:
+        """Whether batches, or transactions, are offered and take every write."""
+        try:
+            return self.offers(door) and all(self.batched(f"{what}_{kind}") for what, kind in WRITINGS)
+        except NotApplicable:
+            return False
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
@@ -370,6 +417,8 @@ class Graph(Subject):
             ("bulk_vertices", {"limit": number}, {}),
             ("traversal", {**self.minimal("traversal"), "max_depth": number}, {}),
         ]
+        if self.filters:
+            found.append(("bulk_vertices", {"limit": 2, "filter": {"corpus_rank": number}}, {}))
         for door in ASKING if self.dialect else ():
             plain = self.minimal(door)
             found.append((door, {**plain, "params": {**plain["params"], "group": number}}, {}))
@@ -456,6 +505,23 @@ class Graph(Subject):
                 for start in range(0, len(listed), self.at_once):
                     args = {**place, "ids": listed[start : start + self.at_once]}
                     self.client.send(self.envelope(f"delete_{kind}", args, ctx), self.component)
+
+
+def _put(home: Space, nodes: list[dict[str, Any]]) -> bool:
+    return bool(home.put(*nodes))
+
+
+def _shows(home: Space, reader: str, wanted: list[str]) -> bool:
+    return home.seen(reader) == wanted
+
+
+def _link(home: Space) -> bool:
+    home.link(home.edge("a", "b"))
+    return True
+
+
+def _leads(home: Space, guide: str, source: str, wanted: str) -> bool:
+    return home.ends(guide, source) == [wanted]
 
 
 def _holds(check: Callable[[], bool]) -> bool:

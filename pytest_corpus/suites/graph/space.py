@@ -22,7 +22,7 @@ GUIDES = {"traversal": "GRA-TRAV-2", "query": "GRA-QUERY-2", "stream_query": "GR
 PLACELESS = ("batch", "transaction", "get_schema")
 """The operations that take no `namespace` of their own."""
 
-MOST_PAGES = 60
+MOST_PAGES = 150
 PAGE = 100
 
 

@@ -223,6 +223,7 @@ def test_optional_arguments_are_accepted(graph: Graph, name: str, door: str) -> 
 
 def finds(graph: Graph, door: str, purpose: str) -> None:
     """A door finds the nodes that a question asks for, and no others."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks(purpose)
     home, other = graph.space(own=False), graph.space(own=False)
@@ -239,6 +240,7 @@ def finds(graph: Graph, door: str, purpose: str) -> None:
 def changes(graph: Graph, door: str) -> None:
     """A door finds at each time what is there at that time."""
     graph.require("upsert_nodes", "delete_nodes")
+    graph.require(door)
     graph.reader(door)
     home = graph.space(own=False)
     home.shows(door, (), "nothing before the first write")
@@ -254,6 +256,7 @@ def changes(graph: Graph, door: str) -> None:
 
 def binds(graph: Graph, door: str, value: str) -> None:
     """A door finds the node whose key is a tricky value, and only that."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks("find")
     home = graph.space(own=False)
@@ -272,18 +275,22 @@ def binds(graph: Graph, door: str, value: str) -> None:
 
 def binds_typed(graph: Graph, door: str, there: Any, absent: Any) -> None:
     """A door finds a node by a value of some type, and not by another value."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks("typed")
     home = graph.space(own=False)
-    values = home.put(home.node("a", rank=there))
-    found = home.answers(door, "typed", wanted=home.key("a"), rank=there)
+    node = home.node("a", rank=there)
+    key = node["properties"]["corpus_key"] = f"{home.key('a')} $rank $wanted"
+    values = home.put(node)
+    found = home.answers(door, "typed", wanted=key, rank=there)
     expect.that(found == values, "the node that has the value", f"{len(found)} nodes", "records")
-    found = home.answers(door, "typed", wanted=home.key("a"), rank=absent)
+    found = home.answers(door, "typed", wanted=key, rank=absent)
     expect.that(not found, "no node with another value", f"{len(found)}", "records")
 
 
 def ordered(graph: Graph, door: str) -> None:
     """A door gives the records of an ordered query in their order."""
+    graph.require(door)
     graph.reader(door)
     graph.speaks("ordered")
     home = graph.space(own=False)
@@ -309,10 +316,14 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
     texts = graph.tongues.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is no query of {graph.dialect}: give one with --corpus-dialects")
-    return [{**graph.minimal("query"), "text": text} for text in texts]
+    return [{"text": text, "dialect": graph.dialect} for text in texts]
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:
-    """A plain query with one argument changed or left out."""
+    """A plain query with one argument changed or left out; one that needs no parameter, where those are wrong."""
     whole = {**graph.minimal("query"), **BAD_QUERIES[kind]}
+    quoted = graph.question("literal")
+    asked = "{literal}" in quoted["text"] and graph.tongues.obstacle("literal", str(graph.dialect)) is None
+    if asked and "params" in BAD_QUERIES[kind]:
+        whole["text"] = quoted["text"].replace("{literal}", "none")
     return {key: value for key, value in whole.items() if value is not ...}

@@ -72,7 +72,7 @@ def described(graph: Graph, tenant: str | None = None) -> tuple[Space, str, str]
     home = graph.space(tenant=tenant, own=False)
     node, edge = f"Corpus{graph.canary(6)}", f"CORPUS{graph.canary(6).upper()}"
     first, second = home.node("a"), home.node("b")
-    home.put({**first, "labels": [f"{node}A"]}, {**second, "labels": ["CorpusNode", f"{node}B"]})
+    home.put({**first, "labels": [f"{node}A"]}, {**second, "labels": [f"{node}B"]})
     home.link(home.edge("a", "b", label=edge, corpus_weight=2))
     return home, node, edge
 

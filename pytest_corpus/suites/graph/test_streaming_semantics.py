@@ -48,6 +48,7 @@ def test_a_stream_finds_what_is_there_now(graph: Graph) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
 def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> None:
     """However many records there are, the stream has each of them once, as the query has."""
+    graph.require(DOOR)
     graph.reader(DOOR)
     home = graph.space(own=False)
     written = home.put(*(home.node(f"n{number}") for number in range(count)))
@@ -57,6 +58,7 @@ def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> Non
 @pytest.mark.requirement("GRA-STREAM-2")
 def test_large_records_are_streamed_whole(graph: Graph) -> None:
     """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
+    graph.require(DOOR)
     graph.reader(DOOR)
     home = graph.space(own=False)
     values = [f"{home.value('large')} {letter * 300_000}" for letter in "abcd"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pytest_corpus.spec.dialects import Dialect
-from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Undecided
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.suites.reply import Reply
 
 BASIC = ("find", "group")
@@ -56,4 +56,6 @@ class Tongues:
             return None
         if purpose in BASIC and self.certain(dialect) and all(reply.is_a("BadRequest") for reply in refused):
             return Blocked("GRA-QUERY-1", f"every spelling of a plain {dialect} query is refused: {refused[0]}")
+        if purpose not in BASIC and all(reply.is_a("NotSupported") for reply in refused):
+            return NotApplicable(f"what the probe query {purpose!r} asks is not supported")
         return NotAssessed(f"no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects")

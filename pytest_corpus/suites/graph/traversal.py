@@ -246,14 +246,15 @@ class Traversal:
 
 
 class Chain(Space):
-    """A place with nodes n0, n1 ... and edges e0, e1 ... from each to the next."""
+    """A place with nodes n0, n1 ... and edges e0, e1 ... from each to the next, of two labels in turn."""
 
     edges: tuple[dict[str, Any], ...] = ()
 
     def build(self, length: int) -> Chain:
         """Write the chain."""
         self.put(*(self.node(f"n{number}") for number in range(length + 1)))
-        self.edges = tuple(self.edge(f"n{n}", f"n{n + 1}", f"e{n}") for n in range(length))
+        labels = ("CORPUS_LINK", "CORPUS_OTHER")
+        self.edges = tuple(self.edge(f"n{n}", f"n{n + 1}", f"e{n}", label=labels[n % 2]) for n in range(length))
         self.link(*self.edges)
         return self
 
