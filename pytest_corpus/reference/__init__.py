@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
-    from pytest_corpus.reference.foundation import Provider
+    from pytest_corpus.reference.foundation import Provider, ReferenceAdapter
     from pytest_corpus.reference.graph_adapter import ReferenceGraph
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
     from pytest_corpus.reference.telemetry import MetricsSink

@@ -37,7 +37,7 @@ class _Over(unittest.SkipTest):
 class _Runs:
     """What came of the sequences so far: the shortest failing one, or what made a verdict impossible."""
 
-    until: float | None = None
+    until: float = float("inf")
     violation: Violation | None = None
     envelopes: list[Any] = field(default_factory=list)
     undecided: Undecided | None = None
@@ -45,12 +45,11 @@ class _Runs:
 
     @property
     def over(self) -> bool:
-        return self.undecided is not None or (self.until is not None and time.monotonic() > self.until)
+        return self.undecided is not None or time.monotonic() > self.until
 
     def begin(self) -> None:
         """Start the clock with the first sequence: what hypothesis does before it takes long on a busy machine."""
-        if self.until is None:
-            self.until = time.monotonic() + GENERATE_S
+        self.until = min(self.until, time.monotonic() + GENERATE_S)
 
     def note(self, outcome: BaseException | None, envelopes: list[Any]) -> None:
         """Keep the outcome of a sequence where it is worth keeping."""
@@ -79,7 +78,8 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
 
     def machine() -> Any:
         if runs.over:
-            hypothesis.reject()
+            runs.stopped = True
+            raise _Over("the time is up")
         runs.begin()
         made = machine_class()
         tear_down = made.teardown
@@ -105,10 +105,11 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
     test = stateful.get_state_machine_test(hypothesis.seed(seed)(machine), settings=settings)
     try:
         test()
-    except (Violation, Undecided, hypothesis.errors.HypothesisException):
-        # Out of time, sequences are rejected, which hypothesis may take for a flaky test.
-        if runs.violation is None and not runs.over:
-            raise
+    except (Violation, Undecided, _Over):
+        pass
+    except hypothesis.errors.HypothesisException as error:
+        if runs.violation is None and not runs.stopped:
+            raise NotAssessed(f"the sequences cannot be repeated ({type(error).__name__})") from error
     if runs.violation is not None:
         runs.violation.replay = replay(runs.envelopes, seed)
         raise runs.violation from None

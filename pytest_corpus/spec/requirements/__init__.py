@@ -22,7 +22,16 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     Raises:
         ValueError: an id is given twice.
     """
-    from pytest_corpus.spec.requirements import (common_conduct, common_wire, embedding, graph, graph_wholes, llm, vector, vector_state)
+    from pytest_corpus.spec.requirements import (
+        common_conduct,
+        common_wire,
+        embedding,
+        graph,
+        graph_wholes,
+        llm,
+        vector,
+        vector_state,
+    )
 
     modules = (common_wire, common_conduct, llm, vector, vector_state, embedding, graph, graph_wholes)
     entries = [entry for module in modules for entry in module.REQUIREMENTS]
