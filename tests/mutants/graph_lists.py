@@ -19,43 +19,20 @@ Labelled = Sequence[tuple[str, Entity]]
 
 
 @catches("GRA-BULK-1")
-class ListIsAsMade(ReferenceGraph):
-    """It lists nodes as they were when they were first written."""
+class ListedNodesAreBare(ReferenceGraph):
+    """It lists nodes without their properties."""
 
-    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
-        super().__init__(metrics=metrics, provider=provider)
-        self.first: dict[tuple[str, str], Node] = {}
-
-    def put_node(self, graph: Graph, node: Node) -> None:
-        super().put_node(graph, node)
-        self.first.setdefault((node.namespace, node.id), node)
-
-    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
-        return [self.first[node.namespace, node.id] for node in super().vertices(graph, wanted, after)]
+    def page(self, nodes: Sequence[Node], limit: int) -> Result:
+        page = super().page(nodes, limit)
+        return {**page, "nodes": [{**node, "properties": {}} for node in page["nodes"]]}
 
 
 @catches("GRA-BULK-1")
-class DeletedAreListed(ReferenceGraph):
-    """It lists deleted nodes too."""
+class FirstNodeNotListed(ReferenceGraph):
+    """It begins its list after the first node."""
 
-    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
-        super().__init__(metrics=metrics, provider=provider)
-        self.gone: list[Node] = []
-
-    def remove_nodes(self, graph: Graph, selection: Selection) -> int:
-        self.gone += [node for node in graph.nodes.values() if self.selected(node, selection)]
-        return super().remove_nodes(graph, selection)
-
-    async def bulk_vertices(self, call: Call) -> Result:
-        page = await super().bulk_vertices(call)
-        namespace = self.read_namespace(call.args)
-        gone = {node.id: node for node in self.gone if node.namespace == namespace}
-        gone = {name: node for name, node in gone.items() if name not in {node["id"] for node in page["nodes"]}}
-        wanted = self.read_filter(call.args, "filter")
-        if page["has_more"] or call.args.values.get("cursor") or len(page["nodes"]) >= self.read_limit(call.args):
-            return page
-        added = [node.to_wire() for node in gone.values() if self.matches(node, wanted)][-1:]
-        return {**page, "nodes": [*page["nodes"], *added]}
+    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
+        return super().vertices(graph, wanted, after)[1 if after is None else 0 :]
 
 
 @catches("GRA-BULK-2")
