@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -137,7 +138,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, doo
     for item in items:
         query = place.args(vector=item["vector"], top_k=1)
         if door == "query":
-            found = place.own(_matches(vector.call("query", query, key)))
+            found = place.own(_matches(vector.ready(partial(vector.call, "query", query, key), True)))
         else:
             found = vector.multiple([query], place.args(), **key)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the answer to this query", "another one")
@@ -294,7 +295,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, door: str) -> Non
     query = places[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
     for place, item in (*zip(places, items, strict=True), *zip(places, items, strict=True)):
         if door == "query":
-            found = _matches(vector.call("query", query, place.ctx))
+            found = _matches(vector.ready(partial(vector.call, "query", query, place.ctx), True))
         else:
             found = vector.multiple([query], place.args(), **place.ctx)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
