@@ -51,12 +51,8 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
 def test_an_item_id_is_no_label(vector: Vector) -> None:
     """The id of a vector that is upserted, found or deleted does not become a label."""
     vector.require("query", "upsert", "delete")
-    name = vector.canary(20)
-    replies = [
-        vector.call("upsert", {"vectors": [{**vector.item(), "id": name}], **vector.at(vector.scratch)}),
-        vector.call("query", {**vector.looking(45), **vector.at(vector.scratch)}),
-        vector.call("delete", {"ids": [name], **vector.at(vector.scratch)}),
-    ]
+    name, place = vector.canary(20), vector.place()
+    replies = [place.upsert({**vector.item(), "id": name}), place.ask(), place.delete(ids=[name])]
     for reply in replies:
         unlabelled(reply, name)
 
