@@ -534,26 +534,6 @@ class CreatingEmpties(ReferenceVector):
 
 
 @catches("VEC-STATE-1")
-class RevivedAfterDeletion(ReferenceVector):
-    """It brings a deleted vector back with the next delete of another one."""
-
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
-        self.graves: dict[int, Item] = {}
-
-    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Any]) -> int:
-        space = self.space(call, namespace)
-        victims = [item for item in space.items.values() if self.is_meant(item, ids, conditions)]
-        removed = super().erase(call, namespace, ids, conditions)
-        revived = self.graves.pop(id(space), None)
-        if revived is not None and victims and revived.id not in {victim.id for victim in victims}:
-            space.items.setdefault(revived.id, revived)
-        if victims and revived is None:
-            self.graves[id(space)] = victims[-1]
-        return removed
-
-
-@catches("VEC-STATE-1")
 class EveryThirdUpdateIsLost(ReferenceVector):
     """It loses every third update of an id."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.subject import PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, VAIN_WAITS, Subject
 from pytest_corpus.suites.vector.geometry import canonical, direction
 
 USUAL_DIMENSIONS = 4
@@ -178,6 +180,18 @@ class VectorOffers(Subject):
         """The arguments of a query of the home namespace, without its name."""
         self._occupied = False
         return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
+
+    def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
+        """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
+        reply = attempt()
+        for _ in range(PATIENT_TRIES - 1):
+            if not filled or not reply.is_a("IndexNotReady") or self._vain_waits.count >= VAIN_WAITS:
+                return reply
+            hint = reply.body.get("retry_after_ms")
+            time.sleep(min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, PATIENT_WAIT_MS) / 1000)
+            reply = attempt()
+        self._vain_waits.count += reply.is_a("IndexNotReady")
+        return reply
 
     @contextmanager
     def prepares(self) -> Iterator[None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -15,9 +14,9 @@ from pytest_corpus.suites.audit import payload_problem
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.reply import Reply
-from pytest_corpus.suites.subject import PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, VAIN_WAITS, Subject
+from pytest_corpus.suites.subject import Subject
 from pytest_corpus.suites.vector.geometry import canonical, direction
-from pytest_corpus.suites.vector.place import Item, Place, id_of, matches_of, results_of, stored
+from pytest_corpus.suites.vector.place import Item, Place, failures_of, id_of, matches_of, results_of, stored
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.roots import root_cause
 
@@ -42,6 +41,7 @@ class Vector(VectorRequests):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._ready: set[tuple[Any, ...]] = set()
+        self._itemised: dict[str, bool] = {}
         self._obstacles: list[Undecided] = []
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
@@ -154,17 +154,21 @@ class Vector(VectorRequests):
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         return [matches_of(result) for result in results]
 
-    def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
-        """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
-        reply = attempt()
-        for _ in range(PATIENT_TRIES - 1):
-            if not filled or not reply.is_a("IndexNotReady") or self._vain_waits.count >= VAIN_WAITS:
-                return reply
-            hint = reply.body.get("retry_after_ms")
-            time.sleep(min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, PATIENT_WAIT_MS) / 1000)
-            reply = attempt()
-        self._vain_waits.count += reply.is_a("IndexNotReady")
-        return reply
+    def backed(self, *, streaming: bool) -> list[str]:
+        """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
+        return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
+
+    def itemised(self, name: str) -> bool:
+        """Whether an operation on several items reports a failing provider as the failure of each item."""
+        if name not in ("upsert", "delete"):
+            return False
+        if name not in self._itemised:
+            fresh = self.fresh()
+            fresh.plan("unavailable", name)
+            reply = fresh.call(name, fresh.distinct(name))
+            fresh.client.provider.clear()
+            self._itemised[name] = reply.is_success and bool(failures_of(reply.result))
+        return self._itemised[name]
 
     def _asked_to_wait(self, reply: Any) -> float | None:
         return None if reply.is_a("IndexNotReady") else super()._asked_to_wait(reply)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -50,12 +51,8 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
 def test_an_item_id_is_no_label(vector: Vector) -> None:
     """The id of a vector that is upserted, found or deleted does not become a label."""
     vector.require("query", "upsert", "delete")
-    name = vector.canary(20)
-    replies = [
-        vector.call("upsert", {"vectors": [{**vector.item(), "id": name}], **vector.at(vector.scratch)}),
-        vector.call("query", {**vector.looking(45), **vector.at(vector.scratch)}),
-        vector.call("delete", {"ids": [name], **vector.at(vector.scratch)}),
-    ]
+    name, place = vector.canary(20), vector.place()
+    replies = [place.upsert({**vector.item(), "id": name}), place.ask(), place.delete(ids=[name])]
     for reply in replies:
         unlabelled(reply, name)
 
@@ -137,7 +134,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, doo
     for item in items:
         query = place.args(vector=item["vector"], top_k=1)
         if door == "query":
-            found = place.own(_matches(vector.call("query", query, key)))
+            found = place.own(_matches(vector.ready(partial(vector.call, "query", query, key), True)))
         else:
             found = vector.multiple([query], place.args(), **key)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the answer to this query", "another one")
@@ -294,7 +291,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, door: str) -> Non
     query = places[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
     for place, item in (*zip(places, items, strict=True), *zip(places, items, strict=True)):
         if door == "query":
-            found = _matches(vector.call("query", query, place.ctx))
+            found = _matches(vector.ready(partial(vector.call, "query", query, place.ctx), True))
         else:
             found = vector.multiple([query], place.args(), **place.ctx)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")

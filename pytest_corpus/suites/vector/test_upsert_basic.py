@@ -9,6 +9,7 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
+from pytest_corpus.suites.generate import SLOW_CALL_S
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import error_names
 from pytest_corpus.suites.stateful import run_machine
@@ -61,8 +62,8 @@ TWINS = {
 }
 """Ends of ids that only resemble each other."""
 
-STEPS, SEQUENCES = 12, 15
-"""How long, and how many, the random sequences are."""
+STEPS, SEQUENCES, FEW_SEQUENCES = 12, 15, 5
+"""How long, and how many, the random sequences are; few where a call takes its time."""
 
 FAULTY = ("no_vector", "wrong_type", "wrong_dimension", "no_id")
 
@@ -420,4 +421,6 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     """Random sequences of writes, deletes and queries agree with a model of what they leave behind."""
     vector.require("query", "upsert", "delete")
-    run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=SEQUENCES)
+    slow = vector.call("query").exchange.elapsed_s > SLOW_CALL_S
+    examples = FEW_SEQUENCES if slow else SEQUENCES
+    run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=examples)
