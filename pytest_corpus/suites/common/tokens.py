@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.suites import expect, generate
-from pytest_corpus.suites.outcomes import NotAssessed, Violation
+from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
 
@@ -72,22 +72,31 @@ class Counting(Subject):
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
-        """A token count, as an integer or inside an object (R10)."""
-        if isinstance(result, Mapping):
-            result = next((result[key] for key in COUNT_KEYS if key in result), None)
-        whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
-        if not whole or result < 0:
-            raise Violation("a whole number that is not negative", type(result).__name__, "result")
-        return int(result)
+        """A token count, as an integer or inside an object (R10).
+
+        Raises:
+            Blocked: it is no count, which is a finding of its own.
+        """
+        count = token_count(result)
+        if count is None:
+            found = self.payloads["count_tokens"]
+            raise Blocked(found, "a token count is no whole number that is not negative")
+        return count
 
     def token_problems(self, result: Any) -> Iterable[Violation]:
         """What is wrong with the result of `count_tokens`."""
         if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
             yield Violation("an object (edition 1.0.0)", type(result).__name__, "result")
-        try:
-            self.tokens_of(result)
-        except Violation as violation:
-            yield violation
+        if token_count(result) is None:
+            yield Violation("a whole number that is not negative", type(result).__name__, "result")
+
+
+def token_count(result: Any) -> int | None:
+    """A token count, as an integer or inside an object (R10); None where it is none."""
+    if isinstance(result, Mapping):
+        result = next((result[key] for key in COUNT_KEYS if key in result), None)
+    whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
+    return int(result) if whole and result >= 0 else None
 
 
 def longer_is_never_fewer(subject: Counting, alphabet: str) -> None:
