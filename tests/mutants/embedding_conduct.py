@@ -71,14 +71,12 @@ class StreamInLowerCase(ReferenceEmbedding):
 
 
 @catches("EMB-STREAM-3")
-class StreamOfTheTextBefore(ReferenceEmbedding):
-    """It streams the embedding of the text that it was given last time."""
-
-    last: Job | None = None
+class StreamOfTheFirstWord(ReferenceEmbedding):
+    """It streams the embedding of the first word of a text."""
 
     def chunks(self, job: Job) -> Iterator[Chunk]:
-        before, self.last = self.last or job, job
-        for chunk in super().chunks(replace(job, text=before.text)):
+        word = next(iter(job.text.split()), "")
+        for chunk in super().chunks(replace(job, text=word)):
             yield {**chunk, "embeddings": [{**each, "text": job.text} for each in chunk["embeddings"]]}
 
 

@@ -121,6 +121,8 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
         if broken in STRUCTURE:
             raise Blocked(broken, str(violation))
     failed = {failure.get("index") for failure in failures_of(result)}
+    if not all(is_number(index) for index in failed):
+        raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
     rest = [position for position in range(len(texts)) if position not in failed]
     return dict(zip(rest, embeddings_of(result), strict=True))
 

@@ -26,6 +26,15 @@ MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
 
 
+EVERY_MODEL = {
+    "embed": "EMB-MODEL-1",
+    "embed_batch": "EMB-BATCH-10",
+    "stream_embed": "EMB-STREAM-5",
+    "count_tokens": "EMB-TOKENS-5",
+}
+"""The requirement that says that an operation works for every listed model."""
+
+
 class Embedding(Texts):
     """Requests of the embedding component. Texts are kept within the stated limits."""
 
@@ -50,7 +59,7 @@ class Embedding(Texts):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._refused: dict[str, bool] = {}
+        self._refused: dict[tuple[str, str], bool] = {}
         self._vectors: dict[tuple[Any, ...], list[float]] = {}
 
     # -- what the adapter says of itself ---------------------------------------------------------------
@@ -230,16 +239,17 @@ class Embedding(Texts):
         Where none are listed, the one that plain requests name.
 
         Raises:
-            Blocked: `embed` refuses one of them.
+            Blocked: `embed`, or the operation, refuses one of them.
         """
         self.require("embed")
         flag = self.operation(name).capability or ""
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
-        for model in models[:MOST_MODELS]:
-            if model not in self._refused:
-                self._refused[model] = self.embed(self.fit("hi"), model=model).is_error
-            if self._refused[model]:
-                raise Blocked("EMB-MODEL-1", "embed refuses a listed model")
+        for door in dict.fromkeys(("embed", name)):
+            for model in models[:MOST_MODELS] if self.offers(door) else ():
+                if (door, model) not in self._refused:
+                    self._refused[door, model] = self.invoke(door, {**self.minimal(door), "model": model}).is_error
+                if self._refused[door, model]:
+                    raise Blocked(EVERY_MODEL[door], f"{door} refuses a listed model")
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     def refusing(self, argument: str) -> tuple[str, ...]:

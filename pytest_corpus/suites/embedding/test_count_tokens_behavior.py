@@ -45,7 +45,7 @@ def test_a_longer_text_never_has_fewer_tokens(embedding: Embedding, alphabet: st
 def test_every_prefix_of_a_sentence_counts_less(embedding: Embedding) -> None:
     """Along every beginning of one sentence the count never falls, whichever listed model counts."""
     for number, model in enumerate(counting(embedding)):
-        tokens.never_falls(embedding, SENTENCE, range(1, len(SENTENCE) + 1, 6 if number else 2), model=model)
+        tokens.never_falls(embedding, SENTENCE, range(1, len(SENTENCE) + 1, 5 if number else 1), model=model)
 
 
 @pytest.mark.requirement("EMB-TOKENS-2")
