@@ -84,6 +84,9 @@ class Trial:
             evidence = violation.replay or self._last(subject)
             if cause := self._cause(subject):
                 self._leave_open(cause, subject)
+                if (self._place, cause.by) not in self.reported:
+                    root = Violation(catalogue()[cause.by].text, f"not so, seen while testing {self.requirement.id}")
+                    self._find(cause.by, root, evidence)
                 return
             self.outcome = "violated"
             self._find(self.requirement.id, violation, evidence)
@@ -109,6 +112,11 @@ class Trial:
             self._find(self.requirement.id, violation, self._last(subject))
             raise violation
 
+    @property
+    def _place(self) -> str:
+        """What findings are reported of."""
+        return f"{self.adapter.label}/{self.component}"
+
     def _cause(self, subject: Subject) -> Blocked | None:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
@@ -123,7 +131,7 @@ class Trial:
 
     def _find(self, requirement: str, violation: Violation, evidence: Exchange | str | None) -> None:
         self.evidence.append(evidence)
-        self.reported.add((f"{self.adapter.label}/{self.component}", requirement))
+        self.reported.add((self._place, requirement))
         self.findings.append(Finding(requirement, violation.expected, violation.got[:200], violation.path[:100]))
 
     def _audit(self, subject: Subject) -> None:
@@ -131,8 +139,7 @@ class Trial:
             for exchange in client.exchanges:
                 self.editions &= editions(exchange)
                 for requirement, violation in audit(exchange, subject):
-                    key = (f"{self.adapter.label}/{self.component}", requirement)
-                    if key not in self.reported and requirement in catalogue():
+                    if (self._place, requirement) not in self.reported and requirement in catalogue():
                         self._find(requirement, violation, exchange)
 
 

@@ -2,7 +2,8 @@
 
 Where a test finds a violation, these are tried in their plainest form, once a run. If one of them does not hold,
 what the test found may be its consequence: then the test is blocked by it, and it is red in its own test. An
-adapter that keeps nothing at all has no one root: each test says what it misses.
+adapter that keeps nothing at all has no one root: each test says what it misses. No query is asked twice here:
+what a cache mixes up is none of these sentences.
 """
 
 from __future__ import annotations
@@ -98,9 +99,9 @@ def _reading(vector: Vector) -> str | None:
     one = vector.place()
     for item in reversed(single):
         one.put(item)
-    alone, cut = _ids(one, len(single)), [one.ids(direction(10, vector.dimensions), count) for count in (1, 2)]
+    alone, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
     other = vector.place(*batch)
-    together = _ids(other, len(batch))
+    together = _ids(other, len(batch), 13)
     if not (_strange(alone, single) or _strange(together, batch)):
         raise Violation("any of the vectors that were written", "none", "result.matches")
     if vector.namespaces and (_strange(alone, batch) or _strange(together, single)):
@@ -114,8 +115,8 @@ def _reading(vector: Vector) -> str | None:
     return _answers(other, batch) or _order(one, single, alone, cut[0])
 
 
-def _ids(place: Place, count: int) -> list[str]:
-    return place.ids(direction(10, place.dimensions), count)
+def _ids(place: Place, count: int, degrees: float) -> list[str]:
+    return place.ids(direction(degrees, place.dimensions), count)
 
 
 def _strange(found: list[str], items: list[dict[str, Any]]) -> bool:
@@ -179,7 +180,7 @@ def _filtering(vector: Vector) -> str | None:
     found = [id_of(match) for match in place.matches(None, len(items), filter={"group": "a"})]
     if not _complete(found, wanted):
         return "VEC-FILTER-1"
-    none = place.ask(None, len(items), filter={"group": "nobody"})
+    none = place.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
     return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
 
 

@@ -256,11 +256,12 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
         vector.need_namespaces()
     item = vector.item(40, {"kind": "a"})
     one, other = two_tenants(vector, item)
-    other.put({**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "other"}})
+    same = {"kind": "a" if change == "delete_by_filter" else "other"}
+    other.put({**item, "vector": direction(130, vector.dimensions), "metadata": same})
     reply = {
         "upsert": lambda: other.upsert({**item, "metadata": {"kind": "again"}}),
         "delete": lambda: other.delete(ids=[item["id"]]),
-        "delete_by_filter": lambda: other.delete(filter={"kind": "other"}),
+        "delete_by_filter": lambda: other.delete(filter=same),
         "delete_namespace": lambda: vector.call("delete_namespace", {"namespace": other.name}, other.ctx),
     }[change]()
     expect.success(reply, f"a {change}")
