@@ -111,48 +111,54 @@ class ChunksNameADatedModel(Chunking):
 # The cache and replays
 
 
-@catches("EMB-CACHE-1")
-class KeyOfTheBeginning(ReferenceEmbedding):
+class Keyed(ReferenceEmbedding):
+    """A legal adapter that keeps vectors alone in its cache, and writes the rest of an answer anew."""
+
+    def recall(self, call: Call, job: Job) -> Embedding | None:
+        found = super().recall(call, job)
+        return found and {**found, "text": job.text, "model": job.options.model}
+
+
+@catches("EMB-CACHE-1", control=Keyed)
+class KeyOfTheBeginning(Keyed):
     """It keys its cache by the first characters of a text."""
 
     def cache_key(self, call: Call, job: Job) -> str | None:
-        return super().cache_key(call, replace(job, text=job.text[:16]))
+        return super().cache_key(call, replace(job, text=job.text[:80]))
 
 
-@catches("EMB-CACHE-1")
-class KeyInLowerCase(ReferenceEmbedding):
+@catches("EMB-CACHE-1", control=Keyed)
+class KeyInLowerCase(Keyed):
     """It keys its cache by the text without regard to case and spaces."""
 
     def cache_key(self, call: Call, job: Job) -> str | None:
         return super().cache_key(call, replace(job, text=" ".join(job.text.lower().split())))
 
 
-@catches("EMB-CACHE-1")
-class KeyOfTheLength(ReferenceEmbedding):
-    """It keys its cache by the length of a text and its end."""
+@catches("EMB-CACHE-1", control=Keyed)
+class KeyOfBothEnds(Keyed):
+    """It keys its cache by the length of a text, its beginning and its end."""
 
     def cache_key(self, call: Call, job: Job) -> str | None:
-        return super().cache_key(call, replace(job, text=f"{len(job.text)}{job.text[-8:]}"))
+        return super().cache_key(call, replace(job, text=f"{len(job.text)}{job.text[:24]}{job.text[-24:]}"))
 
 
-@catches("EMB-CACHE-2")
-class KeyWithoutModel(ReferenceEmbedding):
+@catches("EMB-CACHE-2", control=Keyed)
+class KeyWithoutModel(Keyed):
     """It leaves the model out of the key of its cache."""
 
     def cache_key(self, call: Call, job: Job) -> str | None:
         return super().cache_key(call, replace(job, options=replace(job.options, model="")))
 
 
-@catches("EMB-CACHE-2")
-class KeyOfTheFamily(ReferenceEmbedding):
-    """It keys its cache by the family of a model, and writes the rest of the answer anew."""
+@catches("EMB-CACHE-2", control=Keyed)
+class BatchKeyWithoutModel(Keyed):
+    """It leaves the model out of the key of its cache where it embeds a batch."""
 
     def cache_key(self, call: Call, job: Job) -> str | None:
-        return super().cache_key(call, replace(job, options=replace(job.options, model=job.options.model[:9])))
-
-    def recall(self, call: Call, job: Job) -> Embedding | None:
-        found = super().recall(call, job)
-        return found and {**found, "model": job.options.model}
+        if call.args.values.get("texts") is None:
+            return super().cache_key(call, job)
+        return super().cache_key(call, replace(job, options=replace(job.options, model="")))
 
 
 @catches("EMB-CACHE-3")

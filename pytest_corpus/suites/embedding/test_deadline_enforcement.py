@@ -19,7 +19,6 @@ from pytest_corpus.suites.common.deadlines import (
 )
 from pytest_corpus.suites.embedding.batches import class_of, failures_of
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.fixtures import subject
 
 
@@ -42,7 +41,7 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 def hung(embedding: Embedding) -> None:
     """A batch whose provider never answers."""
     fresh = embedding.fresh()
-    texts = arranged(embedding, "plain", embedding.room(3))
+    texts = [fresh.unique() for _ in range(embedding.room(3))]
     plan = fresh.plan("hang", "embed_batch")
     args = {**fresh.minimal("embed_batch"), "texts": texts}
     reply = fresh.call("embed_batch", args, {"deadline_ms": fresh.in_ms(BUDGET_MS)}, limit_s=LIMIT_S)
