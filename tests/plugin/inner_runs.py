@@ -68,9 +68,13 @@ class Project:
         return name
 
     def arguments(self, given: tuple[str, ...], with_plugins: tuple[str, ...]) -> list[str]:
-        """The arguments of an inner run: what was given, and the plugins switched off."""
+        """The arguments of an inner run: what was given, and the plugins switched off.
+
+        Where tests are only collected, no adapter says which components it has: here it has LLM.
+        """
         off = [part for name in OTHERS if name not in with_plugins for part in ("-p", f"no:{name}")]
-        return [*_installed(), *off, *given]
+        unasked = "--collect-only" in given and not any(part.startswith("--corpus-components") for part in given)
+        return [*_installed(), *off, *given, *(["--corpus-components=llm"] if unasked else [])]
 
     def run(self, *given: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
         """Run pytest in this process."""
