@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import legal_components
 import pytest
 from inner_runs import Project, said, statuses, violated
 from legal_adapters import LEGAL
@@ -31,3 +32,15 @@ def test_legal_shape(project: Project, name: str) -> None:
     for requirement, status in EXPECTED.get(name, {}).items():
         assert statuses(report)["llm", requirement] == status
     assert report["components"]["llm"]["totals"]["must"]["satisfied"] >= 60
+
+
+@pytest.mark.parametrize("name", [shape.__name__ for shape in legal_components.LEGAL])
+def test_legal_shape_of_other_components(project: Project, name: str) -> None:
+    """Nor is a vector, embedding or graph adapter; what its shape leaves undecided is said to be."""
+    result = project.run(f"--corpus-adapter=legal_components:{name}", "--corpus-report=r.json")
+    report = project.report()
+    [component] = report["components"].values()
+    assert violated(report) == set(), said(result)
+    assert result.ret == 0, said(result)
+    assert report["complete"]
+    assert component["totals"]["must"]["satisfied"] >= 90

@@ -1,0 +1,138 @@
+"""Legal vector, embedding and graph adapters of another shape than the references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.graph_adapter import ReferenceGraph
+from pytest_corpus.reference.graph_store import Node
+from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.vector_adapter import ReferenceVector
+from pytest_corpus.reference.vector_space import Measures, Space
+
+
+def nested(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Capabilities with their flags under `features` and their limits under `limits`."""
+    flags = {key: value for key, value in stated.items() if isinstance(value, bool)}
+    limits = {key: value for key, value in stated.items() if key.startswith("max_")}
+    rest = {key: value for key, value in stated.items() if key not in {**flags, **limits}}
+    return {**rest, "features": flags, "limits": {**limits, **rest.get("limits", {})}}
+
+
+class EuclideanOnly(ReferenceVector):
+    """Knows one metric, which is not the usual one."""
+
+    default_metric = "euclidean"
+
+    @property
+    def measures(self) -> Measures:
+        return {"euclidean": self.euclidean}
+
+
+class FixedDimension(ReferenceVector):
+    """Takes vectors of five components and no others, whatever the namespace."""
+
+    max_dimensions = 5
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        return {**await super().capabilities(call), "dimension": 5}
+
+    def read_dimensions(self, call: Call) -> int:
+        if (dimensions := super().read_dimensions(call)) != 5:
+            raise AdapterError("DimensionMismatch", "expected 5 dimensions", expected=5, provided=dimensions)
+        return dimensions
+
+    def spaces(self, call: Call) -> dict[str, Space]:
+        spaces = super().spaces(call)
+        spaces[self.default_namespace].dimensions = 5
+        return spaces
+
+
+class OneNamespace(ReferenceVector):
+    """Has the default namespace and no other."""
+
+    features: Mapping[str, bool] = {
+        **ReferenceVector.features,
+        "supports_namespaces": False,
+        "supports_index_management": False,
+    }
+
+
+class VectorLimitsOfTwo(ReferenceVector):
+    """Takes two of everything, and says so in nested capabilities."""
+
+    max_dimensions = max_batch_size = max_top_k = max_filter_terms = 2
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        return nested(await super().capabilities(call))
+
+
+class EmbeddingLimitsOfTwo(ReferenceEmbedding):
+    """Takes two texts of twelve characters for one model, and says so in nested capabilities."""
+
+    models: Mapping[str, int] = {"m": 3}
+    max_batch_size = 2
+    max_text_length = 12
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        return nested(await super().capabilities(call))
+
+
+class Plain(ReferenceEmbedding):
+    """Embeds one text after the other and nothing else."""
+
+    features: Mapping[str, bool] = {
+        **dict.fromkeys(ReferenceEmbedding.features, False),
+        "supports_deadline": True,
+    }
+
+
+class GremlinOnly(ReferenceGraph):
+    """Speaks one language, which is not the usual one."""
+
+    dialects = ("gremlin",)
+
+
+class Bare(ReferenceGraph):
+    """Writes, deletes and answers queries, and nothing else."""
+
+    features: Mapping[str, bool] = {
+        **dict.fromkeys(ReferenceGraph.features, False),
+        "supports_deadline": True,
+    }
+
+
+class GraphLimitsOfTwo(ReferenceGraph):
+    """Takes two operations and two steps, and says so at the top of its capabilities."""
+
+    max_batch_ops = max_traversal_depth = 2
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        stated = await super().capabilities(call)
+        return {**{key: value for key, value in stated.items() if key != "limits"}, **stated["limits"]}
+
+
+class PageTokens(ReferenceGraph):
+    """Gives a `next_page_token` in place of a cursor."""
+
+    def page(self, nodes: Sequence[Node], limit: int) -> dict[str, Any]:
+        page = super().page(nodes, limit)
+        token = page.pop("next_cursor")
+        return {**page, "next_page_token": token} if token else page
+
+
+LEGAL: tuple[Callable[..., Any], ...] = (
+    EuclideanOnly,
+    FixedDimension,
+    OneNamespace,
+    VectorLimitsOfTwo,
+    EmbeddingLimitsOfTwo,
+    Plain,
+    GremlinOnly,
+    Bare,
+    GraphLimitsOfTwo,
+    PageTokens,
+)
