@@ -92,7 +92,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, top_k: int, count: int)
         raise NotAssessed("one component has no angle")
     items = [vector.item(5 + 170 * part / count) for part in range(count)]
     place, vectors = vector.place(*items), {item["id"]: item["vector"] for item in items}
-    for degrees in (0, 59, 118, 180):
+    for degrees in (0, 21, 38, 59, 118, 180):
         query = direction(degrees, vector.dimensions)
         wanted = best(metric, query, vectors)[: vector.at_most(top_k)]
         expect.that(place.ids(query, top_k) == wanted, f"the best {len(wanted)}, best first", "others")
