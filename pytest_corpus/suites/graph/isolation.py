@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.graph.probe import MANY, Graph
+from pytest_corpus.suites.graph.probe import Graph
 from pytest_corpus.suites.graph.space import READERS, Space, listed, records
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.reply import Reply
 

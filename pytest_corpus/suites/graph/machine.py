@@ -12,8 +12,9 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.generate import strategies
-from pytest_corpus.suites.graph.probe import MANY, Graph
+from pytest_corpus.suites.graph.probe import Graph
 from pytest_corpus.suites.graph.space import Space, failures, listed
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.stateful import machines, run_machine
 

@@ -13,8 +13,10 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.graph import secretive
-from pytest_corpus.suites.graph.space import GUIDES, READERS, Space, counted, listed, trusted
+from pytest_corpus.suites.graph.sights import SEEDS, edges_shown, nodes_shown
+from pytest_corpus.suites.graph.space import READERS, Space, counted, listed, trusted
 from pytest_corpus.suites.graph.tongues import Tongues
+from pytest_corpus.suites.graph.traces import MANY, Traces
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import Subject
@@ -25,13 +27,7 @@ ASKING = ("query", "stream_query")
 NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
-WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
 WRITINGS = tuple((what, kind) for what in ("upsert", "delete") for kind in ("nodes", "edges"))
-MANY = {"batch": "ops", "transaction": "operations"}
-"""The operations that carry others, and the argument that holds them."""
-
-SEEDS = tuple(f"s{number}" for number in range(1, 9))
-"""The nodes that plain requests speak of: a chain."""
 
 MOST_AT_ONCE = 20
 """So many items the suite puts in one request, or fewer where `max_batch_ops` is lower."""
@@ -44,7 +40,7 @@ CYCLE = 60
 class _Known:
     """What is known of an adapter, and what was written to it, shared by all its instances."""
 
-    made: dict[tuple[str | None, str | None], dict[str, set[str]]] = field(default_factory=dict)
+    traces: Traces = field(default_factory=Traces)
     sights: dict[str, bool] | None = None
     guides: dict[str, bool] | None = None
     namespaces: Undecided | None = None
@@ -230,25 +226,8 @@ class Graph(Subject):
     def sights(self) -> Mapping[str, bool]:
         """For each operation that shows nodes whether it shows the seeds, and nodes in other places, rightly."""
         if self._known.sights is None:
-            offered = [name for name in READERS if self.offers(name)]
-            self._known.sights = dict.fromkeys(offered, True)
-            self.seed()
-            self._look(self.seeds, [f"v-{self.seeds.tag}-{name}" for name in SEEDS])
-            homes = [self.space(), self.space(own=False)]
-            if self.capabilities.flag("supports_multi_tenant") is True:
-                homes.append(self.space(tenant=f"tenant-{self.canary()}"))
-            for home in homes:
-                nodes = [home.node(name) for name in "abc"]
-                self._look(home, [])
-                if _holds(partial(_put, home, nodes)):
-                    self._look(home, [str(node["properties"]["corpus_value"]) for node in nodes])
+            self._known.sights = nodes_shown(self)
         return self._known.sights
-
-    def _look(self, home: Space, wanted: list[str]) -> None:
-        """Note which operations show just these values in a place."""
-        sights = self._known.sights or {}
-        for name, right in sights.items():
-            sights[name] = right and _holds(partial(_shows, home, name, sorted(wanted)))
 
     def reader(self, name: str) -> str:
         """Go on only where an operation shows nodes rightly, or none does.
@@ -295,27 +274,14 @@ class Graph(Subject):
             NotAssessed: no operation can show them.
         """
         if self._known.guides is None:
-            offered = [name for name in GUIDES if self.offers(name) and (name == "traversal" or self._links())]
-            self._known.guides = dict.fromkeys(offered, True)
-            self.seed()
-            self._follow(self.seeds, "s1", "s2", f"v-{self.seeds.tag}-s2")
-            home = self.space()
-            nodes = [home.node("a"), home.node("b")]
-            if _holds(partial(_put, home, nodes)) and _holds(partial(_link, home)):
-                self._follow(home, "a", "b", str(nodes[1]["properties"]["corpus_value"]))
+            self._known.guides = edges_shown(self)
         found = self._known.guides
         if not found:
             raise NotAssessed("no operation can show edges: neither traversal nor a query of a known dialect")
         return [name for name, right in found.items() if right] or list(found)
 
-    def _follow(self, home: Space, source: str, target: str, value: str) -> None:
-        """Note which operations show the one edge from a node."""
-        guides = self._known.guides or {}
-        for name, right in guides.items():
-            wanted = home.id(target) if name == "traversal" else value
-            guides[name] = right and _holds(partial(_leads, home, name, source, wanted))
-
-    def _links(self) -> bool:
+    def links(self) -> bool:
+        """Whether a query can ask for the ends of edges."""
         try:
             self.speaks("links")
         except Undecided:
@@ -341,7 +307,7 @@ class Graph(Subject):
         return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:
-        self._note(request)
+        self._known.traces.note(request)
         return super().send(request, **options)
 
     def _plain_nodes(self, name: str = "plain") -> dict[str, Any]:
@@ -474,62 +440,9 @@ class Graph(Subject):
 
     # -- leaving no trace ------------------------------------------------------------------------------
 
-    def _note(self, request: Any) -> None:
-        """Remember what a request writes, and where."""
-        if not isinstance(request, Mapping) or not isinstance(request.get("ctx"), Mapping):
-            return
-        tenant = request["ctx"].get("tenant")
-        self._note_operation(request.get("op"), request.get("args"), tenant if isinstance(tenant, str) else None)
-
-    def _note_operation(self, op: Any, args: Any, tenant: str | None) -> None:
-        name = str(op).removeprefix("graph.")
-        if not isinstance(args, Mapping):
-            return
-        for operation in listed(args, MANY.get(name, "")):
-            self._note_operation(operation.get("op"), operation.get("args"), tenant)
-        for item in listed(args, WRITES.get(name, "")):
-            if isinstance(item.get("id"), str):
-                where = item.get("namespace") or args.get("namespace")
-                place = tenant, where if isinstance(where, str) else None
-                made = self._known.made.setdefault(place, {"edges": set(), "nodes": set()})
-                made[WRITES[name]].add(item["id"])
-
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        made, self._known.made = self._known.made, {}
-        for (tenant, namespace), items in made.items():
-            ctx = {} if tenant is None else {"tenant": tenant}
-            place = {} if namespace is None else {"namespace": namespace}
-            for kind, ids in items.items():
-                listed = sorted(ids)
-                for start in range(0, len(listed), self.at_once):
-                    args = {**place, "ids": listed[start : start + self.at_once]}
-                    self.client.send(self.envelope(f"delete_{kind}", args, ctx), self.component)
-
-
-def _put(home: Space, nodes: list[dict[str, Any]]) -> bool:
-    return bool(home.put(*nodes))
-
-
-def _shows(home: Space, reader: str, wanted: list[str]) -> bool:
-    return home.seen(reader) == wanted
-
-
-def _link(home: Space) -> bool:
-    home.link(home.edge("a", "b"))
-    return True
-
-
-def _leads(home: Space, guide: str, source: str, wanted: str) -> bool:
-    return home.ends(guide, source) == [wanted]
-
-
-def _holds(check: Callable[[], bool]) -> bool:
-    """Whether a check holds; one that ends in a finding or without a verdict does not."""
-    try:
-        return check()
-    except (Undecided, Violation):
-        return False
+        self._known.traces.remove(self, self.at_once)
 
 
 @pytest.fixture
