@@ -11,6 +11,9 @@ from typing import Any
 MAX_DEPTH = 200
 """Deeper instances are refused before Python's own recursion limit is reached."""
 
+TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
+"""The message of a problem of such an instance."""
+
 NO_JSON = "json"
 """The `rule` of a problem that no schema states: the value is not JSON at all."""
 
@@ -73,13 +76,19 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
     elif isinstance(value, dict | list | tuple):
         if id(value) in around:
             fault = "contains itself"
-        elif len(around) > MAX_DEPTH:
-            fault = f"is nested deeper than {MAX_DEPTH} levels"
-        elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-            fault = "has a key that is no string"
+        elif len(around) >= MAX_DEPTH:
+            fault = TOO_DEEP
+        elif isinstance(value, dict):
+            fault = _key_fault(value)
     elif value is not None and not isinstance(value, int):
         fault = f"is a Python {type(value).__name__}, which JSON does not have"
     return fault
+
+
+def _key_fault(value: dict[Any, Any]) -> str | None:
+    if not all(isinstance(key, str) for key in value):
+        return "has a key that is no string"
+    return None if all(map(_is_text, value)) else "has a key with a lone surrogate, which UTF-8 cannot carry"
 
 
 def _is_text(value: str) -> bool:

@@ -212,6 +212,17 @@ class SchemaRegistry:
         """
         self._require(name, instance, edition, context, SchemaAssertionError)
 
+    def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
+        """A schema of one's own, which may refer to those here by ``$id``; compiled anew each time.
+
+        Raises:
+            SchemaFileError: a file that it refers to is broken.
+            ValueError: it does not compile itself.
+        """
+        import jsonschema_rs
+
+        return jsonschema_rs.Draft202012Validator(document, retriever=self._retrieve)
+
     def preload_all_schemas(self) -> int:
         """Read and compile every schema of every edition; the number of files."""
         files = [file for schema in SCHEMAS for file in schema.files]
@@ -273,6 +284,17 @@ def _read(path: Path, uri: str) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("$id") != uri:
         raise SchemaFileError(path, f"must be a JSON object with $id {uri}")
     return document
+
+
+def find_schema(name: str) -> tuple[SchemaFile, str | None]:
+    """What a name means: the schema, and the edition that a version in the name pins.
+
+    Raises:
+        UnknownSchemaError
+    """
+    if name not in _aliases():
+        raise UnknownSchemaError(name)
+    return _aliases()[name]
 
 
 def _edition(edition: str | None) -> str:
