@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -43,40 +44,57 @@ class Flaw:
     path: str = ""
 
 
-def read(data: bytes) -> tuple[Any, Flaw | None]:
+def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
     """The value of a JSON document, and its flaw.
 
     A document with a flaw has its value as far as a lenient reader makes it out, or else None; of keys that
-    stand twice the last counts.
+    stand twice the last counts. Unless `closely`, such keys and deep nesting are no flaw in what can be read.
     """
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         return _explained(data, f"is no JSON: {error.msg}")
-    if may_be_deep(data) and _depth(data) > MAX_DEPTH:
-        return value, _TOO_DEEP
-    if has_each_key_once(data, value):
+    if not closely or (_depth(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
     return _explained(data, "")
 
 
-def has_each_key_once(data: bytes, value: object) -> bool:
-    """Whether no key stood twice where `value` came from; False only means: look closer.
+def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
+    """Whether `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
+    for _ in range(_LEVELS_AROUND):
+        values = [values]
+    try:
+        written = orjson.dumps(values)[_LEVELS_AROUND:-_LEVELS_AROUND]
+    except TypeError:  # too deep
+        return False
+    if len(written) == sum(map(len, documents)) + len(documents) + 1 and written[1:-1] == b",".join(documents):
+        return True
+    return _has_every_key(b" ".join(documents), written)
 
-    Outside of strings a colon follows a key and nothing else, and inside of strings each stays when they are
-    written again, unless one was escaped. So what was read writes as many colons as stood there, or else a key
-    was dropped. `data` may hold several documents and `value` their values, so that one look is enough.
+
+_LEVELS_AROUND = 254 - MAX_DEPTH - 1
+"""Levels around a list of documents, for orjson writes 254 levels and refuses more."""
+
+
+def _has_every_key(text: bytes, written: bytes) -> bool:
+    """Whether what was read from a text and written again lost no key on the way; False means: perhaps.
+
+    Outside of strings a colon follows a key and nothing else, and inside of strings each stays, unless it was
+    escaped. So of keys that stand twice a colon is missing.
+    """
+    return text.count(b":") == written.count(b":") and not (b"\\" in text and _COLON.search(text))
+
+
+def written(value: object) -> bytes | None:
+    """A value as JSON, with null for NaN; None where it cannot be written.
+
+    What JSON does not have, integers of more than 64 bits and values that are too deep cannot.
     """
     try:
-        written = orjson.dumps(value)
-    except TypeError:  # nested deeper than it writes
-        return False
-    return data.count(b":") == written.count(b":") and not (b"\\" in data and _COLON.search(data))
-
-
-def may_be_deep(data: bytes) -> bool:
-    """Whether there are brackets enough for documents in `data` to nest too deep; mostly there are not."""
-    return data.count(b"{") + data.count(b"[") > MAX_DEPTH
+        text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
+    except TypeError:
+        return None
+    return text if _depth(text) <= MAX_DEPTH else None
 
 
 _TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
@@ -84,6 +102,8 @@ _TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
 
 def _depth(data: bytes) -> int:
     """How deep brackets outside of strings nest, counted up to one beyond the limit."""
+    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
+        return 0
     depth = deepest = 0
     for bracket in _STRING.sub(b"", data).translate(None, _NO_BRACKETS):
         depth += 1 if bracket in b"[{" else -1
@@ -125,7 +145,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     except UnicodeDecodeError as error:
         flaw = flaw or Flaw(Fault.UTF8, f"is not UTF-8 at byte {error.start + 1}")
         text = data.decode(errors="replace")
-    if may_be_deep(data) and _depth(data) > MAX_DEPTH:
+    if _depth(data) > MAX_DEPTH:
         return None, flaw or _TOO_DEEP
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_int=_integer)

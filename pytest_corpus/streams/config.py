@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal
 
 from pytest_corpus.schema_registry import UnknownEditionError, find_schema
@@ -96,19 +96,25 @@ class ValidationConfig:
         chunk_schema(self.component)
 
     def _read_envelope(self, name: str) -> None:
-        schema, pinned = find_schema(name)
-        component = self.component or schema.component
-        frames = [f"{operation.op}.frame" for operation in operations_of(component, streaming=True)]
-        envelopes = [f"{of}.envelope.{kind}" for of in (component, "common") for kind in ("success", "stream.success")]
-        overlay = f"{component}.stream.frames.ndjson.schema"
-        if schema.name not in (*frames, *envelopes, overlay):
-            raise ValueError(f"{schema.name} says nothing about the frames of a stream of {component}")
+        component, pinned, framing = _stream_of(name, self.component)
         if pinned and self.edition not in (None, pinned):
             raise ValueError(f"{name} is of edition {pinned}, and edition {self.edition} was asked for")
         object.__setattr__(self, "component", component)
         object.__setattr__(self, "edition", self.edition or pinned)
-        if schema.name == overlay:
-            object.__setattr__(self, "framing", "event")
+        object.__setattr__(self, "framing", framing or self.framing)
+
+
+@lru_cache
+def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | None]:
+    """The component, the edition and the framing that a schema of the frames of a stream means."""
+    schema, pinned = find_schema(name)
+    component = component or schema.component
+    frames = [f"{operation.op}.frame" for operation in operations_of(component, streaming=True)]
+    envelopes = [f"{of}.envelope.{kind}" for of in (component, "common") for kind in ("success", "stream.success")]
+    overlay = f"{component}.stream.frames.ndjson.schema"
+    if schema.name not in (*frames, *envelopes, overlay):
+        raise ValueError(f"{schema.name} says nothing about the frames of a stream of {component}")
+    return component, pinned, "event" if schema.name == overlay else None
 
 
 def mode_of(mode: ValidationMode | str) -> ValidationMode:
@@ -124,7 +130,7 @@ def mode_of(mode: ValidationMode | str) -> ValidationMode:
         raise ValueError(f"there is no validation mode {mode!r}; there are {names}") from None
 
 
-@cache
+@lru_cache
 def chunk_schema(component: str) -> str:
     """The schema of the chunks of a component's streams.
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from pytest_corpus._json import Fault, has_each_key_once, may_be_deep, read
+from pytest_corpus._json import Fault, read, written
 from pytest_corpus._problems import TOO_DEEP, Problem, json_problems
 from pytest_corpus.schema_registry import SchemaRegistry, registry
 from pytest_corpus.streams.config import MAX_FRAME_BYTES, Framing, ValidationConfig, ValidationMode
@@ -79,7 +79,7 @@ class StreamValidationEngine:
         if machine.terminal or not isinstance(frame, dict):
             machine.frame(frame)
             return
-        text = _written(frame)
+        text = written(frame)
         before = machine.defects
         machine.frame(frame, _size(frame, text, self.config.max_frame_bytes) if size is None else size)
         if machine.defects == before and (problem := _no_json(frame, text)):
@@ -121,10 +121,13 @@ class StreamValidationEngine:
 
     def read_ndjson(self, source: Source) -> StreamReport:
         """Take all that is left of a stream of newline-delimited JSON, and report."""
+        if isinstance(source, str):
+            source = source if source.endswith("\n") or len(source) > BLOCK_BYTES else source + "\n"
+        elif isinstance(source, bytes):
+            source = source if source.endswith(b"\n") or len(source) > BLOCK_BYTES else source + b"\n"
         for data in _pieces(source):
             self.feed_ndjson(data)
-        self.feed_ndjson(b"\n")
-        return self._machine.report()
+        return self.finish()
 
     def read_sse(self, source: Source) -> StreamReport:
         """The same of server-sent events."""
@@ -138,11 +141,11 @@ class StreamValidationEngine:
             self.feed(frame)
         return self.finish()
 
-    def _feed(self, data: Bytes, kind: type[NdjsonReader] | type[SseReader]) -> None:
+    def _feed(self, data: Bytes, kind: type[Reader]) -> None:
+        if self._reader is None:
+            self._reader = kind(self.config.max_frame_bytes)
         reader = self._reader
-        if reader is None:
-            reader = self._reader = kind(self.config.max_frame_bytes)
-        elif not isinstance(reader, kind):
+        if not isinstance(reader, kind):
             raise ValueError("an engine reads one transport; make another for another stream")
         for piece in _cut(data):
             if payloads := reader.feed(piece):
@@ -150,10 +153,10 @@ class StreamValidationEngine:
 
     def _take(self, payloads: Payloads, reader: Reader) -> None:
         """Check payloads: all at once where they are sound, otherwise all but the last, otherwise one by one."""
-        if self._accept(payloads):
+        if len(payloads) > 1 and self._accept(payloads):
             return
         frames = reader.frames_of(payloads)
-        if len(frames) < len(payloads) and self._accept(frames):
+        if 1 < len(frames) < len(payloads) and self._accept(frames):
             return
         first = len(frames) - 1 if len(frames) > 1 and self._accept(frames[:-1]) else 0
         for index in range(first, len(frames)):
@@ -164,25 +167,20 @@ class StreamValidationEngine:
 
     def _accept(self, payloads: Payloads) -> bool:
         """Take payloads that are sound without a closer look; otherwise take none and say so."""
-        if not payloads:
-            return True
-        if self._machine.terminal or None in payloads:
+        if self._machine.terminal:
             return False
         try:
             frames = [orjson.loads(payload) for payload in payloads]  # type: ignore[arg-type]
-        except orjson.JSONDecodeError:
+        except orjson.JSONDecodeError:  # of None, too
             return False
-        block = b"\n".join(payloads)  # type: ignore[arg-type]
-        if may_be_deep(block) and any(map(may_be_deep, payloads)):  # type: ignore[arg-type]
-            return False
-        return has_each_key_once(block, frames) and self._machine.accept(frames)
+        return self._machine.accept(payloads, frames)  # type: ignore[arg-type]
 
     def _single(self, payload: bytes | None, event: str) -> None:
         if payload is None:
             limit = self.config.max_frame_bytes
             self._machine.unreadable(ErrorType.FRAME_SIZE, f"measures more than {limit} bytes")
             return
-        value, flaw = read(payload)
+        value, flaw = read(payload, closely=self._machine.looks_closely)
         if self.config.framing == "event" and event in EVENTS and not (isinstance(value, dict) and "event" in value):
             value = {"event": event, "data": value}
         if flaw:
@@ -222,20 +220,14 @@ def _cut(data: Bytes) -> Iterator[bytes]:
         yield piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else bytes(piece)
 
 
-_WRITE = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _STRICT = json.JSONEncoder(allow_nan=False)
 
 
-def _written(frame: dict[Any, Any]) -> bytes | None:
-    """A frame as JSON, with null for NaN; None where it cannot be written."""
-    try:
-        return orjson.dumps(frame, option=_WRITE)
-    except TypeError:
-        return None
-
-
 def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
-    """What a frame measures as compact UTF-8 JSON, exactly only where it may be near the limit."""
+    """What a frame measures as compact UTF-8 JSON, exactly only where it may be near the limit.
+
+    `text` is what was written of it.
+    """
     # Numbers are written in more ways than one, but never at twice the length.
     if text is not None and 2 * len(text) <= limit:
         return len(text)
@@ -247,7 +239,7 @@ def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
 
 def _no_json(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
     """Why a frame is no JSON, wherever in it; `text` is what was written of it."""
-    if text is not None and not may_be_deep(text):
+    if text is not None:
         if b"null" not in text:
             return None
         try:

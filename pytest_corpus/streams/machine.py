@@ -8,9 +8,10 @@ repeats a value.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_corpus._json import are_strict
 from pytest_corpus.schema_registry import Problem, SchemaRegistry
 from pytest_corpus.streams.config import ValidationConfig, ValidationMode
 from pytest_corpus.streams.plan import FRAME_KEYS, STREAMING, Plan, edition_for
@@ -32,6 +33,7 @@ class Samples:
     def __init__(self, rate: float) -> None:
         self.rate = rate
         self.following = 1
+        self._distance = min(1 / rate, 1e18) if rate else 0
         self._taken = 0
 
     def copy(self) -> Samples:
@@ -41,18 +43,19 @@ class Samples:
 
     def until(self, number: int) -> list[int]:
         """The samples from here up to a frame, which stay to be taken."""
-        ahead = self.copy()
-        found = []
-        while ahead.rate and ahead.following <= number:
-            found.append(ahead.following)
-            ahead.pass_by(ahead.following)
+        found: list[int] = []
+        following, taken = self.following, self._taken
+        while self.rate and following <= number:
+            found.append(following)
+            taken += 1
+            following = int(taken * self._distance) + 1
         return found
 
     def pass_by(self, number: int) -> None:
         """Move on to the first sample after a frame."""
         while self.rate and self.following <= number:
             self._taken += 1
-            self.following = int(min(self._taken / self.rate, 1e18)) + 1
+            self.following = int(self._taken * self._distance) + 1
 
 
 class StreamMachine:
@@ -80,6 +83,11 @@ class StreamMachine:
         other._samples = self._samples.copy()
         return other
 
+    @property
+    def looks_closely(self) -> bool:
+        """Whether the content of the frame that comes next will be held to its schema, as far as it shows."""
+        return self._is_due if not self._samples.rate else self.total + 1 == self._samples.following
+
     def report(self) -> StreamReport:
         """The report on all frames so far; a stream without an end has one error more."""
         errors = tuple(self._errors)
@@ -90,32 +98,43 @@ class StreamMachine:
 
     # Batches: the common case of many frames that are all sound.
 
-    def accept(self, frames: list[Any]) -> bool:
-        """Take frames, in the shapes of a JSON reader, that are sound; otherwise take none and say so."""
+    def accept(self, payloads: Sequence[bytes], frames: list[Any]) -> bool:
+        """Take frames that were read from payloads, if all are sound; otherwise take none and say so."""
         if self.terminal or self.config.framing != "canonical":
             return False
-        held = self.config.mode in _ALL_CHUNKS
-        if not (self.plan.accepts_frames(frames) if held else self.plan.accepts_shells(frames)):
-            return False
-        final = [frame["chunk"]["is_final"] for frame in frames]
-        ends = final[-1]
-        if final.count(True) != ends:
-            return False
-        chosen = len(frames)
-        if not held:
-            due = [number - self.total - 1 for number in self._samples.until(self.total + len(frames))]
-            if ends and self._samples.rate and due[-1:] != [len(frames) - 1]:
-                due.append(len(frames) - 1)
-            if due and not self.plan.accepts_chunks([frames[index]["chunk"] for index in due]):
+        if self.config.mode in _ALL_CHUNKS:
+            if not (self.plan.accepts_frames(frames) and are_strict(payloads, frames)):
                 return False
-            chosen = len(due)
-            self._samples.pass_by(self.total + len(frames))
+            final = [frame["chunk"]["is_final"] for frame in frames]
+            chosen = len(frames)
+        else:
+            if not self.plan.accepts_shells(frames):
+                return False
+            final = [frame["chunk"].get("is_final") for frame in frames]
+            if set(map(type, final)) != {bool}:
+                return False
+            if (chosen := self._accept_samples(payloads, frames, ends=final[-1])) < 0:
+                return False
+        if True in final[:-1]:
+            return False
+        self._samples.pass_by(self.total + len(frames))
         self._validated += chosen
         self.total += len(frames)
         self._unclear_end = False
-        if ends:
+        if final[-1]:
             self._end("success")
         return True
+
+    def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
+        """How many of the next frames are sampled; -1 if one of those is not sound."""
+        due = [number - self.total - 1 for number in self._samples.until(self.total + len(frames))]
+        if ends and self._samples.rate and due[-1:] != [len(frames) - 1]:
+            due.append(len(frames) - 1)
+        if not due:
+            return 0
+        sampled = [frames[index] for index in due]
+        sound = self.plan.accepts_chunks([frame["chunk"] for frame in sampled])
+        return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
 
     # Single frames.
 

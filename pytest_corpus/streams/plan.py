@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from pytest_corpus.schema_registry import BASE_URI, SchemaRegistry
-from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
+from pytest_corpus.schema_registry import SchemaRegistry
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
 from pytest_corpus.streams.config import Framing, chunk_schema
 
 FRAME_KEYS: Final = ("ok", "code", "ms", "chunk")
@@ -29,7 +29,7 @@ class Plan:
         accepts_chunk: whether a chunk meets its schema.
         accepts_chunks: the same of a list of chunks.
         accepts_frames: whether every frame of a list is a success frame with a chunk that meets its schema.
-        accepts_shells: whether every frame of a list is one whose chunk says if it is final, whatever else.
+        accepts_shells: whether every frame of a list is a success frame around some object.
     """
 
     chunk: str
@@ -73,19 +73,22 @@ def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing:
     chunk_edition = edition_for(chunk, edition)
     null_ms = edition != EDITIONS[0]
     whole = {"$ref": BASE_URI + BY_NAME[chunk].file(chunk_edition or EDITIONS[-1])}
-    shell = {"type": "object", "properties": {"is_final": {"type": "boolean"}}, "required": ["is_final"]}
     return Plan(
         chunk,
         null_ms,
         schemas.get_validator(chunk, chunk_edition).is_valid,
         schemas.compile({"items": whole}).is_valid,
         schemas.compile({"items": _frame(whole, null_ms)}).is_valid,
-        schemas.compile({"items": _frame(shell, null_ms)}).is_valid,
+        schemas.compile({"items": _frame({"type": "object"}, null_ms)}).is_valid,
     )
 
 
 def _frame(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
-    """A success frame around a chunk (SPECIFICATION 4.2.3.1), in one level, which is faster than the files' three."""
+    """A success frame around a chunk (SPECIFICATION 4.2.3.1), said as the compiled validator is fastest.
+
+    That is in one level, where the files have three, and with a count of keys: a closed object of four possible
+    keys has all of them when it has four.
+    """
     return {
         "type": "object",
         "properties": {
@@ -94,6 +97,6 @@ def _frame(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
             "ms": {"type": ["number", "null"] if null_ms else "number", "minimum": 0},
             "chunk": chunk,
         },
-        "required": list(FRAME_KEYS),
+        "minProperties": len(FRAME_KEYS),
         "additionalProperties": False,
     }

@@ -6,45 +6,50 @@ A reader holds at most one that is not complete, and nothing of one that is too 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 from pytest_corpus._json import BOM
 
-Payloads = list[bytes] | list[bytes | None]
+Payloads = Sequence[bytes | None]
 
 
-class Reader(Protocol):
+class Reader(ABC):
     """One transport."""
-
-    events: Sequence[str]
-    """The names of the events that the payloads given last came in; empty where a transport has none."""
-
-    def feed(self, data: bytes) -> Payloads:
-        """The payloads that are complete now."""
-
-    def frames_of(self, payloads: Payloads) -> Payloads:
-        """Those of the payloads that are frames."""
-
-    def rest(self) -> Payloads:
-        """What is left if nothing comes any more; the reader stays as it is."""
 
     rest_is_lost: bool
     """Whether a client of the transport throws away what is left."""
 
+    events: Sequence[str] = ()
+    """The names of the events that the payloads given last came in; empty where a transport has none."""
 
-class NdjsonReader:
+    def __init__(self, max_frame_bytes: int) -> None:
+        self._limit = max_frame_bytes
+
+    @abstractmethod
+    def feed(self, data: bytes) -> Payloads:
+        """The payloads that are complete now."""
+
+    @abstractmethod
+    def frames_of(self, payloads: Payloads) -> Payloads:
+        """Those of the payloads that are frames."""
+
+    @abstractmethod
+    def rest(self) -> Payloads:
+        """What is left if nothing comes any more; the reader stays as it is."""
+
+
+class NdjsonReader(Reader):
     """Newline-delimited JSON: a frame a line (SPECIFICATION 4.2.4.1).
 
     A line ends with LF or CR LF, the last one also with the stream. Lines of nothing but white space are no
     frames.
     """
 
-    events = ()
     rest_is_lost = False
 
     def __init__(self, max_frame_bytes: int) -> None:
-        self._limit = max_frame_bytes
+        super().__init__(max_frame_bytes)
         self._held = bytearray()
         self._too_long = False
 
@@ -85,7 +90,7 @@ class NdjsonReader:
         return [line if len(line) - line.endswith(b"\r") <= self._limit else None for line in lines]
 
 
-class SseReader:
+class SseReader(Reader):
     """Server-sent events: a frame in the ``data`` of an event (SPECIFICATION 4.2.4.2).
 
     As the HTML standard reads them: lines end with LF, CR LF or CR; one byte order mark may come first; lines
@@ -97,8 +102,7 @@ class SseReader:
     rest_is_lost = True
 
     def __init__(self, max_frame_bytes: int) -> None:
-        self.events: Sequence[str] = ()
-        self._limit = max_frame_bytes
+        super().__init__(max_frame_bytes)
         self._begun = False
         self._after_cr = False
         self._line = bytearray()
