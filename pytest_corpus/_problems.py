@@ -28,15 +28,32 @@ class Problem:
         rule: the schema keyword that is broken, or ``json`` for a value that JSON does not have.
         message: what the rule asks for, without any value of the instance.
         schema: short name of the schema that the instance was held against.
+        found: what is there instead, shortened; only of what can be neither content nor a secret more than its
+            kind and size.
+        hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place;
+            empty where nothing is near.
+        location: where the rule stands: a file and a JSON pointer, e.g.
+            ``llm/llm.types.message.json#/properties/role/enum``.
     """
 
     path: str
     rule: str
     message: str
     schema: str
+    found: str = ""
+    hint: str = ""
+    location: str = ""
 
     def __str__(self) -> str:
         return f"{self.path or 'the whole'} {self.message}"
+
+    @property
+    def told(self) -> str:
+        """The whole problem in one line."""
+        found = f", found {self.found}" if self.found else ""
+        asked = "is it spelt" if self.rule == "required" else "did you mean"
+        hint = f"; {asked} {self.hint}?" if self.hint else ""
+        return f"{self}{found}{hint} [{self.rule}{f' in {self.location}' if self.location else ''}]"
 
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
