@@ -132,6 +132,9 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
+_LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+
+
 def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     """The value and the flaw of a document that is not plainly sound; `otherwise` is what the fast reader said."""
     flaw = None
@@ -148,7 +151,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     if _depth(data) > MAX_DEPTH:
         return None, flaw or _TOO_DEEP
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+        value = _LENIENT.decode(text)
     except (ValueError, RecursionError):
         return None, flaw or Flaw(Fault.SYNTAX, otherwise)
     return value, flaw or _flaw_of(value) or (Flaw(Fault.SYNTAX, otherwise) if otherwise else None)

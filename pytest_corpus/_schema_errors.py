@@ -94,7 +94,7 @@ def golden_for(schema: str, edition: str, instance: object) -> str | None:
     fitting = [golden for golden in GOLDENS if edition in golden.editions]
     op = instance.get("op") if isinstance(instance, dict) else None
     for golden in fitting:
-        if golden.schema == schema and f"{op}.request" in golden.also:
+        if isinstance(op, str) and golden.schema == schema and f"{op}.request" in golden.also:
             return golden.file
     for golden in fitting:
         if golden.schema == schema and not golden.is_stream:

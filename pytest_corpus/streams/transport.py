@@ -107,7 +107,7 @@ class SseReader(Reader):
         self._after_cr = False
         self._line = bytearray()
         self._line_is_too_long = False
-        self._data: list[bytes] = []
+        self._data = bytearray()
         self._size = -1
         self._event = ""
 
@@ -120,7 +120,8 @@ class SseReader(Reader):
                 if self._size >= 0:
                     payloads.append(self._payload())
                     events.append(self._event)
-                self._data, self._size, self._event = [], -1, ""
+                self._data.clear()
+                self._size, self._event = -1, ""
             elif line[0] != _COLON:
                 self._field(line)
         return payloads
@@ -130,7 +131,7 @@ class SseReader(Reader):
 
     def rest(self) -> Payloads:
         ended = SseReader(self._limit)
-        ended.__dict__.update(self.__dict__, _line=bytearray(self._line), _data=list(self._data))
+        ended.__dict__.update(self.__dict__, _line=bytearray(self._line), _data=bytearray(self._data))
         rest = ended.feed(b"\n\n")
         self.events = ended.events
         return rest
@@ -180,18 +181,18 @@ class SseReader(Reader):
         name, _, value = line.partition(b":")
         if name == b"data":
             value = value.removeprefix(b" ")
-            self._size += len(value) + 1
+            if self._size >= 0:
+                value = b"\n" + value
+            self._size = max(self._size, 0) + len(value)
             if self._size <= self._limit:
-                self._data.append(value)
+                self._data += value
             else:
                 self._data.clear()
         elif name == b"event":
             self._event = value.removeprefix(b" ")[:_FIELD_BYTES].decode(errors="replace")
 
     def _payload(self) -> bytes | None:
-        if self._size > self._limit:
-            return None
-        return self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+        return bytes(self._data) if self._size <= self._limit else None
 
 
 _COLON = ord(":")

@@ -83,7 +83,9 @@ def test_sound_documents_have_no_flaw(data: bytes) -> None:
     assert value == json.loads(data)
 
 
-@pytest.mark.parametrize(("data", "value"), [(b'{"a": NaN, "b": 2}', 2), (b'{"b": 1, "b": 2}', 2), (b'{"b": 2}\xff', None)])
+@pytest.mark.parametrize(
+    ("data", "value"), [(b'{"a": NaN, "b": 2}', 2), (b'{"b": 1, "b": 2}', 2), (b'{"b": 2}\xff', None)]
+)
 def test_a_flawed_document_is_read_as_far_as_can_be(data: bytes, value: object) -> None:
     """Of keys that stand twice the last counts; what cannot be read at all is None."""
     read_value, flaw = read(data)
