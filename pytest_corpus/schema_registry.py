@@ -31,7 +31,7 @@ from pytest_corpus._schema_errors import (
     UnknownSchemaError,
     golden_for,
 )
-from pytest_corpus._schema_files import FORMATS, VECTOR_DIMENSIONS, Format
+from pytest_corpus._schema_files import FORMATS, Format
 from pytest_corpus._schema_names import edition_of, editions_of, find_schema, resolve
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
 
@@ -45,7 +45,6 @@ __all__ = [
     "FORMATS",
     "LATEST",
     "ROOT_VARIABLE",
-    "VECTOR_DIMENSIONS",
     "Format",
     "Problem",
     "SchemaAssertionError",
@@ -82,14 +81,14 @@ class SchemaRegistry:
     Args:
         root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
             shipped one.
-        formats: checks for formats of one's own, by name, beside `FORMATS`, `VECTOR_DIMENSIONS` and those of JSON
-            Schema, all of which are asserted.
+        formats: checks of strings for formats of one's own, by name, beside `FORMATS` and those of JSON Schema, all
+            of which are asserted.
     """
 
     def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
         given = root or os.environ.get(ROOT_VARIABLE)
         self._given = Path(given) if given else None
-        self._formats = {name: _schema_files.careful(check) for name, check in {**FORMATS, **(formats or {})}.items()}
+        self._formats = {name: _schema_files.careful(check) for name, check in (formats or {}).items()}
         self._lock = RLock()
         self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
@@ -266,7 +265,9 @@ class SchemaRegistry:
 
     def _options(self) -> dict[str, Any]:
         """What the compiler is told besides a document."""
-        return {"retriever": self._retrieve_told, "formats": self._formats, "validate_formats": True}
+        # Even formats that no schema uses make each call slower.
+        formats = {"formats": self._formats} if self._formats else {}
+        return {"retriever": self._retrieve_told, "validate_formats": True, **formats}
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
