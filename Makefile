@@ -47,7 +47,8 @@ help:
 ## The project itself
 ##   test                         its own tests
 ##   lint                         ruff check, ruff format, mypy, import contracts
-##   bench                        what the plugin costs a pytest run that declares no adapter
+##   bench                        what the plugin costs a pytest run that declares no adapter, and what
+##                                validating costs (docs/performance.md)
 ##   clean                        removes the virtual environment and all that is generated
 ##
 ## Variables, as in: make verify ADAPTER=mypkg:factory PYTEST_JOBS=2
@@ -135,6 +136,7 @@ lint: $(READY)check
 	'$(BIN)/lint-imports'
 
 bench: $(READY)run
+	'$(BIN)/python' benchmarks/validation.py
 	'$(BIN)/python' benchmarks/startup.py
 
 clean:
