@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus._schema_errors import SchemaFileError
+from pytest_corpus.spec.schemas import BASE_URI
 
 Format = Callable[[str], bool]
 """Decides whether a string is of a format; a ValueError says no."""
@@ -24,26 +26,27 @@ _DATA: Final = ("const", "enum", "default", "examples")
 _NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 
-def read(path: Path, uri: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The document of a schema file, as it is and `for_compiler`.
+def read(root: Path, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The document of a schema file below a folder, as it is and `for_compiler`.
 
     Raises:
         SchemaFileError: it cannot be read, is no JSON, or has another ``$id``.
     """
+    path, uri = os.path.join(root, file), BASE_URI + file
     try:
-        with open(path, "rb") as file:
-            text = file.read()
+        with open(path, "rb", buffering=0) as opened:
+            text = opened.read().decode()
         document = json.loads(text)
     except OSError as fault:
-        raise SchemaFileError(path, f"cannot be read: {fault.strerror}") from fault
+        raise SchemaFileError(root / file, f"cannot be read: {fault.strerror}") from fault
     except (ValueError, RecursionError) as fault:
-        raise SchemaFileError(path, f"is no JSON: {fault}") from fault
+        raise SchemaFileError(root / file, f"is no JSON: {fault}") from fault
     if not isinstance(document, dict) or document.get("$id") != uri:
-        raise SchemaFileError(path, f"must be a JSON object with $id {uri}")
+        raise SchemaFileError(root / file, f"must be a JSON object with $id {uri}")
     return document, for_compiler(document) if any(sign in text for sign in _SIGNS) else document
 
 
-_SIGNS: Final = (b".0", *(name.encode() for name in FORMATS))
+_SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
 """What stands in each file that may need other words."""
 
 

@@ -252,7 +252,7 @@ class SchemaRegistry:
     def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             if file not in self._documents:
-                self._documents[file] = _schema_files.read(self.root / file, BASE_URI + file)
+                self._documents[file] = _schema_files.read(self.root, file)
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
