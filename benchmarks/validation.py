@@ -58,7 +58,8 @@ REQUEST: dict[str, Any] = {
     "args": {
         "model": "example-1",
         "messages": [
-            {"role": role, "content": SENTENCE * 3 + SENTENCE[:40]} for role in ("system", "user", "assistant", "user", "user")
+            {"role": role, "content": SENTENCE * 3 + SENTENCE[:40]}
+            for role in ("system", "user", "assistant", "user", "user")
         ],
         "max_tokens": 512,
         "temperature": 0.7,
