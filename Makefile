@@ -48,7 +48,8 @@ help:
 ##   test                         its own tests, one mutant of each requirement among them
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   lint                         ruff check, ruff format, mypy, import contracts
-##   bench                        what the plugin costs a pytest run that declares no adapter
+##   bench                        what the plugin costs a pytest run that declares no adapter, and what
+##                                validating costs (docs/performance.md)
 ##   clean                        removes the virtual environment and all that is generated
 ##
 ## Variables, as in: make verify ADAPTER=mypkg:factory PYTEST_JOBS=2
@@ -139,6 +140,7 @@ lint: $(READY)check
 	'$(BIN)/lint-imports'
 
 bench: $(READY)run
+	'$(BIN)/python' benchmarks/validation.py
 	'$(BIN)/python' benchmarks/startup.py
 
 clean:

@@ -2,7 +2,8 @@
 
 The compiled validator says whether; this module says where and why. It is only reached for instances
 that were refused, so it may be slow. A prompt, a vector or a credential may stand in the instance: messages
-name keys, types, rules and lengths, never values (SPECIFICATION 14; R21).
+name keys, types, rules and lengths, never values (SPECIFICATION 14; R21). What of a value can do no harm is
+apart from the message, in `Problem.found`.
 """
 
 from __future__ import annotations
@@ -10,20 +11,34 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema.exceptions import FormatError
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from pytest_corpus._problems import Problem, dotted, plain
+from pytest_corpus._shown import shown
+from pytest_corpus.spec.schemas import BASE_URI
+
+Conforms = Callable[[object, str], bool]
+"""Whether an instance is of a format."""
 
 
 class Explainer:
-    """Explanations under the schemas that `retrieve` gives: the document of an `$id`, or an exception."""
+    """Explanations under the schemas that `retrieve` gives: the document of an `$id`, or an exception.
 
-    def __init__(self, retrieve: Callable[[str], Mapping[str, Any]]) -> None:
+    Formats are asserted where `conforms` decides on them.
+    """
+
+    def __init__(self, retrieve: Callable[[str], Mapping[str, Any]], conforms: Conforms | None = None) -> None:
+        self._retrieve = retrieve
+        self._formats = _Formats(conforms) if conforms else None
+
         @cache
         def resource(uri: str) -> Resource[Any]:
             return DRAFT202012.create_resource(_for_python(retrieve(uri)))
@@ -34,10 +49,41 @@ class Explainer:
         """The problems of an instance under the schema with an `$id`, outermost first, one at each path."""
         value, faults = plain(instance, schema)
         found = {fault.path: fault for fault in faults}
-        validator = Draft202012Validator({"$ref": uri}, registry=self._registry)
-        for problem in _problems(validator.iter_errors(value), schema):
-            found.setdefault(problem.path, problem)
+        root = {"$ref": uri}
+        validator = Draft202012Validator(root, registry=self._registry, format_checker=self._formats)
+        for error, problem in _problems(validator.iter_errors(value), schema):
+            if problem.path not in found:
+                found[problem.path] = replace(problem, location=self._location(root, error))
         return sorted(found.values(), key=lambda problem: len(problem.path.split(".")) if problem.path else 0)
+
+    def _location(self, root: Mapping[str, Any], error: ValidationError) -> str:
+        """Where the rule stands that an error breaks; empty where it stands in no file."""
+        node: Any = root
+        base, pointer = "", list[str]()
+        for part in error.absolute_schema_path:  # which leaves out every "$ref" on the way
+            while isinstance(node, Mapping) and "$ref" in node and part not in node:
+                target, _, fragment = node["$ref"].partition("#")
+                base, pointer = target or base, fragment.split("/")[1:]
+                node = self._retrieve(base)
+                for step in pointer:
+                    node = node[int(step) if isinstance(node, list) else step]
+            if isinstance(node, Mapping) and part not in node:
+                part = _printed_pattern(str(part))  # noqa: PLW2901  # the name of a pattern that was rewritten
+            pointer.append(str(part))
+            node = node[part]
+        return f"{base.removeprefix(BASE_URI)}#/{'/'.join(pointer)}"
+
+
+class _Formats(FormatChecker):
+    """Asks another about every format."""
+
+    def __init__(self, conforms: Conforms) -> None:
+        super().__init__(())
+        self._conforms = conforms
+
+    def check(self, instance: object, format: str) -> None:  # noqa: A002  # as in jsonschema
+        if not self._conforms(instance, format):
+            raise FormatError(f"not of the format {format}")
 
 
 def _for_python(node: Any) -> Any:
@@ -65,23 +111,50 @@ def _printed_pattern(pattern: str) -> str:
     return pattern[:-2] + "$" if pattern.endswith(r"\Z") else pattern
 
 
-def _problems(errors: Iterable[ValidationError], schema: str) -> Iterator[Problem]:
+_Found = tuple[ValidationError, Problem]
+
+
+def _problems(errors: Iterable[ValidationError], schema: str) -> Iterator[_Found]:
     for error in errors:
         path = tuple(error.absolute_path)
         rule = str(error.validator)
         if rule in ("anyOf", "oneOf"):
             yield from _union_problems(error, rule, path, schema)
         elif rule == "required":
-            for key in _missing(error):
-                yield Problem(dotted((*path, key)), rule, "is missing", schema)
+            present, wanted = _keys(error.instance), _keys(error.validator_value)
+            unknown = [key for key in present if key not in error.schema.get("properties", {})]  # type: ignore[union-attr]
+            for key in wanted:
+                if key not in present:
+                    yield (
+                        error,
+                        Problem(dotted((*path, key)), rule, "is missing", schema, hint=_near(key, unknown, 0.8)),
+                    )
         elif rule == "additionalProperties" and error.validator_value is False:
+            known = _keys(error.schema.get("properties", {}))  # type: ignore[union-attr]
             for key in _unexpected(error):
-                yield Problem(dotted((*path, key)), rule, "is a key that is not allowed here", schema)
+                message = "is a key that is not allowed here"
+                yield error, Problem(dotted((*path, key)), rule, message, schema, hint=_near(key, known))
         else:
-            yield Problem(dotted(path), rule, _message(rule, error.validator_value, error.instance), schema)
+            yield error, _problem(rule, error.validator_value, error.instance, path, schema)
 
 
-def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...], schema: str) -> Iterator[Problem]:
+def _problem(rule: str, wanted: Any, instance: Any, path: tuple[object, ...], schema: str) -> Problem:
+    choices = [wanted] if rule == "const" else wanted if rule == "enum" else ()
+    hint = _near(instance, [choice for choice in choices if isinstance(choice, str)])
+    return Problem(dotted(path), rule, _message(rule, wanted, instance), schema, shown(instance, path, rule), hint)
+
+
+def _keys(keys: Any) -> list[str]:
+    return list(keys)
+
+
+def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
+    """The one of the choices that was probably meant."""
+    near = get_close_matches(given.casefold(), choices, n=1, cutoff=cutoff) if isinstance(given, str) else []
+    return "".join(near)
+
+
+def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...], schema: str) -> Iterator[_Found]:
     """The problems of the one branch that was meant, or else one problem for the whole union."""
     branches: dict[object, list[ValidationError]] = {}
     for inner in error.context or ():
@@ -93,11 +166,11 @@ def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...],
     types = [inner for errors in branches.values() for inner in errors if _is_other_type(inner)]
     if len(types) == len(branches) > 0:
         wanted = [name for inner in types for name in _names(inner.validator_value)]
-        yield Problem(dotted(path), "type", _message("type", wanted, error.instance), schema)
+        yield error, _problem("type", wanted, error.instance, path, schema)
     elif branches:
-        yield Problem(dotted(path), rule, f"fits none of the {len(branches)} allowed shapes", schema)
+        yield error, Problem(dotted(path), rule, f"fits none of the {len(branches)} allowed shapes", schema)
     else:
-        yield Problem(dotted(path), rule, "fits more than one of the allowed shapes", schema)
+        yield error, Problem(dotted(path), rule, "fits more than one of the allowed shapes", schema)
 
 
 def _is_other_type(error: ValidationError) -> bool:
@@ -111,12 +184,6 @@ def _tells_apart(error: ValidationError) -> bool:
 
 def _names(types: Any) -> list[str]:
     return [types] if isinstance(types, str) else list(types)
-
-
-def _missing(error: ValidationError) -> list[str]:
-    present: Any = error.instance
-    wanted: Any = error.validator_value
-    return [key for key in wanted if key not in present]
 
 
 def _unexpected(error: ValidationError) -> list[str]:
@@ -136,6 +203,8 @@ def _message(rule: str, wanted: Any, instance: Any) -> str:
         return f"must be {' or '.join(json.dumps(choice) for choice in choices)}"
     if rule == "pattern":
         return f"must match {_printed_pattern(wanted)}"
+    if rule == "format":
+        return f"must be a valid {wanted}"
     if rule in _BOUNDS:
         return f"must be {_BOUNDS[rule]} {wanted}"
     if rule in _SIZES:

@@ -11,6 +11,9 @@ from typing import Any
 MAX_DEPTH = 200
 """Deeper instances are refused before Python's own recursion limit is reached."""
 
+TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
+"""The message of a problem of such an instance."""
+
 NO_JSON = "json"
 """The `rule` of a problem that no schema states: the value is not JSON at all."""
 
@@ -25,15 +28,32 @@ class Problem:
         rule: the schema keyword that is broken, or ``json`` for a value that JSON does not have.
         message: what the rule asks for, without any value of the instance.
         schema: short name of the schema that the instance was held against.
+        found: what is there instead, shortened; only of what can be neither content nor a secret more than its
+            kind and size.
+        hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place;
+            empty where nothing is near.
+        location: where the rule stands: a file and a JSON pointer, e.g.
+            ``llm/llm.types.message.json#/properties/role/enum``.
     """
 
     path: str
     rule: str
     message: str
     schema: str
+    found: str = ""
+    hint: str = ""
+    location: str = ""
 
     def __str__(self) -> str:
         return f"{self.path or 'the whole'} {self.message}"
+
+    @property
+    def told(self) -> str:
+        """The whole problem in one line."""
+        found = f", found {self.found}" if self.found else ""
+        asked = "is it spelt" if self.rule == "required" else "did you mean"
+        hint = f"; {asked} {self.hint}?" if self.hint else ""
+        return f"{self}{found}{hint} [{self.rule}{f' in {self.location}' if self.location else ''}]"
 
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
@@ -73,13 +93,19 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
     elif isinstance(value, dict | list | tuple):
         if id(value) in around:
             fault = "contains itself"
-        elif len(around) > MAX_DEPTH:
-            fault = f"is nested deeper than {MAX_DEPTH} levels"
-        elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-            fault = "has a key that is no string"
+        elif len(around) >= MAX_DEPTH:
+            fault = TOO_DEEP
+        elif isinstance(value, dict):
+            fault = _key_fault(value)
     elif value is not None and not isinstance(value, int):
         fault = f"is a Python {type(value).__name__}, which JSON does not have"
     return fault
+
+
+def _key_fault(value: dict[Any, Any]) -> str | None:
+    if not all(isinstance(key, str) for key in value):
+        return "has a key that is no string"
+    return None if all(map(_is_text, value)) else "has a key with a lone surrogate, which UTF-8 cannot carry"
 
 
 def _is_text(value: str) -> bool:

@@ -2,7 +2,11 @@
 
 Names may be short (``llm.envelope.request``; ``common.envelope.error`` or ``envelope.error``), file names or
 full ``$id``s (SCHEMA 2.3, 6.1). A name without a version means the schema in the edition asked for; one that
-ends in ``.v1.1`` means that file and no other. ``edition=None`` is the newest edition.
+ends in ``.v1.1`` means that file and no other, and one with ``#version/1.0.0`` behind it means that edition
+(SCHEMA 10.1). ``edition=None`` is the newest edition.
+
+    assert_valid("llm.envelope.request", request)
+    validate_with_version_tolerance("llm.envelope.request", request, ["1.0.0", "1.1.0"])
 
 Importing this module reads no file and loads no schema library, and nothing here uses the network.
 """
@@ -10,17 +14,26 @@ Importing this module reads no file and loads no schema library, and nothing her
 from __future__ import annotations
 
 import copy
-import json
 import os
-from difflib import get_close_matches
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from pytest_corpus import resources
+from pytest_corpus import _schema_files, resources
 from pytest_corpus._problems import Problem, json_problems
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST, SCHEMAS, SchemaFile
+from pytest_corpus._schema_errors import (
+    SchemaAssertionError,
+    SchemaFileError,
+    SchemaValidationError,
+    UnknownEditionError,
+    UnknownSchemaError,
+    golden_for,
+)
+from pytest_corpus._schema_files import FORMATS, Format
+from pytest_corpus._schema_names import edition_of, editions_of, find_schema, resolve
+from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -29,8 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EDITIONS",
+    "FORMATS",
     "LATEST",
     "ROOT_VARIABLE",
+    "Format",
     "Problem",
     "SchemaAssertionError",
     "SchemaFileError",
@@ -39,6 +54,7 @@ __all__ = [
     "UnknownEditionError",
     "UnknownSchemaError",
     "assert_valid",
+    "find_schema",
     "get_schema",
     "get_validator",
     "json_problems",
@@ -46,73 +62,14 @@ __all__ = [
     "preload_all_schemas",
     "registry",
     "validate_json",
+    "validate_with_version_tolerance",
 ]
 
 ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 """Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
 
 
-class UnknownEditionError(LookupError):
-    """An edition that does not exist was asked for."""
-
-    def __init__(self, edition: str) -> None:
-        super().__init__(edition)
-        self.edition = edition
-
-    def __str__(self) -> str:
-        return f"there is no schema edition {self.edition!r}; there are {', '.join(EDITIONS)}"
-
-
-class UnknownSchemaError(LookupError):
-    """A name that no schema has, or none in the edition asked for. `suggestions` are the nearest names."""
-
-    def __init__(self, name: str, edition: str | None = None, known: SchemaFile | None = None) -> None:
-        super().__init__(name, edition)
-        self.name = name
-        self.edition = edition
-        self.known = known
-        self.suggestions = () if known else _nearest(name)
-
-    def __str__(self) -> str:
-        if self.known:
-            return (
-                f"edition {self.edition} has no schema {self.name!r}; "
-                f"{self.known.name} exists in {', '.join(self.known.editions)}"
-            )
-        hint = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
-        return f"there is no schema {self.name!r}{hint}"
-
-
-class SchemaFileError(Exception):
-    """A schema file is missing, is no JSON, carries another ``$id`` or does not compile."""
-
-    def __init__(self, path: Path, fault: str) -> None:
-        super().__init__(path, fault)
-        self.path = path
-        self.fault = fault
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.fault}"
-
-
-class SchemaValidationError(Exception):
-    """An instance does not meet a schema. The text names keys, types and rules, never values."""
-
-    def __init__(self, schema: str, edition: str, problems: list[Problem], context: str = "") -> None:
-        super().__init__(schema, edition, problems, context)
-        self.schema = schema
-        self.edition = edition
-        self.problems = problems
-        self.context = context
-
-    def __str__(self) -> str:
-        where = f"{self.context}: " if self.context else ""
-        lines = [f"{where}not a valid {self.schema} (edition {self.edition})"]
-        return "\n".join(lines + [f"  {problem} [{problem.rule}]" for problem in self.problems])
-
-
-class SchemaAssertionError(SchemaValidationError, AssertionError):
-    """The same as an assertion, so that a test fails with it instead of erring."""
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class SchemaRegistry:
@@ -124,25 +81,29 @@ class SchemaRegistry:
     Args:
         root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
             shipped one.
+        formats: checks of strings for formats of one's own, by name, beside `FORMATS` and those of JSON Schema, all
+            of which are asserted.
     """
 
-    def __init__(self, root: Path | None = None) -> None:
+    def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
         given = root or os.environ.get(ROOT_VARIABLE)
         self._given = Path(given) if given else None
+        self._formats = {name: _schema_files.careful(check) for name, check in (formats or {}).items()}
         self._lock = RLock()
-        self._documents: dict[str, dict[str, Any]] = {}
+        self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
         self._explainer: Explainer | None = None
         self._by_name: dict[tuple[str, str | None], jsonschema_rs.Validator] = {}
+        self._by_format: dict[str, jsonschema_rs.Validator] = {}
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """The folder that the schemas are read from."""
         return self._given or resources.folder("schemas")
 
     def list_schemas(self, edition: str | None = None) -> dict[str, str]:
         """Short name -> ``$id`` of every schema that an edition knows, folder by folder."""
-        wanted = _edition(edition)
+        wanted = edition_of(edition)
         return {schema.name: BASE_URI + schema.file(wanted) for schema in SCHEMAS if wanted in schema.editions}
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
@@ -151,8 +112,8 @@ class SchemaRegistry:
         Raises:
             UnknownSchemaError, UnknownEditionError, SchemaFileError
         """
-        schema, wanted = _resolve(name, edition)
-        return copy.deepcopy(self._document(schema.file(wanted)))
+        schema, wanted = resolve(name, edition)
+        return copy.deepcopy(self._read(schema.file(wanted))[0])
 
     def get_validator(self, name: str, edition: str | None = None) -> jsonschema_rs.Validator:
         """The compiled validator; the same object for every call that means the same file.
@@ -162,7 +123,7 @@ class SchemaRegistry:
         """
         validator = self._by_name.get((name, edition))
         if validator is None:
-            schema, wanted = _resolve(name, edition)
+            schema, wanted = resolve(name, edition)
             validator = self._by_name[name, edition] = self._compile(schema.file(wanted))
         return validator
 
@@ -181,20 +142,14 @@ class SchemaRegistry:
         """Why an instance does not meet a schema, outermost first; empty exactly when `is_valid`."""
         if self.is_valid(name, instance, edition):
             return []
-        schema, wanted = _resolve(name, edition)
+        schema, wanted = resolve(name, edition)
         found = self._explaining().problems(instance, BASE_URI + schema.file(wanted), schema.name)
         return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
 
     def editions_met(self, name: str, instance: object) -> tuple[str, ...]:
         """The editions, oldest first, that have the schema and accept the instance."""
-        schema, _ = _resolve(name, None)
-        pinned = _aliases()[name][1]
-        return tuple(
-            edition
-            for edition in schema.editions
-            if (pinned is None or schema.file(edition) == schema.file(pinned))
-            and self.is_valid(name, instance, edition)
-        )
+        _, editions = editions_of(name)
+        return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
         """Pass an instance that meets the schema.
@@ -212,11 +167,59 @@ class SchemaRegistry:
         """
         self._require(name, instance, edition, context, SchemaAssertionError)
 
+    def validate_with_version_tolerance(
+        self, name: str, instance: object, accepted_versions: Iterable[str], case_id: str = ""
+    ) -> str:
+        """The first of the accepted editions under which an instance meets a schema (SCHEMA 10.1).
+
+        An edition that does not have the schema accepts nothing.
+
+        Raises:
+            SchemaAssertionError: there is none; `problems` are those under the last that has the schema.
+            UnknownSchemaError: no accepted edition has the schema.
+            UnknownEditionError, SchemaFileError
+        """
+        schema, known = editions_of(name)
+        accepted = [edition_of(version) for version in accepted_versions]
+        held = [edition for edition in accepted if edition in known]
+        for edition in held:
+            if self.is_valid(name, instance, edition):
+                return edition
+        if not held:
+            raise UnknownSchemaError(name, " or ".join(accepted) or "none", schema)
+        problems = self.problems(name, instance, held[-1])
+        raise SchemaAssertionError(
+            schema.name, held[-1], problems, case_id, golden_for(schema.name, held[-1], instance)
+        )
+
+    def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
+        """A schema of one's own, which may refer to those here by ``$id``; compiled anew each time.
+
+        Raises:
+            ValueError: it does not compile, or a file that it refers to is broken.
+        """
+        import jsonschema_rs
+
+        return jsonschema_rs.Draft202012Validator(_schema_files.for_compiler(document), **self._options())
+
     def preload_all_schemas(self) -> int:
-        """Read and compile every schema of every edition; the number of files."""
+        """Read and compile every schema of every edition; the number of files.
+
+        Raises:
+            SchemaFileError: a file is missing or broken.
+        """
+        import jsonschema_rs
+
         files = [file for schema in SCHEMAS for file in schema.files]
-        for file in files:
-            self._compile(file)
+        with self._lock:
+            # Together, for what many refer to is then compiled once; whatever does not compile is left out.
+            wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
+            together = jsonschema_rs.validator_map_for({"$schema": _DIALECT, "$defs": wanted}, **self._options())
+            for file in wanted:
+                if validator := together.get(f"#/$defs/{file.replace('/', '~1')}"):
+                    self._compiled[file] = validator
+            for file in files:
+                self._compile(file)
         return len(files)
 
     def _require(
@@ -228,90 +231,55 @@ class SchemaRegistry:
         error: type[SchemaValidationError],
     ) -> None:
         if problems := self.problems(name, instance, edition):
-            schema, wanted = _resolve(name, edition)
-            raise error(schema.name, wanted, problems, context)
+            schema, wanted = resolve(name, edition)
+            raise error(schema.name, wanted, problems, context, golden_for(schema.name, wanted, instance))
 
     def _explaining(self) -> Explainer:
         from pytest_corpus._explain import Explainer
 
         with self._lock:
             if self._explainer is None:
-                self._explainer = Explainer(self._retrieve)
+                self._explainer = Explainer(self._retrieve, self._conforms)
             return self._explainer
 
-    def _document(self, file: str) -> dict[str, Any]:
+    def _conforms(self, instance: object, name: str) -> bool:
+        """Whether an instance is of a format, as the compiled validator sees it."""
+        with self._lock:
+            if name not in self._by_format:
+                self._by_format[name] = self.compile({"format": name})
+        return self._by_format[name].is_valid(instance)
+
+    def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             if file not in self._documents:
-                self._documents[file] = _read(self.root / file, BASE_URI + file)
+                self._documents[file] = _schema_files.read(self.root, file)
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
         """The document of an ``$id``: always a file below the root, never anything fetched."""
-        return self._document(uri.removeprefix(BASE_URI))
+        return self._read(uri.removeprefix(BASE_URI))[0]
+
+    def _retrieve_told(self, uri: str) -> dict[str, Any]:
+        """The same, as the compiler is told."""
+        return self._read(uri.removeprefix(BASE_URI))[1]
+
+    def _options(self) -> dict[str, Any]:
+        """What the compiler is told besides a document."""
+        # Even formats that no schema uses make each call slower.
+        formats = {"formats": self._formats} if self._formats else {}
+        return {"retriever": self._retrieve_told, "validate_formats": True, **formats}
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
 
         with self._lock:
             if file not in self._compiled:
+                document = self._retrieve_told(BASE_URI + file)
                 try:
-                    self._compiled[file] = jsonschema_rs.Draft202012Validator(
-                        self._document(file), retriever=self._retrieve
-                    )
+                    self._compiled[file] = jsonschema_rs.Draft202012Validator(document, **self._options())
                 except (ValueError, jsonschema_rs.ReferencingError) as fault:
                     raise SchemaFileError(self.root / file, f"does not compile: {fault}") from fault
             return self._compiled[file]
-
-
-def _read(path: Path, uri: str) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as fault:
-        raise SchemaFileError(path, f"cannot be read: {fault.strerror}") from fault
-    except ValueError as fault:
-        raise SchemaFileError(path, f"is no JSON: {fault}") from fault
-    if not isinstance(document, dict) or document.get("$id") != uri:
-        raise SchemaFileError(path, f"must be a JSON object with $id {uri}")
-    return document
-
-
-def _edition(edition: str | None) -> str:
-    if edition is None:
-        return LATEST
-    if edition not in EDITIONS:
-        raise UnknownEditionError(edition)
-    return edition
-
-
-def _resolve(name: str, edition: str | None) -> tuple[SchemaFile, str]:
-    """The schema that a name means, and an edition whose file of it is meant."""
-    wanted = _edition(edition)
-    if name not in _aliases():
-        raise UnknownSchemaError(name)
-    schema, pinned = _aliases()[name]
-    if edition is None and pinned:
-        return schema, pinned
-    if wanted not in schema.editions or (pinned and schema.file(wanted) != schema.file(pinned)):
-        raise UnknownSchemaError(name, wanted, schema)
-    return schema, wanted
-
-
-@cache
-def _aliases() -> dict[str, tuple[SchemaFile, str | None]]:
-    """Everything that a schema may be called -> it, and the edition that a version in the name pins."""
-    aliases: dict[str, tuple[SchemaFile, str | None]] = {}
-    for schema in SCHEMAS:
-        for own, file in zip(schema.own, schema.files, strict=True):
-            meant = (schema, None if own == schema.own[0] else own)
-            file_name = file.rpartition("/")[2]
-            aliases |= dict.fromkeys((BASE_URI + file, file, file_name, file_name.removesuffix(".json")), meant)
-        aliases[schema.name] = (schema, None)
-    return aliases
-
-
-def _nearest(name: str) -> tuple[str, ...]:
-    stem = name.removeprefix(BASE_URI).rpartition("/")[2].removesuffix(".json")
-    return tuple(get_close_matches(stem, BY_NAME, n=2, cutoff=0.6))
 
 
 _SHARED: dict[str | None, SchemaRegistry] = {}
@@ -350,6 +318,13 @@ def validate_json(name: str, instance: object, edition: str | None = None, *, co
 def assert_valid(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
     """As `SchemaRegistry.assert_valid`, of the shared registry."""
     registry().assert_valid(name, instance, edition, context=context)
+
+
+def validate_with_version_tolerance(
+    name: str, instance: object, accepted_versions: Iterable[str], case_id: str = ""
+) -> str:
+    """As `SchemaRegistry.validate_with_version_tolerance`, of the shared registry."""
+    return registry().validate_with_version_tolerance(name, instance, accepted_versions, case_id)
 
 
 def preload_all_schemas() -> int:

@@ -95,7 +95,7 @@ def test_metadata_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     for line in ("Name: pytest-corpus", "Requires-Python: >=3.10", "Classifier: Framework :: Pytest"):
         assert line in lines
     required = [line for line in lines if line.startswith("Requires-Dist: ") and "extra ==" not in line]
-    wanted = ("pytest", "hypothesis", "jsonschema", "jsonschema-rs", "referencing")
+    wanted = ("pytest", "hypothesis", "jsonschema", "jsonschema-rs", "referencing", "orjson")
     assert all(any(line.split()[1].startswith(name) for line in required) for name in wanted)
     assert any(name.endswith("LICENSE") for name in wheel.namelist())
 

@@ -395,13 +395,14 @@ def test_validate_json_raises_with_all_problems() -> None:
     """A refused instance raises an error that holds its problems, schema, edition and context."""
     with pytest.raises(SchemaValidationError) as caught:
         registry().validate_json("envelope.error", {**ERROR, "ms": -1, "extra": 1}, "1.0.0", context="case 7")
-    error = caught.value
+    error, file = caught.value, "common/envelope.error.json"
     assert not isinstance(error, AssertionError)
     assert (error.schema, error.edition, len(error.problems)) == ("common.envelope.error", "1.0.0", 2)
     assert str(error).splitlines() == [
         "case 7: not a valid common.envelope.error (edition 1.0.0)",
-        "  ms must be at least 0 [minimum]",
-        "  extra is a key that is not allowed here [additionalProperties]",
+        f"  ms must be at least 0, found -1 [minimum in {file}#/properties/ms/minimum]",
+        f"  extra is a key that is not allowed here [additionalProperties in {file}#/additionalProperties]",
+        "  compare with golden/llm/llm_error_envelope.json",
     ]
 
 
@@ -496,16 +497,22 @@ class Compilations:
     def __init__(self) -> None:
         self.ids: list[str] = []
         self._compile = jsonschema_rs.Draft202012Validator
+        self._compile_many = jsonschema_rs.validator_map_for
 
-    def __call__(self, schema: dict[str, Any], **options: Any) -> jsonschema_rs.Draft202012Validator:
+    def one(self, schema: dict[str, Any], **options: Any) -> jsonschema_rs.Draft202012Validator:
         self.ids.append(schema["$id"])
         return self._compile(schema, **options)
+
+    def many(self, schema: dict[str, Any], **options: Any) -> jsonschema_rs.ValidatorMap:
+        self.ids += [wanted["$ref"] for wanted in schema["$defs"].values()]
+        return self._compile_many(schema, **options)
 
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> Compilations:
     counter = Compilations()
-    monkeypatch.setattr(jsonschema_rs, "Draft202012Validator", counter)
+    monkeypatch.setattr(jsonschema_rs, "Draft202012Validator", counter.one)
+    monkeypatch.setattr(jsonschema_rs, "validator_map_for", counter.many)
     return counter
 
 

@@ -1,0 +1,321 @@
+"""What a refusal tells: the value, the rule's place, what was meant, a golden; formats; accepted versions."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import mutated
+
+from pytest_corpus import resources
+from pytest_corpus._explain import Explainer
+from pytest_corpus.schema_registry import (
+    SchemaAssertionError,
+    SchemaFileError,
+    SchemaRegistry,
+    SchemaValidationError,
+    UnknownEditionError,
+    UnknownSchemaError,
+    registry,
+    validate_with_version_tolerance,
+)
+from pytest_corpus.spec.goldens import GOLDENS
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
+
+SHIPPED = resources.folder("schemas")
+REQUEST: dict[str, Any] = {
+    "op": "llm.complete",
+    "ctx": {"request_id": "r-1", "tenant": "acme"},
+    "args": {"messages": [{"role": "user", "content": "hi"}], "temperature": 0.5, "model": "m"},
+}
+
+
+def changed(path: str, value: object) -> dict[str, Any]:
+    """The request with one value set."""
+    request = copy.deepcopy(REQUEST)
+    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    holder: Any = request
+    for part in parents:
+        holder = holder[part]
+    holder[last] = value
+    return request
+
+
+SHOWN: tuple[tuple[str, object, str], ...] = (
+    ("args.temperature", 9.5, "9.5"),
+    ("args.temperature", "hot", '"hot"'),
+    ("args.messages.0.role", "wizard", '"wizard"'),
+    ("args.messages.0.role", None, "null"),
+    ("args.max_tokens", True, "true"),
+    ("args.max_tokens", -(10**300), "an integer of 997 bits"),
+    ("args.model", 7, "7"),
+    ("args.model", ["a", "b"], "an array of 2 items"),
+    ("args.model", {"a": 1}, "an object of 1 keys"),
+    ("ctx.traceparent", "x-1", '"x-1"'),
+    ("ctx.tenant", 1234567, "a number"),
+    ("args.messages.0.content", 42, "a number"),
+    ("args.messages", "hello", "a string of 5 characters"),
+    ("args", "hello", "a string of 5 characters"),
+    ("args.max_tokens", "tell me everything", "a string of 18 characters"),
+    ("args.max_tokens", "sk-live-abcdef", "a string of 14 characters"),
+    ("args.max_tokens", "Bearer", "a string of 6 characters"),
+    ("args.max_tokens", "5f4dcc3b5aa765d61d8327deb882cf99", "a string of 32 characters"),
+    ("args.max_tokens", "correcthorsebatterystaple", "a string of 25 characters"),
+    ("op", "llm complete", "a string of 12 characters"),
+)
+
+
+@pytest.mark.parametrize(("path", "value", "shown"), SHOWN, ids=[f"{row[0]}-{n}" for n, row in enumerate(SHOWN)])
+def test_the_value_is_shown_where_it_can_do_no_harm(path: str, value: object, shown: str) -> None:
+    """Numbers and short identifiers are shown; content, tenants and what looks like a credential never are (R21)."""
+    (problem,) = registry().problems("llm.complete.request", changed(path, value))
+    assert (problem.path, problem.found) == (path, shown)
+    with pytest.raises(SchemaValidationError) as caught:
+        registry().validate_json("llm.complete.request", changed(path, value))
+    assert f"found {shown}" in str(caught.value)
+    if isinstance(value, str) and shown.startswith("a string"):
+        assert value not in str(caught.value)
+
+
+@given(data=st.data())
+def test_a_credential_is_never_shown(data: st.DataObject) -> None:
+    """Wherever in a request a credential stands, no refusal shows it."""
+    secret = "sk-proj-4f9a8b7c6d5e"
+    text = json.dumps(data.draw(mutated(REQUEST)))
+    for word in ("user", "hi", "acme", "r-1", "llm.complete"):
+        text = text.replace(f'"{word}"', f'"{secret}"')
+    for schema in ("llm.complete.request", "llm.types.message", "llm.envelope.error"):
+        problems = registry().problems(schema, json.loads(text))
+        assert secret not in str(SchemaValidationError(schema, EDITIONS[-1], problems))
+
+
+HINTS: tuple[tuple[str, object, str, str, str], ...] = (
+    ("llm.types.message", {"role": "user", "content": "", "nmae": "x"}, "nmae", "name", "did you mean name?"),
+    ("llm.types.message", {"role": "user", "content": "", "Name": "x"}, "Name", "name", "did you mean name?"),
+    ("llm.types.message", {"role": "asistant", "content": ""}, "role", "assistant", "did you mean assistant?"),
+    ("llm.types.completion_spec", {"mesages": []}, "messages", "mesages", "is it spelt mesages?"),
+    ("llm.types.message", {"role": "user", "content": "", "zzz": "x"}, "zzz", "", "not allowed here ["),
+)
+
+
+@pytest.mark.parametrize(("schema", "instance", "path", "hint", "text"), HINTS, ids=range(len(HINTS)))
+def test_a_typo_is_answered_with_the_nearest_key(
+    schema: str, instance: object, path: str, hint: str, text: str
+) -> None:
+    """A misspelt key or choice is told with the one that was probably meant."""
+    (problem,) = registry().problems(schema, instance)
+    assert (problem.path, problem.hint) == (path, hint)
+    assert text in problem.told
+
+
+LOCATIONS: tuple[tuple[str, object, str], ...] = (
+    ("op", 7, "common/envelope.request.v1.1.json#/properties/op/type"),
+    ("op", "llm.Complete", "common/envelope.request.v1.1.json#/properties/op/pattern"),
+    ("op", "graph.query", "llm/llm.envelope.request.v1.1.json#/allOf/1/properties/op/pattern"),
+    ("ctx.tenant", "", "common/operation_context.v1.1.json#/properties/tenant/minLength"),
+    ("args.temperature", 3, "llm/llm.sampling.params.v1.1.json#/properties/temperature/maximum"),
+    ("args.messages.0.role", "x", "llm/llm.types.message.v1.1.json#/properties/role/enum"),
+    ("args.messages.0.tool_calls", [1], "llm/llm.types.message.v1.1.json#/$defs/ToolCall/type"),
+    ("args.tool_choice", 1, "llm/llm.types.completion_spec.v1.1.json#/properties/tool_choice/anyOf"),
+)
+
+
+@pytest.mark.parametrize(("path", "value", "location"), LOCATIONS, ids=range(len(LOCATIONS)))
+def test_a_problem_says_where_its_rule_stands(path: str, value: object, location: str) -> None:
+    """The file and the place of the rule are told, through all references."""
+    assert location in [
+        problem.location for problem in registry().problems("llm.complete.request", changed(path, value))
+    ]
+
+
+@given(data=st.data())
+def test_every_location_exists(data: st.DataObject) -> None:
+    """Whatever is refused, the place that is told holds the rule that is told."""
+    golden = data.draw(st.sampled_from([golden for golden in GOLDENS if not golden.is_stream]))
+    document = json.loads((resources.folder("golden") / golden.file).read_text())
+    schema, edition = data.draw(st.sampled_from(list(golden.checks())))
+    for problem in registry().problems(schema, data.draw(mutated(document)), edition):
+        file, _, pointer = problem.location.partition("#")
+        node = json.loads((SHIPPED / file).read_text())
+        for part in pointer.split("/")[1:]:
+            node = node[int(part)] if isinstance(node, list) else node[part]
+        assert pointer.endswith(problem.rule) or problem.rule == "type"
+
+
+def test_a_refusal_names_the_golden_to_compare_with() -> None:
+    """The golden is that of the operation, or one that meets the schema; where there is none, none is named."""
+    for schema, instance, golden in (
+        ("llm.envelope.request", {"op": "llm.complete"}, "llm/llm_complete_request.json"),
+        ("llm.complete.request", {}, "llm/llm_complete_request.json"),
+        ("llm.types.token_usage", {}, "llm/llm_types_token_usage.json"),
+        ("graph.stream_query.frame", {}, "graph/graph_stream_chunk.json"),
+        ("common.envelope.error", {}, "llm/llm_error_envelope.json"),
+        ("embedding.types.chunk", {}, None),
+    ):
+        with pytest.raises(SchemaValidationError) as caught:
+            registry().validate_json(schema, instance)
+        assert caught.value.golden == golden
+        assert (f"compare with golden/{golden}" in str(caught.value)) is (golden is not None)
+        assert golden is None or (resources.folder("golden") / golden).is_file()
+
+
+# Accepted versions (SCHEMA 10.1).
+
+NEW = {"ok": True, "code": "OK", "ms": 1, "result": 7}
+
+
+def test_the_first_accepted_edition_that_is_met_is_told() -> None:
+    """The editions are tried in the order given."""
+    check = registry().validate_with_version_tolerance
+    assert check("llm.envelope.success", {**NEW, "result": {}}, ["1.0.0", "1.1.0"]) == "1.0.0"
+    assert check("llm.envelope.success", {**NEW, "result": {}}, ["1.1.0", "1.0.0"]) == "1.1.0"
+    assert check(f"{BASE_URI}llm/llm.envelope.success.json", NEW, EDITIONS) == "1.1.0"
+    assert validate_with_version_tolerance("llm.types.chunk", {"text": "", "is_final": True}, ["1.1.0"]) == "1.1.0"
+
+
+@pytest.mark.parametrize("accepted", [["1.0.0"], ["1.0.0", "1.1.0"]])
+def test_what_no_accepted_edition_accepts_is_refused(accepted: list[str]) -> None:
+    """The refusal is an assertion that names the case and the problems under the last edition."""
+    with pytest.raises(SchemaAssertionError, match=r"^case 7: not a valid llm\.envelope\.success") as caught:
+        registry().validate_with_version_tolerance("llm.envelope.success", {**NEW, "ok": 1}, accepted, "case 7")
+    assert caught.value.edition == accepted[-1]
+    assert caught.value.problems
+
+
+def test_versions_that_do_not_exist_are_refused() -> None:
+    """An unknown edition raises, also beside known ones; so does a schema that no accepted edition has."""
+    check = registry().validate_with_version_tolerance
+    with pytest.raises(UnknownEditionError):
+        check("llm.envelope.success", NEW, ["1.1.0", "9.0.0"])
+    with pytest.raises(UnknownSchemaError, match=r"exists in 1\.1\.0"):
+        check("llm.stream.frame", {}, ["1.0.0"])
+    with pytest.raises(UnknownSchemaError):
+        check("llm.envelope.success", NEW, [])
+
+
+def test_a_version_mark_pins_the_edition() -> None:
+    """`#version/` behind any name means that edition, and no other."""
+    uri = f"{BASE_URI}llm/llm.envelope.success.json"
+    assert not registry().is_valid(f"{uri}#version/1.0.0", NEW)
+    assert registry().is_valid(f"{uri}#version/1.1.0", NEW)
+    assert registry().is_valid("llm.envelope.success#version/1.1.0", NEW, "1.1.0")
+    with pytest.raises(UnknownSchemaError):
+        registry().is_valid(f"{uri}#version/1.0.0", NEW, "1.1.0")
+    with pytest.raises(UnknownEditionError):
+        registry().is_valid(f"{uri}#version/7", NEW)
+    with pytest.raises(UnknownSchemaError, match=r"did you mean llm\.envelope\.success"):
+        registry().is_valid("llm.envelope.sucess#version/1.0.0", NEW)
+
+
+# Formats (SCHEMA 10.3, 12.C).
+
+FORMATS: tuple[tuple[str, object, bool], ...] = (
+    ("vector-dimensions", [], False),
+    ("vector-dimensions", [0.0], True),
+    ("vector-dimensions", [0] * 10_000, True),
+    ("vector-dimensions", [0] * 10_001, False),
+    ("vector-dimensions", "no list", True),
+    ("timestamp", "2024-01-31T09:00:00Z", True),
+    ("timestamp", "2024-01-31T09:00:00.123Z", True),
+    ("timestamp", "2024-01-31T09:00:00.12Z", False),
+    ("timestamp", "2024-01-31T09:00:00+01:00", False),
+    ("timestamp", "2024-01-31T09:00:00Z\n", False),
+    ("timestamp", "\u0662024-01-31T09:00:00Z", False),
+    ("timestamp", 7, True),
+    ("date-time", "2024-01-31T09:00:00+01:00", True),
+    ("date-time", "yesterday", False),
+    ("email", "a@example.com", True),
+    ("email", "a", False),
+    ("hostname", "example.com", True),
+    ("hostname", "-a-", False),
+    ("ipv4", "127.0.0.1", True),
+    ("ipv4", "127.0.0.256", False),
+    ("ipv6", "::1", True),
+    ("ipv6", ":::", False),
+    ("uri", "https://example.com/a", True),
+    ("uri", "no uri", False),
+    ("uri-reference", "/a?b#c", True),
+    ("uri-reference", "\\", False),
+    ("uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", True),
+    ("uuid", "2eb8aa08", False),
+    ("even", "ab", True),
+    ("even", "abc", False),
+    ("unheard-of", "anything", True),
+)
+
+
+def even(text: str) -> bool:
+    if len(text) % 2:
+        raise ValueError("odd")
+    return True
+
+
+@pytest.mark.parametrize(("name", "value", "accepted"), FORMATS, ids=[f"{row[0]}-{n}" for n, row in enumerate(FORMATS)])
+def test_formats_are_asserted(tmp_path: Path, name: str, value: object, accepted: bool) -> None:
+    """The protocol's formats, JSON Schema's and one's own decide, and verdict and reasons agree."""
+    root = tmp_path / "schemas"
+    shutil.copytree(SHIPPED, root)
+    file = root / "llm" / "llm.response_format.json"
+    properties = {"x": {"format": name}, "format": {"type": "string"}}
+    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/{file.name}", "properties": properties}))
+    own = SchemaRegistry(root, formats={"even": even})
+    assert own.is_valid("llm.response_format", {"x": value}) is accepted
+    problems = own.problems("llm.response_format", {"x": value})
+    expected = [] if accepted else [("x", "format", f"must be a valid {name}")]
+    assert [(problem.path, problem.rule, problem.message) for problem in problems] == expected
+
+
+# The compiled validator is told the same in other words; together and alone.
+
+
+def test_all_at_once_compiles_what_one_by_one_compiles() -> None:
+    """Validators compiled together give the verdicts of those that were compiled alone."""
+    together, alone = SchemaRegistry(), SchemaRegistry()
+    assert together.preload_all_schemas() == sum(len(schema.files) for schema in SCHEMAS)
+    for golden in GOLDENS:
+        if golden.is_stream:
+            continue
+        document = json.loads((resources.folder("golden") / golden.file).read_text())
+        for schema in BY_NAME:
+            for edition in BY_NAME[schema].editions:
+                assert together.is_valid(schema, document, edition) == alone.is_valid(schema, document, edition)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"type": 7}, {"pattern": "("}, {"$ref": "#/$defs/none"}, {"required": "a"}], ids=str
+)
+def test_all_at_once_names_a_broken_file(tmp_path: Path, damage: dict[str, Any]) -> None:
+    """A file that does not compile is named, also among all."""
+    root = tmp_path / "schemas"
+    shutil.copytree(SHIPPED, root)
+    file = root / "llm" / "llm.response_format.json"
+    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/llm.response_format.json", **damage}))
+    with pytest.raises(SchemaFileError, match="does not compile") as caught:
+        SchemaRegistry(root).preload_all_schemas()
+    assert caught.value.path == file
+
+
+@pytest.mark.parametrize("value", [-2.1, -2, -2.0, -0.0, 0, 0.0, 1e-9, 0.5, 1, 1.0, 1.0000001, 2, 2.0, 2.1, 10**30])
+@pytest.mark.parametrize("key", ["temperature", "top_p", "frequency_penalty", "seed"])
+def test_bounds_mean_the_same_in_both_words(key: str, value: float) -> None:
+    """A bound of 2.0 that the compiler is told as 2 decides as the file says."""
+    explainer = Explainer(lambda uri: json.loads((SHIPPED / uri.removeprefix(BASE_URI)).read_text()))
+    for edition in EDITIONS:
+        uri = BASE_URI + BY_NAME["llm.sampling.params"].file(edition)
+        explained = explainer.problems({key: value}, uri, "llm.sampling.params")
+        assert registry().is_valid("llm.sampling.params", {key: value}, edition) == (explained == [])
+
+
+def test_a_schema_of_ones_own_may_refer_to_the_shipped() -> None:
+    """`compile` takes any document, with references by `$id`."""
+    mine = registry().compile({"type": "array", "items": {"$ref": f"{BASE_URI}llm/llm.types.message.json"}})
+    assert mine.is_valid([{"role": "user", "content": ""}])
+    assert not mine.is_valid([{"role": "user"}])
+    with pytest.raises(ValueError, match="is not valid"):
+        registry().compile({"type": 7})
