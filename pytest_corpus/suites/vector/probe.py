@@ -152,6 +152,8 @@ class Vector(VectorRequests):
         args = {"queries": [dict(query) for query in queries], **where}
         reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        if len(results) != len(queries):
+            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
         return [matches_of(result) for result in results]
 
     def backed(self, *, streaming: bool) -> list[str]:
