@@ -26,22 +26,26 @@ class Constant:
     def __init__(self, metrics=None, provider=None):
         self.metrics, self.provider = metrics, provider
 
-    async def answer(self, op):
-        component = op.partition(".")[0]
-        await self.provider.reached(op)
-        self.metrics.observe(component=component, op=op, ms=1.0, ok=True, code="OK")
+    async def answer(self, envelope):
+        op = envelope.get("op") if isinstance(envelope, dict) else None
+        known = isinstance(op, str) and op in ANSWERS
+        if known:
+            try:
+                await self.provider.reached(op)
+            except Exception:
+                pass
+            self.metrics.observe(component=op.partition(".")[0], op=op, ms=1.0, ok=True, code="OK")
+        return ANSWERS[op] if known else {}
 
     async def handle(self, envelope):
-        op = envelope["op"]
-        if op.endswith(".capabilities"):
+        op = envelope.get("op") if isinstance(envelope, dict) else None
+        if isinstance(op, str) and op.endswith(".capabilities"):
             return await CLAIMS[op.partition(".")[0]].handle({"op": op, "ctx": {}, "args": {}})
-        await self.answer(op)
-        return {"ok": True, "code": "OK", "ms": 1.0, "result": ANSWERS[op]}
+        return {"ok": True, "code": "OK", "ms": 1.0, "result": await self.answer(envelope)}
 
     async def handle_stream(self, envelope):
-        op = envelope["op"]
-        await self.answer(op)
-        yield {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": ANSWERS[op]}
+        chunk = await self.answer(envelope)
+        yield {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": {"is_final": True, **chunk}}
 
 def constants(metrics, provider):
     return {component: Constant(metrics, provider) for component in ("llm", "vector", "embedding", "graph")}
