@@ -28,12 +28,12 @@ class TotalsMissing(ReferenceEmbedding):
 
 
 @catches("EMB-BATCH-1")
-class FailuresByIndex(ReferenceEmbedding):
-    """It gives the failed texts as an object by index."""
+class TokensOfABatchAreAText(ReferenceEmbedding):
+    """It gives the tokens of a batch with their unit."""
 
     async def embed_batch(self, call: Call) -> Result:
         result = await super().embed_batch(call)
-        return {**result, "failed_texts": {str(each["index"]): each for each in result["failed_texts"]}}
+        return {**result, "total_tokens": f"{result['total_tokens']} tokens"}
 
 
 @catches("EMB-BATCH-2")

@@ -116,19 +116,21 @@ class AstralIsAnIndexError(ReferenceEmbedding):
 
 
 @catches("EMB-EMBED-5")
-class VectorIsConstant(ReferenceEmbedding):
-    """It gives every text the same vector."""
+class NumbersAloneCount(ReferenceEmbedding):
+    """It filters tokens the wrong way round, so that all texts without a digit have the same vector."""
 
     def sum_of_features(self, text: str, model: str, dimensions: int) -> Vector:
-        return super().sum_of_features("text", model, dimensions)
+        digits = any(char.isdigit() for char in text)
+        return super().sum_of_features(text if digits else "", model, dimensions)
 
 
 @catches("EMB-EMBED-5")
-class VectorsOfTheSecondModelAreConstant(ReferenceEmbedding):
-    """It lost the weights of its second model, which gives every text the same vector."""
+class SecondModelIsConstant(ReferenceEmbedding):
+    """It lost the vocabulary of its second model, which gives all texts without a digit the same vector."""
 
     def sum_of_features(self, text: str, model: str, dimensions: int) -> Vector:
-        return super().sum_of_features(text if model == next(iter(self.models)) else "", model, dimensions)
+        lost = model != next(iter(self.models)) and not any(char.isdigit() for char in text)
+        return super().sum_of_features("" if lost else text, model, dimensions)
 
 
 @catches("EMB-EMBED-6")

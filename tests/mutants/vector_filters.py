@@ -327,12 +327,11 @@ class EmptyFilterFindsNothing(ReferenceVector):
 
 
 @catches("VEC-DELETE-1")
-class DeleteAnswersNothing(ReferenceVector):
-    """It answers a delete with an empty object."""
+class DeleteAnswersItsCount(ReferenceVector):
+    """It answers a delete with the count of what it removed and nothing else."""
 
     async def delete(self, call: Call) -> dict[str, Any]:
-        await super().delete(call)
-        return {}
+        return {"processed_count": (await super().delete(call))["processed_count"]}
 
 
 @catches("VEC-DELETE-1")

@@ -78,6 +78,7 @@ def keyword_component(component):
     return with_close()
 
 async def keyword_all(*, metrics, provider, component):
+    assert component == "llm"
     return with_close(metrics, provider)
 
 def defaults(metrics=None, endpoint="local", *rest, **options): return with_close(metrics)

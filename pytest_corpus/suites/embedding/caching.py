@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
 from pytest_corpus.suites.embedding.answers import embeddings_of
-from pytest_corpus.suites.embedding.batches import failures_of, several
+from pytest_corpus.suites.embedding.batches import each_its_own, failures_of, placed, several
 from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.truncation import flag, truncates
 from pytest_corpus.suites.embedding.vectors import Vector, distance, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply
+
+CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
+"""By what two requests differ in: the requirement that a cache breaks which mixes them up; else EMB-CACHE-1."""
 
 
 def asks_anew(
@@ -75,6 +78,55 @@ def left_of(embedding: Embedding, text: str) -> str:
 def key_of(embedding: Embedding) -> dict[str, Any]:
     """A context with an idempotency key and a tenant."""
     return {"idempotency_key": f"key-{embedding.canary()}", "tenant": f"tenant-{embedding.canary()}"}
+
+
+def unless_without_a_key(
+    embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
+) -> None:
+    """Go on only where two requests are kept apart that come without an idempotency key.
+
+    Raises:
+        Blocked: they are not, which is a finding of its own.
+    """
+    try:
+        apart(embedding, changed, {"tenant": f"tenant-{embedding.canary()}"})
+    except Violation as violation:
+        raise Blocked(found, f"without a key, too: {violation}") from None
+
+
+def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+    """Two requests with the same context, which differ in one respect, get each its own answer."""
+    text = embedding.unique()
+    one, other = embedding.with_text("embed", text), changed_from(embedding, text, changed)
+    alone = embedding.fresh().call("embed", other)
+    expect.success(embedding.call("embed", one, ctx), "an embedding")
+    if changed == "operation":
+        other_operations(embedding, text, ctx)
+        return
+    reply = embedding.call("embed", other, ctx)
+    expect.readable(reply)
+    expect.that(reply.names == alone.names, "the answer that the request gets alone", str(reply))
+    if reply.is_success:
+        found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
+        first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
+        not_taken(embedding, found, first, truth)
+        if changed == "text" and isinstance(told := reply.result.get("text"), str):
+            expect.that(told != text, "the text of this request", "that of the first one", "result.text")
+
+
+def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+    """Two batches with the same context, which differ in a text, the order or the number, get each its own answer."""
+    texts = arranged(embedding, "plain", several(embedding, 4))
+    args = embedding.minimal("embed_batch")
+    others = {
+        "a_text": [*texts[:-1], embedding.unique()],
+        "the_order": texts[::-1],
+        "the_number": texts[:-1],
+    }[changed]
+    expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch")
+    reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
+    found = placed(embedding, "COM-IDEM-1", reply, others)
+    each_its_own(embedding, found, others, embedding.own_vectors([*texts, *others]))
 
 
 def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.suites import expect
@@ -11,7 +12,7 @@ from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS
 from pytest_corpus.suites.embedding.vectors import plain, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.reply import StreamReply
+from pytest_corpus.suites.reply import Reply, StreamReply
 
 
 def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
@@ -46,7 +47,7 @@ def any_script(embedding: Embedding, *texts: str) -> None:
 def texts_of(reply: Any) -> list[str]:
     """Every text that an answer gives back."""
     found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
-    top = None if isinstance(reply, StreamReply) else reply.result.get("text")
+    top = reply.result.get("text") if isinstance(reply, Reply) and isinstance(reply.result, Mapping) else None
     if len(found) > 1:
         return []
     return [text for text in (top, *(each.get("text") for each in found)) if isinstance(text, str)]

@@ -9,7 +9,9 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.embedding.batches import class_of, each_its_own, failures_of, family_of, placed, several
 from pytest_corpus.suites.embedding.caching import (
+    CACHED,
     asks_anew,
+    batches_apart,
     changed_from,
     failing_batch,
     given_by,
@@ -18,7 +20,9 @@ from pytest_corpus.suites.embedding.caching import (
     not_taken,
     other_operations,
     replayed,
+    requests_apart,
     told_of,
+    unless_without_a_key,
     untouched,
 )
 from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
@@ -203,40 +207,16 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
-    ctx = key_of(embedding)
-    text = embedding.unique()
-    one, other = embedding.with_text("embed", text), changed_from(embedding, text, changed)
-    alone = embedding.fresh().call("embed", other)
-    expect.success(embedding.call("embed", one, ctx), "an embedding under an idempotency key")
-    if changed == "operation":
-        other_operations(embedding, text, ctx)
-        return
-    reply = embedding.call("embed", other, ctx)
-    expect.readable(reply)
-    expect.that(reply.names == alone.names, "the answer that the request gets alone", str(reply))
-    if reply.is_success:
-        found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
-        first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
-        not_taken(embedding, found, first, truth)
-        if changed == "text" and isinstance(told := reply.result.get("text"), str):
-            expect.that(told != text, "the text of this request", "that of the first one", "result.text")
+    unless_without_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
+    requests_apart(embedding, changed, key_of(embedding))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
-    texts = arranged(embedding, "plain", several(embedding, 4))
-    ctx, args = key_of(embedding), embedding.minimal("embed_batch")
-    others = {
-        "a_text": [*texts[:-1], embedding.unique()],
-        "the_order": texts[::-1],
-        "the_number": texts[:-1],
-    }[changed]
-    expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch under an idempotency key")
-    reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
-    found = placed(embedding, "COM-IDEM-1", reply, others)
-    each_its_own(embedding, found, others, embedding.own_vectors([*texts, *others]))
+    unless_without_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
+    batches_apart(embedding, changed, key_of(embedding))
 
 
 @pytest.mark.requirement("COM-IDEM-2")

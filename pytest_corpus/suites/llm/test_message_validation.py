@@ -66,7 +66,7 @@ WRONG: dict[str, Any] = {
 
 @pytest.mark.core
 @pytest.mark.requirement("LLM-MSG-1")
-@pytest.mark.parametrize("role", ROLES, ids=repr)
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: repr(role).replace("\\", ""))
 def test_an_unknown_role_is_refused(llm: LLM, role: Any) -> None:
     """Any role but the four, in any case but theirs, is BAD_REQUEST."""
     llm.require("complete")

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.generate import strategies
-from pytest_corpus.suites.outcomes import Violation
+from pytest_corpus.suites.outcomes import Blocked, Violation
 from pytest_corpus.suites.reply import Reply
 from pytest_corpus.suites.stateful import machines
 from pytest_corpus.suites.vector.checks import described_by
@@ -108,7 +108,10 @@ class Model:
         if reply.is_a("IndexNotReady") and not self.held[where]:
             return
         result = expect.success(reply, f"an answer to {name} after this sequence")
-        matches = matches_of(results_of(result)[0] if batched else result)
+        results = results_of(result) if batched else [result]
+        if len(results) != 1:
+            raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
+        matches = matches_of(results[0])
         self.compare(rows, query, self.at(where).own(matches))
 
     def compare(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any]) -> None:

@@ -152,6 +152,8 @@ class Vector(VectorRequests):
         args = {"queries": [dict(query) for query in queries], **where}
         reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        if len(results) != len(queries):
+            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
         return [matches_of(result) for result in results]
 
     def backed(self, *, streaming: bool) -> list[str]:
@@ -179,14 +181,16 @@ class Vector(VectorRequests):
 
     def _note(self, request: Any) -> None:
         """Remember what is there now, to be deleted at the end."""
-        args, tenant = request.get("args"), _tenant(request)
-        where = args.get("namespace") if isinstance(args, Mapping) else None
+        args = request.get("args") if isinstance(request, Mapping) else None
+        if not isinstance(args, Mapping):
+            return
+        tenant, where, vectors = _tenant(request), args.get("namespace"), args.get("vectors")
         if request.get("op") == "vector.create_namespace" and isinstance(where, str):
             self._spaces[tenant, where] = None
         elif request.get("op") == "vector.delete_namespace":
             self._spaces.pop((tenant, str(where)), None)
-        elif request.get("op") == "vector.upsert" and where in (None, "default"):
-            self.leave(tenant, [item for item in args.get("vectors") or [] if isinstance(item, Mapping)])
+        elif request.get("op") == "vector.upsert" and where in (None, "default") and isinstance(vectors, list):
+            self.leave(tenant, [item for item in vectors if isinstance(item, Mapping)])
 
     def leave(self, tenant: str | None, items: Sequence[Item]) -> None:
         """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end."""

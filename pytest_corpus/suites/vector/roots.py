@@ -191,7 +191,11 @@ def _ranking(vector: Vector) -> Iterator[str]:
     for metric in vector.metrics:
         truth = canonical(metric)
         items = [{**vector.item(), "vector": direction(angle, vector.dimensions, length)} for angle, length in POLAR]
-        place = vector.place(*items, metric=metric)
+        try:
+            place = vector.place(*items, metric=metric)
+        except Blocked:
+            yield "VEC-CAP-2"
+            continue
         query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
         if truth and place.ids(query, len(items)) != best(truth, query, {item["id"]: item["vector"] for item in items}):
             yield RANKING[truth]

@@ -16,7 +16,7 @@ from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import Reply
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.place import Place, failures_of, id_of, processed
+from pytest_corpus.suites.vector.place import Place, failures_of, id_of, matches_of, processed
 from pytest_corpus.suites.vector.probe import Vector, vector
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
@@ -302,4 +302,4 @@ def _matches(reply: Reply) -> list[Any]:
     expect.readable(reply)
     if not reply.is_success:
         raise Blocked("VEC-QUERY-1", f"a query is answered with {reply}")
-    return list(reply.result["matches"])
+    return list(matches_of(reply.result))
