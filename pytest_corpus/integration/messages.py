@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
@@ -12,6 +13,30 @@ from pytest_corpus.spec.requirements import catalogue
 
 LONGEST_STRING = 60
 LONGEST_LINE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """What pytest shows of a failure in its short summary, and as the message of a JUnit failure."""
+
+    message: str
+    path: str = ""
+    lineno: int = 0
+
+
+class Shown:
+    """The message of a failed test, in the form in which pytest keeps a failure (``report.longrepr``)."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.reprcrash = Crash(text.partition("\n")[0])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, writer: Any) -> None:
+        """Write the whole message."""
+        writer.line(self.text)
 
 
 def failure(findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str) -> str:

@@ -315,11 +315,15 @@ class Conformance:
 
     # -- concluding ------------------------------------------------------------------------------------
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         text = dict(report.user_properties).get(PROPERTY) if report.when == "call" else None
         if isinstance(text, str) and self.worker is None:
             record = TestRecord.load(text)
             self._ledger(record.adapter).add(record)
+            if record.findings and isinstance(report.longrepr, str):
+                # As a bare text it would stand in the short summary a second time, where CI is set.
+                report.longrepr = messages.Shown(report.longrepr)  # type: ignore[assignment]
 
     def _ledger(self, label: str) -> Ledger:
         known = self.adapters.known.get(label)

@@ -219,7 +219,7 @@ def test_wrong_dialects(project: Project, text: str | None, wanted: str) -> None
     assert wanted in line
 
 
-def test_a_failing_sequence_is_replayed(project: Project) -> None:
+def test_a_failing_sequence_is_replayed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a state machine finds is printed as the shortest list of envelopes, with the seed."""
     project.adapter(
         "from pytest_corpus.reference.graph_adapter import ReferenceGraph\n"
@@ -230,6 +230,7 @@ def test_a_failing_sequence_is_replayed(project: Project) -> None:
         "    async def delete_nodes(self, call):\n"
         "        return {'deleted_count': 0, 'failed_count': 0, 'failures': []}\n"
     )
+    monkeypatch.setenv("CI", "true")  # where pytest does not shorten its summary
     result = project.run("--corpus-adapter=mine:Forgetful", "--corpus-requirement=GRA-MODEL-1", "--corpus-seed=7")
     assert "replay:" in said(result)
     lines = [line.strip() for line in result.outlines if '"op": "graph.' in line]

@@ -1,0 +1,13 @@
+"""The commands of `pytest-corpus`, a module each: `SUMMARY`, `arguments(parser)` and `run(given) -> int`."""
+
+from __future__ import annotations
+
+COMMANDS = ("list", "explain")
+"""The commands, in the order in which `--help` shows them; each is a module of this package."""
+
+FINE, FINDINGS, USAGE = 0, 1, 2
+"""The exit codes of every command."""
+
+
+class CommandError(Exception):
+    """What was asked for cannot be done: one sentence that says what is wrong, where, and what to do."""
