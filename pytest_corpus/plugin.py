@@ -62,7 +62,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     both("schema-version", "string", "judge by this schema edition alone: 1.0.0 or 1.1.0", metavar="EDITION")
     both("dialects", "string", "probe queries of graph dialects, in place of the built-in ones: a .json file",
          metavar="FILE")  # fmt: skip
-    both("call-timeout", "string", "seconds after which a call is given up (default 30)", metavar="SECONDS")
+    both("call-timeout", "string", "seconds after which a call is given up (default 30; quick: 10)",
+         metavar="SECONDS")  # fmt: skip
+    both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")
+    both("repeat", "string", "run each test N times; one failure of N is a violation", metavar="N")
+    group.addoption("--corpus-allow-production", action="store_true",
+                    help="run the suite, with its writes, although CORPUS_TEST_ENV is production")  # fmt: skip
+    both("deviations", "string", "declared deviations: a .toml file (default corpus-deviations.toml)", metavar="FILE")
+    group.addoption("--corpus-update-deviations", action="store_true",
+                    help="draft a deviation, to be completed by hand, of what is violated")  # fmt: skip
+    group.addoption("--corpus-strict", action="store_true", help="fail where a MUST could not be assessed")
+    parser.addini("corpus_strict", "fail where a MUST could not be assessed", type="bool", default=False)
+    group.addoption("--corpus-traceback", action="store_true", help="show tracebacks of findings as well")
     group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue and exit")
     group.addoption("--corpus-explain", metavar="ID", help="explain one requirement and exit")
 

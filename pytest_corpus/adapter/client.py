@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, NotJSON, to_json
 from pytest_corpus.adapter.logs import LogTap
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 from pytest_corpus.adapter.metrics import RecordingSink
 from pytest_corpus.adapter.provider import ProviderProbe
-from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 
 MAX_FRAMES = 10_000
 """No request of the suite asks for a longer stream."""
@@ -59,8 +59,9 @@ class AdapterClient:
         metrics: RecordingSink | None = None,
         provider: ProviderProbe | None = None,
         loop: LoopThread | None = None,
+        read_only: bool = False,
     ) -> None:
-        self.declaration, self.call_timeout = declaration, call_timeout
+        self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.exchanges: list[Exchange] = []
         self.generation = 0
         self.metrics = metrics or RecordingSink()
@@ -121,7 +122,12 @@ class AdapterClient:
         """
         loop = self._loop if self._loop and not self._loop.blocked else None
         other = AdapterClient(
-            self.declaration, self.call_timeout, metrics=self.metrics, provider=self.provider, loop=loop
+            self.declaration,
+            self.call_timeout,
+            metrics=self.metrics,
+            provider=self.provider,
+            loop=loop,
+            read_only=self.read_only,
         ).open(tuple(self._opened.handlers) or COMPONENTS)
         if not any(part is own for part in other._opened.parts for own in self._opened.parts):
             return other
@@ -188,8 +194,10 @@ class AdapterClient:
 
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
+            Withheld: the operation writes, and the client only reads.
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs)
+        self._admit(exchange)
         if self._late[exchange.op] >= PATIENCE:
             raise Unresponsive(exchange.op)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
@@ -213,15 +221,23 @@ class AdapterClient:
 
         Raises:
             Unresponsive: they do not all end within the call limit.
+            Withheld: one of them writes, and the client only reads.
         """
         assert self._loop is not None, "the adapter is not open"
         handler = self._opened.handler(component)
         exchanges = [Exchange(request, streaming=False) for request in requests]
+        for exchange in exchanges:
+            self._admit(exchange)
         try:
             self._loop.run(_all(handler, exchanges), self.call_timeout)
         except TimeLimit:
             raise Unresponsive(exchanges[0].op) from None
         return exchanges
+
+    def _admit(self, exchange: Exchange) -> None:
+        operation = BY_OP.get(exchange.op.strip().lower())
+        if self.read_only and operation is not None and operation.mutating:
+            raise Withheld(exchange.op)
 
     def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
         assert self._loop is not None, "the adapter is not open"

@@ -15,6 +15,17 @@ class DeclarationError(Exception):
         return f"{said}; {self.remedy}" if self.remedy else said
 
 
+class Withheld(Exception):
+    """A write that is not sent, for the client only reads."""
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+        super().__init__(op)
+
+    def __str__(self) -> str:
+        return f"{self.op} writes, and this run only reads"
+
+
 class Unresponsive(Exception):
     """An operation stopped answering within the time limit, so it is not called again."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.errors import DeclarationError, Withheld
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.integration.options import Options
 from pytest_corpus.reports.ledger import Ledger
@@ -84,7 +84,7 @@ class Adapters:
             return adapter
         named = self.options.components
         decided = self._decided.get(adapter.label)
-        client = AdapterClient(adapter.declaration, self.options.call_timeout)
+        client = AdapterClient(adapter.declaration, self.options.call_timeout, read_only=self.options.read_only)
         adapter.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
         adapter.components = tuple(named or decided or self._choose(adapter, answers))
@@ -148,5 +148,7 @@ class Adapters:
             subject.client.forget()
             try:
                 subject.tidy()
+            except Withheld:
+                continue  # nothing was written
             except Exception as error:  # noqa: BLE001 - whatever tidying ends in, the adapter is still to be closed
                 yield type(error).__name__

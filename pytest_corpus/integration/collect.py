@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.reports.ledger import ledger_key
 from pytest_corpus.suites import CHAPTERS
+
+REPETITION = "corpus_repetition"
+"""The fixture in which a test's repetition travels."""
+
+_REPETITION = re.compile(r"(?P<more>-)?(?(more)|\[)run(?P<number>\d+)of\d+\]$")
 
 OWNER = pytest.StashKey[tuple[Adapter, str]]()
 """On a conformance item: the adapter and the component that it tests."""
@@ -95,6 +102,21 @@ def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
     return item.stash[OWNER]
 
 
+def own(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The conformance items among items."""
+    return [item for item in items if owner(item)]
+
+
+def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """The first core test of each requirement, component and adapter."""
+    first: dict[tuple[object, ...], pytest.Item] = {}
+    for item in items:
+        whose = owner(item)
+        if whose is not None and item.get_closest_marker("core"):
+            first.setdefault((whose[0].label, whose[1], requirement_of(item), repetition_of(item)), item)
+    return set(first.values())
+
+
 def requirement_of(item: pytest.Item) -> str:
     """The id of the requirement that a conformance item decides."""
     marker = item.get_closest_marker("requirement")
@@ -103,10 +125,30 @@ def requirement_of(item: pytest.Item) -> str:
 
 
 def test_of(item: pytest.Item) -> str:
-    """The name of a test within its suite, the same however the adapter was declared."""
+    """The name of a test within its suite, the same however the adapter was declared and in every repetition."""
     chapter = item.getparent(Chapter)
     assert chapter is not None
-    return f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
+    name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
+    return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
+
+
+def repetition_of(item: pytest.Item) -> int:
+    """Which repetition of its test an item is, from 1; 0 where tests are not repeated."""
+    found = _REPETITION.search(item.nodeid)
+    return int(found["number"]) if found else 0
+
+
+def repeat(metafunc: pytest.Metafunc, times: int) -> None:
+    """Collect a test of the suite so many times, if more than once."""
+    if times > 1 and metafunc.definition.getparent(Chapter) is not None:
+        metafunc.fixturenames.append(REPETITION)
+        ids = [f"run{number}of{times}" for number in range(1, times + 1)]
+        metafunc.parametrize(REPETITION, range(1, times + 1), ids=ids, indirect=True)
+
+
+def key_of(item: pytest.Item, component: str) -> str:
+    """What a ledger calls an item that it expects."""
+    return ledger_key(component, test_of(item), repetition_of(item))
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]

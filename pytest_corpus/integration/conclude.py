@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports import json_report, terminal
+from pytest_corpus.reports import deviations, json_report, terminal
 from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.reports.verdict import Verdict, decide
+from pytest_corpus.reports.verdict import Status, Verdict, decide
 
 
 def _plain(label: str) -> str:
@@ -31,11 +31,19 @@ class Conclusion:
         interrupted: bool,
     ) -> None:
         self.options, self.ledgers = options, ledgers
-        self.run = json_report.Run(started_at, duration_s, options.seed, options.level, options.edition, options.globs)
+        self.run = json_report.Run(
+            started_at,
+            duration_s,
+            options.seed,
+            options.level,
+            options.edition,
+            options.globs,
+            options.profile.name,
+        )
         if interrupted:
             for ledger in ledgers:
                 ledger.cut_short("the run was interrupted")
-        self.verdicts: list[Verdict] = [decide(ledger, options.level) for ledger in ledgers]
+        self.verdicts: list[Verdict] = [decide(ledger, options.level, options.deviations) for ledger in ledgers]
         self.written: list[str] = []
 
     def write(self) -> None:
@@ -48,6 +56,34 @@ class Conclusion:
                     self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
+
+    def draft(self) -> None:
+        """Draft deviations of what is violated, where that was asked for."""
+        if not self.options.update_deviations:
+            return
+        path = self.options.deviations_path
+        violated = {
+            (status.requirement.id, ledger.adapter)
+            for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True)
+            for status in self._of(verdict, "violated")
+        }
+        try:
+            count = deviations.append(path, violated, deviations.today())
+        except OSError as error:
+            self.written.append(f"deviations: {path} could not be written: {error.strerror}")
+            return
+        said = f"{count} drafted in {path}; write their reasons and plans" if count else "nothing new to draft"
+        self.written.append(f"deviations: {said}")
+
+    def _of(self, verdict: Verdict, status: str) -> list[Status]:
+        """The requirements of a status that count at the level of the run."""
+        counted = ("MUST",) if self.options.level == "must" else ("MUST", "SHOULD")
+        return [
+            each
+            for part in verdict.components
+            for each in part.statuses
+            if each.status == status and each.requirement.level in counted
+        ]
 
     def _path(self, asked: Path, ledger: Ledger) -> Path:
         if len(self.ledgers) == 1:
@@ -69,19 +105,22 @@ class Conclusion:
             return given
         if not self.ran:
             return pytest.ExitCode.NO_TESTS_COLLECTED
-        counted = ("MUST",) if self.options.level == "must" else ("MUST", "SHOULD")
-        violated = any(
-            status.status == "violated" and status.requirement.level in counted
+        failed = any(
+            self._of(verdict, "violated") or verdict.faults or (self.options.strict and self._open(verdict))
             for verdict in self.verdicts
-            for part in verdict.components
-            for status in part.statuses
         )
-        failed = violated or any("could not be written" in line for line in self.written)
+        failed = failed or any("could not be written" in line for line in self.written)
         return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
+
+    @staticmethod
+    def _open(verdict: Verdict) -> list[Status]:
+        """The MUST requirements that were not assessed."""
+        every = (status for part in verdict.components for status in part.statuses)
+        return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
 
     def lines(self) -> list[str]:
         """The summary for the terminal."""
         lines: list[str] = []
         for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True):
             lines += terminal.summary(ledger, verdict)
-        return [*lines, *self.written]
+        return [*lines, *self.written, f"seed {self.options.seed}, profile {self.options.profile.name}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_corpus.integration.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.reports import FORMATS
+from pytest_corpus.reports.deviations import FILE, Deviation, DeviationError, today
+from pytest_corpus.reports.deviations import read as read_deviations
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
 from pytest_corpus.spec.operations import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue, nearest
@@ -18,6 +22,7 @@ from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
 
 LEVELS = ("must", "should")
+MOST_REPETITIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,19 @@ class Options:
     edition: str | None
     call_timeout: float
     dialects: Mapping[str, Dialect]
+    deviations: tuple[Deviation, ...]
+    deviations_path: Path
+    update_deviations: bool
+    strict: bool
+    traceback: bool
+    repeat: int
+    profile: Profile
+    read_only: bool
+
+    def deviates(self, requirement: str, adapter: str) -> bool:
+        """Whether a deviation that counts today is declared."""
+        day = today()
+        return any(entry.covers(requirement, adapter) and not entry.expired(day) for entry in self.deviations)
 
     def wants(self, requirement: str) -> bool:
         """Whether a requirement is selected."""
@@ -45,6 +63,12 @@ def read(config: pytest.Config) -> Options:
     Raises:
         pytest.UsageError: an option has a value that makes no sense.
     """
+    profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
+    allowed = bool(config.getoption("corpus_allow_production"))
+    if not allowed and (refused := refusal(profile, os.environ)):
+        raise pytest.UsageError(refused)
+    drafting = bool(config.getoption("corpus_update_deviations"))
+    path, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
     return Options(
         adapters=tuple(_several(config, "adapter")),
         components=_components(_listed(config, "components")),
@@ -53,8 +77,16 @@ def read(config: pytest.Config) -> Options:
         reports=tuple(_report(config, path) for path in _several(config, "report")),
         seed=_seed(_one(config, "seed")),
         edition=_choice(config, "schema-version", EDITIONS),
-        call_timeout=_seconds(_one(config, "call-timeout")),
+        call_timeout=_seconds(_one(config, "call-timeout"), profile.call_timeout),
         dialects=_dialects(config, _one(config, "dialects")),
+        deviations=deviations,
+        deviations_path=path,
+        update_deviations=drafting,
+        strict=_switch(config, "strict"),
+        traceback=bool(config.getoption("corpus_traceback")),
+        repeat=_count(_one(config, "repeat")),
+        profile=profile,
+        read_only=is_production(os.environ) and not allowed,
     )
 
 
@@ -123,6 +155,22 @@ def _dialects(config: pytest.Config, given: str | None) -> Mapping[str, Dialect]
         raise pytest.UsageError(f"--corpus-dialects={given}: {error}") from None
 
 
+def _deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> tuple[Path, tuple[Deviation, ...]]:
+    folders = (config.invocation_params.dir, config.rootpath)
+    path = folders[0] / given if given else next((f / FILE for f in folders if (f / FILE).exists()), folders[0] / FILE)
+    if not path.exists() and (drafting or not given):
+        return path, ()
+    try:
+        return path, read_deviations(path, drafting=drafting)
+    except DeviationError as error:
+        named = f"--corpus-deviations={given}" if given else str(path)
+        raise pytest.UsageError(f"{named}: {error}") from None
+
+
+def _switch(config: pytest.Config, name: str) -> bool:
+    return bool(config.getoption(f"corpus_{name}") or config.getini(f"corpus_{name}"))
+
+
 def _seed(value: str | None) -> int:
     try:
         return int(value or 0)
@@ -130,9 +178,19 @@ def _seed(value: str | None) -> int:
         raise pytest.UsageError(f"--corpus-seed={value}: use a whole number") from None
 
 
-def _seconds(value: str | None) -> float:
+def _count(value: str | None) -> int:
     try:
-        seconds = float(value or 30)
+        count = int(value or 1)
+    except ValueError:
+        count = 0
+    if not 1 <= count <= MOST_REPETITIONS:
+        raise pytest.UsageError(f"--corpus-repeat={value}: use a whole number from 1 to {MOST_REPETITIONS}")
+    return count
+
+
+def _seconds(value: str | None, usual_s: float) -> float:
+    try:
+        seconds = float(value or usual_s)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):

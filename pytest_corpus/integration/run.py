@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
-from pytest_corpus.integration.collect import requirement_of, test_of
+from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
 from pytest_corpus.reports.ledger import Finding, Outcome, TestRecord
 from pytest_corpus.spec.requirements import Requirement, catalogue
 from pytest_corpus.spec.schemas import EDITIONS
@@ -60,6 +60,7 @@ class Trial:
             blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
             findings=tuple(self.findings),
             editions=tuple(sorted(self.editions)),
+            repetition=repetition_of(self.item),
             duration_s=round(time.monotonic() - self.started, 4),
         )
 
@@ -93,6 +94,8 @@ class Trial:
             raise
         except Unresponsive as silent:
             self.undecided, self.outcome = Blocked(expect.IN_TIME, str(silent)), "not_assessed"
+        except Withheld as withheld:
+            self.undecided, self.outcome = NotAssessed(str(withheld)), "not_assessed"
         except DeclarationError:
             self.undecided, self.outcome = NotAssessed("the factory failed when it was called again"), "not_assessed"
         except Exception:
@@ -121,7 +124,7 @@ class Trial:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
             return subject.root_cause(self.requirement.id)
-        except (Unresponsive, DeclarationError):
+        except (Unresponsive, Withheld, DeclarationError):
             return None
 
     @staticmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import time
 from collections.abc import Generator, Iterable
@@ -16,18 +17,15 @@ from pytest_corpus import resources, suites
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import described, split_label
-from pytest_corpus.integration import collect, messages, options
+from pytest_corpus.integration import collect, messages, options, progress, showing
 from pytest_corpus.integration.adapters import Adapter, Adapters
 from pytest_corpus.integration.conclude import Conclusion
 from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.run import Trial
+from pytest_corpus.integration.showing import PROPERTY
 from pytest_corpus.reports.ledger import Ledger, TestRecord
-from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Violation
-
-PROPERTY = "corpus"
-"""The user property in which a test's record travels."""
 
 NAME = "corpus-conformance"
 TRIAL = pytest.StashKey[Trial]()
@@ -59,6 +57,7 @@ class Conformance:
         self._by_option: list[Adapter] = []
         self._by_conftest: dict[Path, Adapter] = {}
         self._begun = False
+        self._progress = progress.Progress()
 
     # -- declaring -------------------------------------------------------------------------------------
 
@@ -202,7 +201,7 @@ class Conformance:
         for item in items:
             own = collect.owner(item)
             if own is not None:
-                own[0].ledger.expect([f"{own[1]}/{collect.test_of(item)}"])
+                own[0].ledger.expect([collect.key_of(item, own[1])])
         for adapter in self.adapters.known.values():
             adapter.left_out = self._left_out(adapter)
             tests = {name.partition("/")[2].partition("::")[0] for name in adapter.ledger.expected}
@@ -222,11 +221,10 @@ class Conformance:
         return named and adapter not in self._by_option and not adapter.ledger.expected
 
     def _select(self, items: list[pytest.Item]) -> None:
-        if not self.options.globs:
-            return
-        dropped = [
-            item for item in items if collect.owner(item) and not self.options.wants(collect.requirement_of(item))
-        ]
+        chosen = {item for item in collect.own(items) if self.options.wants(collect.requirement_of(item))}
+        if self.options.profile.smoke:
+            chosen = collect.smoke(item for item in items if item in chosen)
+        dropped = [item for item in collect.own(items) if item not in chosen]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]
             self.config.hook.pytest_deselected(items=dropped)
@@ -235,6 +233,16 @@ class Conformance:
         for item in items:
             if own := collect.owner(item):
                 own[0].ledger.cut_short("tests were deselected")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        collect.repeat(metafunc, self.options.repeat)
+
+    @pytest.fixture
+    def corpus_repetition(self, request: pytest.FixtureRequest) -> int:
+        """Which repetition of its test this is."""
+        number: int = request.param
+        return number
 
     def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str, obj: object) -> Any:
         return collect.make_class(collector, name, obj)
@@ -259,6 +267,8 @@ class Conformance:
             with trial.watched(subject):
                 return (yield)
         except Violation as violation:
+            if self.options.traceback:
+                raise
             # Its message is made from the record; a traceback would cost more than the test.
             raise pytest.fail.Exception(str(violation), pytrace=False) from None
         return None
@@ -270,48 +280,20 @@ class Conformance:
         report = yield
         trial = item.stash.get(TRIAL, None)
         if trial is not None and call.when == "call":
-            self._conclude(item, trial, report)
+            showing.conclude(trial, report, self.options, self._rerun(item))
         return report
-
-    def _conclude(self, item: pytest.Item, trial: Trial, report: pytest.TestReport) -> None:
-        record = trial.record()
-        level = trial.requirement.level
-        report.user_properties += [
-            ("corpus_requirement", record.requirement),
-            ("corpus_level", level),
-            ("corpus_status", record.outcome),
-            (PROPERTY, record.dump()),
-        ]
-        if record.outcome == "error":
-            report.sections.append(("pytest-corpus", "This is a fault of pytest-corpus, not of the adapter."))
-            return
-        where = (str(item.path), item.location[1] or 0)
-        if record.findings:
-            levels = {catalogue()[finding.requirement].level for finding in record.findings}
-            counts = "MUST" in levels or self.options.level == "should"
-            said = messages.failure(record.findings, trial.evidence, self._rerun(item))
-            report.outcome = "failed" if counts else "skipped"
-            report.longrepr = said if counts else (*where, said)
-        elif trial.undecided is not None:
-            report.outcome = "skipped"
-            report.longrepr = (*where, f"{trial.requirement.id}: {trial.undecided.reason}")
 
     def _rerun(self, item: pytest.Item) -> str:
         own = collect.owner(item)
         assert own is not None
+        seed = f" --corpus-seed={self.options.seed}" if self.options.seed else ""
         if own[0] in self._by_option:
             spec = shlex.quote(f"--corpus-adapter={own[0].declaration.declared}")
-            return f"pytest {spec} --corpus-requirement={{id}}"
-        return f"pytest {shlex.quote(item.nodeid)}"
+            return f"pytest {spec} --corpus-requirement={{id}}{seed}"
+        return f"pytest {shlex.quote(item.nodeid)}{seed}"
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
-        status = dict(report.user_properties).get("corpus_status") if report.when == "call" else None
-        if status is None or report.outcome != "skipped":
-            return None
-        return {
-            "violated": ("SHOULD not kept", "w", ("SHOULD", {"yellow": True})),
-            "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
-        }.get(str(status), ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})))
+        return showing.letter(report)
 
     # -- concluding ------------------------------------------------------------------------------------
 
@@ -321,6 +303,7 @@ class Conformance:
         if isinstance(text, str) and self.worker is None:
             record = TestRecord.load(text)
             self._ledger(record.adapter).add(record)
+            self._progress.tell(self.config)
             if record.findings and isinstance(report.longrepr, str):
                 # As a bare text it would stand in the short summary a second time, where CI is set.
                 report.longrepr = messages.Shown(report.longrepr)  # type: ignore[assignment]
@@ -376,6 +359,7 @@ class Conformance:
             interrupted=exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR),
         )
         self.conclusion.write()
+        self.conclusion.draft()
         session.exitstatus = self.conclusion.exit_code(session.exitstatus)
 
     def _tell_controller(self, session: pytest.Session) -> None:
@@ -394,10 +378,19 @@ class Conformance:
         )
 
     def pytest_report_header(self) -> list[str]:
-        return [f"corpus: {declared}" for declared in self.options.adapters] + [f"corpus seed: {self.options.seed}"]
+        return [
+            *(f"corpus: {declared}" for declared in self.options.adapters),
+            f"corpus seed: {self.options.seed}, profile: {self.options.profile.name}",
+            *progress.environment(os.environ),
+            *(progress.snapshot(self.adapters.known.values()) if self._distributes() else ()),
+        ]
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        return progress.snapshot(self.adapters.known.values())
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.conclusion is not None:
             terminalreporter.section("corpus conformance")
-            for line in self.conclusion.lines():
+            hidden = progress.environment(os.environ) if self.config.get_verbosity() < 0 else []
+            for line in [*self.conclusion.lines(), *hidden]:
                 terminalreporter.write_line(line)

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.reports.ledger import WORSE, Ledger, TestRecord
 from pytest_corpus.reports.verdict import STATUSES, ComponentVerdict, Status, Verdict
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
@@ -35,6 +35,7 @@ class Run:
     level: str
     edition: str | None
     filters: tuple[str, ...] = ()
+    profile: str = ""
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
@@ -53,9 +54,10 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         },
         "components": {part.component: _component(part) for part in verdict.components},
         "requirements": [_requirement(status) for part in verdict.components for status in part.statuses],
-        "capabilities": {name: _facts(name, document) for name, document in sorted(ledger.capabilities.items())},
+        "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
         "environment": environment(),
         "level": run.level,
+        "profile": run.profile,
         "seed": run.seed,
         "started_at": run.started_at,
         "duration_s": round(run.duration_s, 3),
@@ -113,20 +115,15 @@ def _requirement(status: Status) -> dict[str, Any]:
         "status": status.status,
         "text": status.requirement.text,
         "source": list(status.requirement.source),
-        "tests": [
-            {
-                "test": record.test,
-                "outcome": record.outcome,
-                **({"reason": record.reason} if record.reason else {}),
-            }
-            for record in sorted(status.tests, key=lambda record: record.test)
-        ],
+        "tests": [_test(status.repetitions(name)) for name in sorted({record.test for record in status.tests})],
     }
     if status.findings:
         entry["findings"] = sorted(
             ({"expected": finding.expected, "got": finding.got, "path": finding.path} for finding in status.findings),
             key=json.dumps,
         )[:5]
+    if status.deviation:
+        entry["deviation"] = status.deviation.document()
     for key in ("reason", "keyword"):
         if getattr(status, key):
             entry[key] = getattr(status, key)
@@ -135,12 +132,24 @@ def _requirement(status: Status) -> dict[str, Any]:
     return entry
 
 
+def _test(records: list[TestRecord]) -> dict[str, Any]:
+    """One test, with the worst of its repetitions."""
+    worst = max(records, key=lambda record: WORSE.index(record.outcome))
+    entry: dict[str, Any] = {"test": worst.test, "outcome": worst.outcome}
+    if worst.reason:
+        entry["reason"] = worst.reason
+    if worst.repetition:
+        passed = sum(record.outcome == "satisfied" for record in records)
+        entry["repeats"] = {"runs": len(records), "passed": passed}
+    return entry
+
+
 def _identity(ledger: Ledger) -> dict[str, Any]:
     document: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
     return {key: _plain(document.get(key)) for key in ("server", "version") if document.get(key) is not None}
 
 
-def _facts(component: str, document: Any) -> dict[str, Any]:
+def facts(component: str, document: Any) -> dict[str, Any]:
     """The documented facts that were stated, as plain values; nothing else that an adapter may say there."""
     if not isinstance(document, dict):
         return {}

@@ -27,7 +27,8 @@ class TestRecord:
     """One test of one component of one adapter, and how it ended.
 
     `reason` says why it was not applicable or not assessed, `keyword` which factory keyword would help,
-    `blocked_by` which requirement stands in the way. `error` is a fault of the kit itself.
+    `blocked_by` which requirement stands in the way. `error` is a fault of the kit itself. `repetition` counts from 1
+    where each test is run several times.
     """
 
     __test__ = False
@@ -43,6 +44,7 @@ class TestRecord:
     findings: tuple[Finding, ...] = ()
     editions: tuple[str, ...] = ()
     duration_s: float = 0.0
+    repetition: int = 0
 
     def dump(self) -> str:
         """The record as a JSON text, to travel between processes."""
@@ -55,6 +57,11 @@ class TestRecord:
         data["findings"] = tuple(Finding(**finding) for finding in data["findings"])
         data["editions"] = tuple(data["editions"])
         return cls(**data)
+
+
+def ledger_key(component: str, test: str, repetition: int = 0) -> str:
+    """What a ledger calls one execution of a test: ``component/test``, and ``#3`` for a third repetition."""
+    return f"{component}/{test}" + (f"#{repetition}" if repetition else "")
 
 
 @dataclass
@@ -70,14 +77,14 @@ class Ledger:
 
     def add(self, record: TestRecord) -> None:
         """Take a record; of two on the same test the worse one stays, with all findings (a rerun hides nothing)."""
-        key = f"{record.component}/{record.test}"
+        key = ledger_key(record.component, record.test, record.repetition)
         before = self.records.get(key, record)
         worse = max(before, record, key=lambda each: WORSE.index(each.outcome))
         findings = dict.fromkeys((*before.findings, *record.findings))
         self.records[key] = replace(worse, findings=tuple(findings))
 
     def expect(self, tests: Iterable[str]) -> None:
-        """Note which tests were collected, as ``component/test``."""
+        """Note which tests were collected, by their `ledger_key`."""
         self.expected.update(tests)
 
     def cut_short(self, why: str) -> None:

@@ -14,6 +14,7 @@ def summary(ledger: Ledger, verdict: Verdict) -> list[str]:
     for part in verdict.components:
         lines += _component(part)
     lines += [f"  not complete: {gap}" for gap in verdict.gaps]
+    lines += [f"  failed: {fault}" for fault in verdict.faults]
     said = "no verdict: only a part of the suite ran" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
     return [*lines, f"  {said}"]
 
@@ -26,11 +27,20 @@ def _component(part: ComponentVerdict) -> Iterator[str]:
         yield (
             f"    {level:<6} {totals['satisfied']}/{applicable} satisfied, {totals['violated']} violated, "
             f"{totals['not_assessed']} not assessed, {totals['not_applicable']} not applicable"
+            + (f", {totals['deviated']} deviated" if totals["deviated"] else "")
         )
     for status in part.statuses:
         if status.status == "violated":
-            yield f"    {'violated' if status.requirement.level == 'MUST' else 'not kept'}  {_named(status)}"
+            said = "violated" if status.requirement.level == "MUST" else "not kept"
+            yield f"    {said}  {_named(status)}{_runs(status)}"
+    for status in part.statuses:
+        if status.deviation:
+            yield f"    deviated  {_named(status)}  until {status.deviation.expires}{_runs(status)}"
     yield from _unassessed(part)
+    for test in sorted(
+        {record.test for status in part.statuses for record in status.tests if record.outcome == "error"}
+    ):
+        yield f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
 
 
 def _unassessed(part: ComponentVerdict) -> Iterator[str]:
@@ -44,9 +54,17 @@ def _unassessed(part: ComponentVerdict) -> Iterator[str]:
     untested = [status for status in open_ones if not status.tests]
     if untested:
         yield f"    not assessed  {len(untested)} requirements: no test of them ran"
+    reasons: dict[str, list[str]] = {}
     for status in open_ones:
         if status.tests and not status.keyword and not status.blocked_by:
-            yield f"    not assessed  {status.requirement.id}: {status.reason}"
+            reasons.setdefault(status.reason, []).append(status.requirement.id)
+    for reason, ids in reasons.items():
+        yield f"    not assessed  {', '.join(ids)}: {reason}"
+
+
+def _runs(status: Status) -> str:
+    passed, runs = status.runs
+    return f"  passed {passed} of {runs}" if runs else ""
 
 
 def _named(status: Status) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 
+from pytest_corpus.reports.deviations import Deviation, today
 from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
 from pytest_corpus.spec.requirements import Requirement, applicable
 
@@ -26,6 +28,20 @@ class Status:
     reason: str = ""
     keyword: str = ""
     blocked_by: tuple[str, ...] = ()
+    deviation: Deviation | None = None
+
+    def repetitions(self, test: str) -> list[TestRecord]:
+        """Every execution of one of its tests."""
+        return [record for record in self.tests if record.test == test]
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """How many repetitions passed, of how many; of (0, 0) where tests were not repeated or none decided."""
+        rounds: dict[int, bool] = {}
+        for record in self.tests:
+            if record.repetition and record.outcome in ("satisfied", "violated"):
+                rounds[record.repetition] = rounds.get(record.repetition, True) and record.outcome == "satisfied"
+        return sum(rounds.values()), len(rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +59,59 @@ class ComponentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a run for one adapter."""
+    """The outcome of a run for one adapter; `faults` are declared deviations that do not hold."""
 
     verdict: str
     complete: bool
     gaps: tuple[str, ...]
     components: tuple[ComponentVerdict, ...] = field(default_factory=tuple)
+    faults: tuple[str, ...] = ()
 
 
-def decide(ledger: Ledger, level: str = "must") -> Verdict:
-    """The verdict of a run; violations below `level` are reported and do not count."""
+def decide(
+    ledger: Ledger, level: str = "must", deviations: Iterable[Deviation] = (), day: date | None = None
+) -> Verdict:
+    """The verdict of a run; violations below `level` are reported and do not count.
+
+    Args:
+        deviations: what is declared of any adapter.
+        day: the day (UTC) on which they must count; today unless given.
+    """
+    day = day or today()
+    declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
+    counting = [entry for entry in declared if not entry.expired(day)]
     gaps = tuple(ledger.gaps)
     by_component = {
         component: [record for record in ledger.records.values() if record.component == component]
         for component in ledger.components
     }
     decided = tuple(
-        _component(component, records, level, partial=bool(gaps)) for component, records in by_component.items()
+        _component(component, records, level, counting, partial=bool(gaps))
+        for component, records in by_component.items()
     )
     worst = max((part.verdict for part in decided), key=VERDICTS.index, default="partial")
-    return Verdict("partial" if gaps else worst, not gaps, gaps, decided)
+    faults = (
+        *(f"the deviation of {entry.requirement} expired on {entry.expires}: renew or remove it"
+          for entry in declared if entry.expired(day)),
+        *_needless(counting, decided, complete=not gaps),
+    )  # fmt: skip
+    return Verdict("partial" if gaps else worst, not gaps, gaps, decided, faults)
 
 
-def _component(component: str, records: list[TestRecord], level: str, *, partial: bool) -> ComponentVerdict:
-    statuses = tuple(_status(requirement, component, records) for requirement in applicable(component))
+def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
+    """Deviations of requirements that a complete run found kept, wherever they apply."""
+    statuses = [status for part in decided for status in part.statuses]
+    for entry in counting if complete else ():
+        met = {status.status for status in statuses if status.requirement.id == entry.requirement}
+        if "satisfied" in met and "deviated" not in met:
+            yield f"{entry.requirement} is kept now: remove its deviation"
+
+
+def _component(
+    component: str, records: list[TestRecord], level: str, deviations: Iterable[Deviation], *, partial: bool
+) -> ComponentVerdict:
+    found = (_status(requirement, component, records) for requirement in applicable(component))
+    statuses = tuple(_deviated(status, deviations) for status in found)
     counted = ("MUST",) if level == "must" else ("MUST", "SHOULD")
     binding = [entry.status for entry in statuses if entry.requirement.level in counted]
     musts = [entry.status for entry in statuses if entry.requirement.level == "MUST"]
@@ -77,8 +122,15 @@ def _component(component: str, records: list[TestRecord], level: str, *, partial
     elif "not_assessed" in musts or not any(status == "satisfied" for status in musts):
         verdict = "incomplete"
     else:
-        verdict = "conformant_with_deviations" if "deviated" in musts else "conformant"
+        verdict = "conformant_with_deviations" if "deviated" in binding else "conformant"
     return ComponentVerdict(component, verdict, statuses)
+
+
+def _deviated(status: Status, deviations: Iterable[Deviation]) -> Status:
+    declared = [entry for entry in deviations if entry.requirement == status.requirement.id]
+    if status.status != "violated" or not declared:
+        return status
+    return replace(status, status="deviated", deviation=declared[0])
 
 
 def _status(requirement: Requirement, component: str, records: Iterable[TestRecord]) -> Status:

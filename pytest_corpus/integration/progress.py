@@ -1,0 +1,74 @@
+"""What a run says of itself before and while it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.integration.messages import printable
+from pytest_corpus.integration.profiles import ENVIRONMENT
+from pytest_corpus.reports.json_report import facts
+
+EVERY_S = 30.0
+"""How often a long run says how far it is."""
+
+LONGEST = 40
+"""No stated fact takes more characters of the terminal."""
+
+
+def environment(variables: Mapping[str, str]) -> list[str]:
+    """A warning where nothing says what the adapter talks to."""
+    if variables.get(ENVIRONMENT, "").strip():
+        return []
+    return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
+
+
+def snapshot(adapters: Iterable[Adapter]) -> list[str]:
+    """Name, version and stated capabilities of each component, as they were when the run began."""
+    lines = []
+    for adapter in adapters:
+        for component, document in adapter.ledger.capabilities.items():
+            said = [f"{key}={_short(value)}" for key, value in facts(component, document).items()]
+            lines.append(printable(f"corpus {adapter.label} {component}: {', '.join(said)}"))
+    return lines
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}={_short(item)}" for key, item in value.items()) + "}"
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+@dataclass
+class Progress:
+    """Says how far a long run is, on a line of its own."""
+
+    started: float = field(default_factory=time.monotonic)
+    said: float = field(default_factory=time.monotonic)
+    done: int = 0
+
+    def tell(self, config: pytest.Config) -> None:
+        """Count a test, and say how far the run is if that was long ago."""
+        self.done += 1
+        now = time.monotonic()
+        if now - self.said < EVERY_S:
+            return
+        self.said = now
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        session = config.pluginmanager.get_plugin("session")
+        total = getattr(session, "testscollected", 0)
+        if terminal is not None and total >= self.done:
+            terminal.ensure_newline()
+            terminal.write_line(line(self.done, total, now - self.started))
+
+
+def line(done: int, total: int, elapsed_s: float) -> str:
+    """How far a run is, and how long the rest takes at the same pace."""
+    left_s = elapsed_s / done * (total - done)
+    return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"

@@ -1,0 +1,116 @@
+"""`--corpus-deviations` and `--corpus-update-deviations` (BEHAVIORAL_CONFORMANCE 10)."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, said, statuses
+
+FEW = "--corpus-requirement=LLM-TOKENS-1"
+
+WRONG = """
+class NoCount(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
+            answer["result"] = -1
+        return answer
+"""
+
+ENTRY = """
+[[deviation]]
+requirement = "LLM-TOKENS-1"
+reason = "the tokenizer is away"
+removal_plan = "it comes back in release 2"
+expires = {}
+"""
+
+
+@pytest.fixture
+def wrong(project: Project) -> Project:
+    """A folder with an adapter that breaks one requirement."""
+    project.adapter(WRONG)
+    return project
+
+
+@pytest.mark.parametrize("plugins", [(), ("xdist",)], ids=["one_process", "two_workers"])
+def test_a_declared_deviation_fails_nothing(wrong: Project, plugins: tuple[str, ...]) -> None:
+    """A declared violation is shown as deviated everywhere, and the exit code is 0."""
+    (wrong.path / "corpus-deviations.toml").write_text(ENTRY.format("2999-12-31"))
+    spread = ("-n", "2") if plugins else ()
+    result = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-report=r.json", "-v", *spread, plugins=plugins)
+    assert result.ret == 0, said(result)
+    assert "DEVIATED" in said(result)
+    assert "deviated  LLM-TOKENS-1 (MUST)" in said(result)
+    assert "until 2999-12-31" in said(result)
+    report = wrong.report()
+    assert statuses(report)["llm", "LLM-TOKENS-1"] == "deviated"
+    (entry,) = (each for each in report["requirements"] if each["id"] == "LLM-TOKENS-1")
+    assert entry["deviation"]["reason"] == "the tokenizer is away"
+    assert entry["findings"]
+
+
+def test_a_path_of_its_own(wrong: Project) -> None:
+    """The file may lie anywhere, and its name be given by option or ini."""
+    (wrong.path / "ours.toml").write_text(ENTRY.format("2999-12-31"))
+    assert wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-deviations=ours.toml").ret == 0
+    (wrong.path / "pytest.ini").write_text("[pytest]\ncorpus_deviations = ours.toml\n")
+    assert wrong.run("--corpus-adapter=mine:NoCount", FEW).ret == 0
+
+
+def test_an_expired_deviation(wrong: Project) -> None:
+    """From the day after, the requirement is violated and a line says since when."""
+    (wrong.path / "corpus-deviations.toml").write_text(ENTRY.format("2020-01-31"))
+    result = wrong.run("--corpus-adapter=mine:NoCount", FEW)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "failed: the deviation of LLM-TOKENS-1 expired on 2020-01-31: renew or remove it" in said(result)
+
+
+def test_an_expired_deviation_of_a_requirement_that_is_kept(project: Project) -> None:
+    """An expired entry fails the run although no test does."""
+    (project.path / "corpus-deviations.toml").write_text(ENTRY.format("2020-01-31"))
+    result = project.run(REFERENCE, FEW)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "failed" not in result.parseoutcomes()
+
+
+def test_a_deviation_that_is_not_needed(project: Project) -> None:
+    """In a complete run, a deviation of a requirement that passes is a failure."""
+    (project.path / "corpus-deviations.toml").write_text(ENTRY.format("2999-12-31"))
+    result = project.run(REFERENCE, "-q")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "failed: LLM-TOKENS-1 is kept now: remove its deviation" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "wanted"),
+    [
+        ("[[deviation", (), "corpus-deviations.toml: it is not TOML"),
+        (ENTRY.replace("LLM-TOKENS-1", "LLM-TOKENZ-1").format("2999-12-31"), (), "no requirement 'LLM-TOKENZ-1'"),
+        (ENTRY.replace("reason", "motive").format("2999-12-31"), (), "unknown key 'motive'"),
+        (ENTRY.format('"soon"'), (), "has no 'expires'"),
+        ("", ("--corpus-deviations=none.toml",), "--corpus-deviations=none.toml: it cannot be read"),
+    ],
+    ids=["no_toml", "unknown_id", "unknown_key", "no_date", "missing_file"],
+)
+def test_a_file_that_cannot_be_used(project: Project, text: str, given: tuple[str, ...], wanted: str) -> None:
+    """A wrong file is one clear line before any test runs."""
+    (project.path / "corpus-deviations.toml").write_text(text)
+    result = project.run(REFERENCE, FEW, *given)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    assert wanted in line
+
+
+def test_drafting(wrong: Project) -> None:
+    """What is violated is drafted; the draft is refused until it is written, and then counts."""
+    drafting = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-update-deviations")
+    assert drafting.ret == pytest.ExitCode.TESTS_FAILED
+    assert "deviations: 1 drafted in" in said(drafting)
+    again = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-update-deviations")
+    assert "deviations: nothing new to draft" in said(again)
+    refused = wrong.run("--corpus-adapter=mine:NoCount", FEW)
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    assert "still to be written" in error_lines(refused)[0]
+    path = wrong.path / "corpus-deviations.toml"
+    path.write_text(path.read_text().replace("TODO: ", ""))
+    assert wrong.run("--corpus-adapter=mine:NoCount", FEW).ret == 0

@@ -1,0 +1,122 @@
+"""`--corpus-profile`, `CORPUS_TEST_ENV` and `--corpus-allow-production` (BEHAVIORAL_CONFORMANCE 2, 8)."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, said, statuses
+
+VECTOR = "--corpus-adapter=pytest_corpus.reference:vector"
+FEW = "--corpus-requirement=LLM-TOKENS-1"
+
+WATCHED = """
+from pytest_corpus.reference import vector
+
+class Watched:
+    def __init__(self, metrics=None, provider=None):
+        self.inner = vector(metrics, provider)
+
+    async def handle(self, envelope):
+        with open("seen.txt", "a") as file:
+            file.write(f"{envelope.get('op') if isinstance(envelope, dict) else None}\\n")
+        return await self.inner.handle(envelope)
+"""
+
+WRITES = {"vector.upsert", "vector.delete", "vector.create_namespace", "vector.delete_namespace"}
+
+
+def test_quick_is_a_smoke_run(project: Project) -> None:
+    """`quick` runs at most one test of a requirement, finds no fault in the reference, and issues no verdict."""
+    result = project.run(REFERENCE, "--corpus-profile=quick", "--corpus-report=r.json")
+    assert result.ret == 0, said(result)
+    report = project.report()
+    assert (report["verdict"], report["complete"], report["profile"]) == ("partial", False, "quick")
+    assert max(len(entry["tests"]) for entry in report["requirements"]) == 1
+    assert "satisfied" in statuses(report).values()
+
+
+@pytest.mark.parametrize(("variables", "profile"), [({}, "dev"), ({"CI": "true"}, "ci")], ids=["local", "ci"])
+def test_the_usual_profile(
+    project: Project, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], profile: str
+) -> None:
+    """A run that names no profile is `ci` where CI is set, else `dev`."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert f"profile: {profile}" in said(project.run(REFERENCE, FEW))
+
+
+def test_an_unknown_profile(project: Project) -> None:
+    """A profile that does not exist is one clear line that names the others."""
+    result = project.run(REFERENCE, "--corpus-profile=fast")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert error_lines(result) == ["ERROR: --corpus-profile=fast: use quick or dev or ci or stress"]
+
+
+@pytest.mark.parametrize("named", ["production", "PROD", " Production "])
+def test_production_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """Where CORPUS_TEST_ENV is production, no other profile than `quick` runs, and a line says so."""
+    monkeypatch.setenv("CORPUS_TEST_ENV", named)
+    result = project.run(VECTOR)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    assert "--corpus-profile=quick" in line
+    assert "--corpus-allow-production" in line
+
+
+def test_production_is_only_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`quick` in production sends no operation that writes, and calls what it leaves out not assessed."""
+    monkeypatch.setenv("CORPUS_TEST_ENV", "production")
+    project.pytester.makepyfile(mine=WATCHED)
+    result = project.run("--corpus-adapter=mine:Watched", "--corpus-profile=quick", "--corpus-report=r.json")
+    assert result.ret == 0, said(result)
+    seen = set((project.path / "seen.txt").read_text().split())
+    assert "vector.capabilities" in seen
+    assert not seen & WRITES
+    assert "writes, and this run only reads" in said(result)
+    found = statuses(project.report())
+    assert found["vector", "COM-CAP-1"] == "satisfied"
+    assert found["vector", "VEC-UPSERT-1"] == "not_assessed"
+
+
+def test_production_may_be_allowed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --corpus-allow-production the suite runs as anywhere, its writes included."""
+    monkeypatch.setenv("CORPUS_TEST_ENV", "production")
+    project.pytester.makepyfile(mine=WATCHED)
+    result = project.run(
+        "--corpus-adapter=mine:Watched", "--corpus-allow-production", "--corpus-requirement=VEC-UPSERT-1"
+    )
+    assert result.ret == 0, said(result)
+    assert set((project.path / "seen.txt").read_text().split()) & WRITES
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["header", "quiet"])
+def test_an_unnamed_environment_is_one_warning(
+    project: Project, monkeypatch: pytest.MonkeyPatch, quiet: tuple[str, ...]
+) -> None:
+    """Where CORPUS_TEST_ENV is not set, one line asks for it; where it is, none does."""
+    assert "corpus warning" not in said(project.run(REFERENCE, FEW, *quiet))
+    monkeypatch.delenv("CORPUS_TEST_ENV")
+    assert said(project.run(REFERENCE, FEW, *quiet)).count("corpus warning: CORPUS_TEST_ENV is not set") == 1
+
+
+@pytest.mark.parametrize("spread", [(), ("-n", "1")], ids=["one_process", "a_worker"])
+def test_the_adapter_is_logged_at_the_start(project: Project, spread: tuple[str, ...]) -> None:
+    """Server, version and stated capabilities stand before the first test."""
+    result = project.run(REFERENCE, FEW, *spread, plugins=("xdist",) if spread else ())
+    (line,) = (line for line in result.outlines if line.startswith("corpus pytest_corpus.reference:llm llm: "))
+    assert "server=" in line
+    assert "version=" in line
+    assert "supports_streaming=True" in line
+
+
+def test_a_hostile_name_in_the_log(project: Project) -> None:
+    """No character of a server's name moves the cursor."""
+    project.adapter(
+        "class Hostile(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        if op_of(envelope) == 'llm.capabilities':\n"
+        "            answer['result']['server'] = '\\x1b[2Jx\\r\\n\\u202e'\n"
+        "        return answer\n"
+    )
+    text = said(project.run("--corpus-adapter=mine:Hostile", FEW))
+    assert not set("\x1b\r\u202e") & set(text)

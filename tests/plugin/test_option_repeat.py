@@ -1,0 +1,102 @@
+"""`--corpus-repeat`, `--corpus-strict`, `--corpus-traceback`."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, said, statuses
+
+FEW = "--corpus-requirement=LLM-TOKENS-1"
+
+FLAKY = """
+class Flaky(Wrapped):
+    calls = 0
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
+            Flaky.calls += 1
+            if Flaky.calls % 3 == 0:
+                answer["result"] = -1
+        return answer
+"""
+
+PLAIN = """
+from pytest_corpus.reference import llm
+
+def plain():
+    return llm()
+"""
+
+
+@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one_process", "two_workers"])
+def test_a_flaky_requirement_is_violated(project: Project, spread: tuple[str, ...]) -> None:
+    """A requirement that holds in some repetitions only is violated, and said to pass so many of so many."""
+    project.adapter(FLAKY)
+    arguments = ("--corpus-adapter=mine:Flaky", FEW, "--corpus-repeat=6", "--corpus-report=r.json", *spread)
+    result = project.run(*arguments, plugins=("xdist",) if spread else ())
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    report = project.report()
+    assert statuses(report)["llm", "LLM-TOKENS-1"] == "violated"
+    (entry,) = (each for each in report["requirements"] if each["id"] == "LLM-TOKENS-1")
+    assert {test["repeats"]["runs"] for test in entry["tests"]} == {6}
+    assert any(0 < test["repeats"]["passed"] < 6 for test in entry["tests"])
+    assert "of 6" in next(line for line in result.outlines if "violated  LLM-TOKENS-1" in line)
+
+
+def test_each_test_runs_so_often(project: Project) -> None:
+    """Every test of a selection is run N times, under ids that can be run again."""
+    once = project.run(REFERENCE, FEW).parseoutcomes()["passed"]
+    result = project.run(REFERENCE, FEW, "--corpus-repeat=3", "--corpus-report=r.json")
+    assert result.parseoutcomes()["passed"] == 3 * once
+    (entry,) = (each for each in project.report()["requirements"] if each["id"] == "LLM-TOKENS-1")
+    assert len(entry["tests"]) == once
+
+
+def test_a_repeated_run_is_complete(project: Project) -> None:
+    """The whole suite twice is a complete run with a verdict."""
+    result = project.run(REFERENCE, "--corpus-repeat=2", "--corpus-report=r.json", "-q")
+    assert result.ret == 0, said(result)
+    report = project.report()
+    assert (report["verdict"], report["complete"]) == ("conformant", True)
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "many", "1001"])
+def test_a_wrong_count(project: Project, count: str) -> None:
+    """What is no sensible number of times is one clear line."""
+    result = project.run(REFERENCE, f"--corpus-repeat={count}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert error_lines(result) == [f"ERROR: --corpus-repeat={count}: use a whole number from 1 to 1000"]
+
+
+def test_strict_fails_what_was_not_assessed(project: Project) -> None:
+    """An adapter without hooks is incomplete: exit code 0, and 1 with --corpus-strict or its ini twin."""
+    project.adapter(PLAIN)
+    loose = project.run("--corpus-adapter=mine:plain", "-q", "--corpus-report=r.json")
+    assert loose.ret == 0, said(loose)
+    assert project.report()["verdict"] == "incomplete"
+    assert project.run("--corpus-adapter=mine:plain", "-q", "--corpus-strict").ret == pytest.ExitCode.TESTS_FAILED
+    (project.path / "pytest.ini").write_text("[pytest]\ncorpus_strict = true\n")
+    assert project.run("--corpus-adapter=mine:plain", "-q").ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_strict_lets_the_reference_pass(project: Project) -> None:
+    """Where every MUST was assessed, --corpus-strict changes nothing."""
+    assert project.run(REFERENCE, "-q", "--corpus-strict").ret == 0
+
+
+def test_a_traceback_is_there_on_request(project: Project) -> None:
+    """A finding shows no code of the kit, unless --corpus-traceback asks for it."""
+    project.adapter(FLAKY.replace("% 3 == 0", "> 0"))
+    without = said(project.run("--corpus-adapter=mine:Flaky", FEW))
+    assert "LLM-TOKENS-1 (MUST):" in without
+    assert "suites/" not in without.replace("corpus/llm", "")
+    with_it = said(project.run("--corpus-adapter=mine:Flaky", FEW, "--corpus-traceback"))
+    assert "LLM-TOKENS-1 (MUST):" in with_it
+    assert "Violation" in with_it
+
+
+def test_the_seed_of_a_failure(project: Project) -> None:
+    """The seed stands at the end of a run, and in the command that reruns a failure."""
+    project.adapter(FLAKY.replace("% 3 == 0", "> 0"))
+    text = said(project.run("--corpus-adapter=mine:Flaky", FEW, "--corpus-seed=41", "-q"))
+    assert "seed 41, profile dev" in text
+    assert "--corpus-requirement=LLM-TOKENS-1 --corpus-seed=41" in text

@@ -1,0 +1,163 @@
+"""Declared deviations: the file, what it changes in a verdict, and when it does not hold."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ledgers import MUSTS, SHOULDS, ledger, violation
+
+from pytest_corpus.reports import deviations
+from pytest_corpus.reports.deviations import Deviation, DeviationError
+from pytest_corpus.reports.verdict import decide
+
+DAY = date(2026, 6, 1)
+MUST, OTHER = MUSTS[0].id, MUSTS[1].id
+
+GOOD = f"""
+[[deviation]]
+requirement = "{MUST}"
+reason = "the provider cannot"
+removal_plan = "with release 2"
+expires = 2026-06-30
+"""
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "corpus-deviations.toml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def declared(requirement: str = MUST, **changed: object) -> Deviation:
+    fields: dict[str, object] = {"reason": "r", "removal_plan": "p", "expires": DAY}
+    return Deviation(requirement, **{**fields, **changed})  # type: ignore[arg-type]
+
+
+def test_a_complete_entry_is_read(tmp_path: Path) -> None:
+    """All keys of an entry are kept; the adapter is any, the issue none, unless given."""
+    text = GOOD + GOOD.replace(MUST, OTHER) + 'adapter = "x:*"\nissue = "https://example.org/1"\n'
+    first, second = deviations.read(write(tmp_path, text))
+    assert first == Deviation(MUST, "the provider cannot", "with release 2", date(2026, 6, 30), "*", "")
+    assert (second.adapter, second.issue) == ("x:*", "https://example.org/1")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("[[deviation", "it is not TOML"),
+        (b"\xff\xfe", "it is not UTF-8 (byte 0)"),
+        ("[deviations]\n", "no key 'deviations'"),
+        ("[deviation]\n", "double brackets"),
+        ("deviation = [1]\n", "entry 1 is no table"),
+        (GOOD.replace(MUST, "LLM-STREM-1"), "no requirement 'LLM-STREM-1'; did you mean"),
+        (GOOD.replace("reason", "raison"), "unknown key 'raison'"),
+        (GOOD.replace('reason = "the provider cannot"\n', ""), "has no 'reason'"),
+        (GOOD.replace("with release 2", " "), "has no 'removal_plan'"),
+        (GOOD.replace("with release 2", "todo: think"), "'removal_plan' that is still to be written"),
+        (GOOD.replace("2026-06-30", '"soon"'), "has no 'expires'"),
+        (GOOD.replace("expires = 2026-06-30", ""), "has no 'expires'"),
+        (GOOD + GOOD, f"{MUST} is declared twice"),
+    ],
+)
+def test_an_entry_that_is_not_complete(tmp_path: Path, text: str | bytes, wanted: str) -> None:
+    """Whatever is wrong with a file is one sentence that says where."""
+    with pytest.raises(DeviationError) as raised:
+        deviations.read(write(tmp_path, text))
+    assert wanted in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    """No content of the file ends in anything but entries or the one documented error."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(DeviationError):
+        deviations.read(write(Path(folder), data))
+
+
+def test_a_declared_violation_is_deviated() -> None:
+    """A violated MUST that is declared is `deviated`, and the component conformant with deviations."""
+    found = decide(ledger(violation(MUST)), deviations=[declared()], day=DAY)
+    assert found.verdict == "conformant_with_deviations"
+    (status,) = (s for s in found.components[0].statuses if s.requirement.id == MUST)
+    assert (status.status, status.deviation) == ("deviated", declared())
+    assert status.findings
+    assert found.faults == ()
+
+
+def test_another_violation_counts() -> None:
+    """A deviation excuses its own requirement alone."""
+    found = decide(ledger(violation(MUST), violation(OTHER)), deviations=[declared()], day=DAY)
+    assert found.verdict == "nonconformant"
+    assert found.faults == ()
+
+
+def test_an_expired_deviation_excuses_nothing() -> None:
+    """The day after `expires` the requirement is violated, and a line says when the deviation ended."""
+    found = decide(ledger(violation(MUST)), deviations=[declared()], day=DAY + timedelta(days=1))
+    assert found.verdict == "nonconformant"
+    assert found.faults == (f"the deviation of {MUST} expired on {DAY}: renew or remove it",)
+
+
+def test_a_deviation_that_is_not_needed() -> None:
+    """A deviation of a requirement that now passes is a fault of the file."""
+    found = decide(ledger(), deviations=[declared()], day=DAY)
+    assert found.verdict == "conformant"
+    assert found.faults == (f"{MUST} is kept now: remove its deviation",)
+
+
+def test_a_partial_run_calls_no_deviation_needless() -> None:
+    """Where not all tests ran, a requirement without a finding proves nothing."""
+    short = ledger()
+    short.cut_short("tests were deselected")
+    assert decide(short, deviations=[declared()], day=DAY).faults == ()
+
+
+def test_a_deviation_of_another_adapter() -> None:
+    """The glob says whose deviation it is; another adapter's neither excuses nor is needless."""
+    found = decide(ledger(violation(MUST)), deviations=[declared(adapter="b*")], day=DAY)
+    assert found.verdict == "nonconformant"
+    assert found.faults == ()
+
+
+def test_a_deviated_should() -> None:
+    """A SHOULD that is declared counts as a deviation only where a SHOULD counts."""
+    entry = declared(SHOULDS[0].id)
+    assert decide(ledger(violation(SHOULDS[0])), deviations=[entry], day=DAY).verdict == "conformant"
+    strict = decide(ledger(violation(SHOULDS[0])), "should", deviations=[entry], day=DAY)
+    assert strict.verdict == "conformant_with_deviations"
+
+
+def test_a_draft_does_not_count(tmp_path: Path) -> None:
+    """What is drafted is TOML with a reason still to be written, which is refused until it is."""
+    path = tmp_path / "corpus-deviations.toml"
+    assert deviations.append(path, {(MUST, "a"), (OTHER, "a")}, DAY) == 2
+    with pytest.raises(DeviationError, match="still to be written"):
+        deviations.read(path)
+    assert deviations.read(path, drafting=True) == ()
+    written = path.read_text().replace("TODO: ", "")
+    assert {entry.requirement for entry in deviations.read(write(tmp_path, written))} == {MUST, OTHER}
+
+
+def test_drafting_keeps_what_is_there(tmp_path: Path) -> None:
+    """Entries and comments stay; what is named already is not drafted again."""
+    path = write(tmp_path, "# ours\n" + GOOD)
+    assert deviations.append(path, {(MUST, "a"), (OTHER, "a")}, DAY) == 1
+    assert path.read_text().startswith("# ours\n" + GOOD)
+    assert deviations.append(path, {(MUST, "a"), (OTHER, "a")}, DAY) == 0
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+def test_a_draft_names_its_adapter_and_no_other(name: str) -> None:
+    """Whatever an adapter is called, the drafted glob covers it, and not a longer name."""
+    text = deviations.drafted([(MUST, name)], DAY).replace("TODO: ", "")
+    with tempfile.TemporaryDirectory() as folder:
+        (entry,) = deviations.read(write(Path(folder), text)) if name.strip() == name else (declared(adapter=name),)
+    if name.strip() == name:
+        assert entry.covers(MUST, name)
+        assert not entry.covers(MUST, name + "x")
