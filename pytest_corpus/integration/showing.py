@@ -24,7 +24,7 @@ LETTERS: dict[str, tuple[str, str, Any]] = {
 }
 """For a test that neither passed nor failed: what pytest counts it as, its letter, its word."""
 
-KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter: please report it with the traceback above."
+KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter. Please report it with the traceback above."
 
 
 def conclude(trial: Trial, report: pytest.TestReport, options: Options, rerun: str) -> None:
@@ -57,7 +57,9 @@ def conclude(trial: Trial, report: pytest.TestReport, options: Options, rerun: s
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
     """How the terminal shows a test that neither passed nor failed; None for any other."""
+    if report.when != "call":
+        return None
     status = next((str(value) for name, value in report.user_properties if name == STATUS), None)
-    if report.when != "call" or status is None or report.outcome != "skipped":
+    if status is None or report.outcome != "skipped":
         return None
     return LETTERS[status if status in LETTERS else "not_assessed"]

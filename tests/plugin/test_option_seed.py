@@ -21,7 +21,7 @@ def test_default(project: Project) -> None:
     """Without the option the seed is 0, in the header and in the report."""
     result = project.run(REFERENCE, FEW, "--corpus-report=r.json")
     assert project.report()["seed"] == 0
-    assert "corpus seed: 0" in result.outlines
+    assert "corpus seed: 0, profile: dev" in result.outlines
 
 
 def test_option_and_ini(project: Project) -> None:

@@ -1,0 +1,100 @@
+"""Whatever ends a run early, no report claims completeness, none is half-written, and what was made is removed."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from inner_runs import Project
+
+REFERENCE = "--corpus-adapter=pytest_corpus.reference:llm"
+LONGEST_S = 5.0
+
+KEEPING = """
+import json
+from pytest_corpus.reference import vector
+
+class Keeping:
+    def __init__(self, metrics=None, provider=None):
+        self.inner = vector(metrics, provider)
+
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        op = envelope.get("op") if isinstance(envelope, dict) else None
+        if op in ("vector.create_namespace", "vector.delete_namespace") and answer.get("ok"):
+            with open("spaces.txt", "a") as file:
+                file.write(json.dumps([op, envelope["ctx"].get("tenant"), envelope["args"]["namespace"]]) + "\\n")
+        return answer
+"""
+
+
+def start(project: Project, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    """A run of its own, in a group of its own, that can be killed."""
+    command = [sys.executable, "-m", "pytest", *project.arguments(given, plugins)]
+    return subprocess.Popen(
+        command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+def assert_honest(path: Path, *, ended_well: bool) -> None:
+    """A report is whole where there is one, and complete only if the run came to its end."""
+    if path.exists():
+        report = json.loads(path.read_text("utf-8"))
+        assert report["complete"] is (report["verdict"] != "partial")
+        assert ended_well or not report["complete"]
+    path.unlink(missing_ok=True)
+    assert not list(path.parent.glob(f".{path.name}.*"))
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_a_killed_run(project: Project, number: int) -> None:
+    """A run that is interrupted or killed at a random moment leaves no report, or one that says it is partial."""
+    moment = random.Random(number).uniform(0.2, LONGEST_S)
+    process = start(project, REFERENCE, "--corpus-report=r.json", "-q")
+    time.sleep(moment)
+    process.send_signal([signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3])
+    assert_honest(project.path / "r.json", ended_well=process.wait(60) == 0)
+
+
+def children(parent: int) -> list[int]:
+    """The process ids of a process's children."""
+    text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+    return [int(part) for part in text.split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds worker processes by /proc")
+@pytest.mark.parametrize("number", range(8))
+def test_a_killed_worker(project: Project, number: int) -> None:
+    """A worker that is killed at a random moment leaves a run without a verdict."""
+    moment = random.Random(number).uniform(0.2, LONGEST_S)
+    process = start(project, REFERENCE, "--corpus-report=r.json", "-q", "-n", "2", plugins=("xdist",))
+    time.sleep(moment)
+    workers = children(process.pid)
+    if workers:
+        subprocess.run(["kill", "-KILL", str(workers[0])], check=False)
+    assert_honest(project.path / "r.json", ended_well=process.wait(100) == 0)
+
+
+def test_an_interrupted_run_tidies_up(project: Project) -> None:
+    """After Ctrl-C in the middle of a run, every namespace that the suite made is deleted again."""
+    project.pytester.makepyfile(mine=KEEPING)
+    process = start(project, "--corpus-adapter=mine:Keeping", "--corpus-report=r.json", "-q")
+    spaces = project.path / "spaces.txt"
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not (spaces.exists() and spaces.read_text().count("create_namespace") > 3):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == pytest.ExitCode.INTERRUPTED
+    made, deleted = set(), set()
+    for line in spaces.read_text().splitlines():
+        op, tenant, name = json.loads(line)
+        (made if op == "vector.create_namespace" else deleted).add((tenant, name))
+    assert len(made) > 3
+    assert made <= deleted
+    assert json.loads((project.path / "r.json").read_text())["gaps"]
