@@ -139,6 +139,9 @@ lint: $(READY)check
 	'$(BIN)/mypy'
 	'$(BIN)/lint-imports'
 
+docs: $(READY)test
+	'$(BIN)/python' tools/requirements_page.py
+
 bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py
 	'$(BIN)/python' benchmarks/startup.py
