@@ -1,7 +1,7 @@
 """Writes docs/requirements.md from the catalogue, the collected tests and the mutants.
 
-    python tools/requirements_page.py            writes the page
-    python tools/requirements_page.py --check    exit code 1 where it is not current
+python tools/requirements_page.py            writes the page
+python tools/requirements_page.py --check    exit code 1 where it is not current
 """
 
 from __future__ import annotations

@@ -107,6 +107,11 @@ def own(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if owner(item)]
 
 
+def loads(item: pytest.Item) -> bool:
+    """Whether an item is a conformance test that puts the adapter under load."""
+    return owner(item) is not None and item.get_closest_marker("slow") is not None
+
+
 def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     """The first core test of each requirement, component and adapter."""
     first: dict[tuple[object, ...], pytest.Item] = {}

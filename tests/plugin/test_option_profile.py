@@ -34,6 +34,44 @@ def test_quick_is_a_smoke_run(project: Project) -> None:
     assert "satisfied" in statuses(report).values()
 
 
+CROWDED = """
+import asyncio
+
+class Crowded(Wrapped):
+    running = 0
+    async def handle(self, envelope):
+        Crowded.running += 1
+        try:
+            await asyncio.sleep(0)
+            if Crowded.running > 30 and op_of(envelope) == "llm.count_tokens":
+                envelope = {**envelope, "args": {**envelope["args"], "text": "another"}}
+            return await self.inner.handle(envelope)
+        finally:
+            Crowded.running -= 1
+"""
+
+
+def test_stress_finds_what_only_load_shows(project: Project) -> None:
+    """An adapter that mixes up calls from thirty at a time on is violated under `stress`, and under `ci` is not."""
+    project.adapter(CROWDED)
+    few = "--corpus-requirement=COM-CONC-1"
+    assert project.run("--corpus-adapter=mine:Crowded", few).ret == 0
+    result = project.run("--corpus-adapter=mine:Crowded", few, "--corpus-profile=stress", "--corpus-report=r.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert statuses(project.report())["llm", "COM-CONC-1"] == "violated"
+
+
+@pytest.mark.parametrize("component", ["llm", "vector", "embedding", "graph"])
+def test_the_reference_bears_stress(project: Project, component: str) -> None:
+    """What only `stress` collects finds no fault in the reference adapters."""
+    adapter = f"--corpus-adapter=pytest_corpus.reference:{component}"
+    result = project.run(adapter, "--corpus-profile=stress", "-m", "slow")
+    assert result.ret == 0, said(result)
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] > 5
+    assert "failed" not in outcomes
+
+
 @pytest.mark.parametrize(("variables", "profile"), [({}, "dev"), ({"CI": "true"}, "ci")], ids=["local", "ci"])
 def test_the_usual_profile(
     project: Project, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], profile: str

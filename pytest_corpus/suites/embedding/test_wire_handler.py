@@ -6,6 +6,7 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.streaming import Streaming
+from pytest_corpus.suites.common.stress import Stress
 from pytest_corpus.suites.common.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
@@ -23,6 +24,10 @@ class TestWireHandler(WireHandler):
 
 class TestEnvelopes(Envelopes):
     """Unary successes."""
+
+
+class TestStress(Stress):
+    """Under load."""
 
 
 class TestErrors(Errors):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.suites.common.stress import Stress
 from pytest_corpus.suites.common.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
 from pytest_corpus.suites.fixtures import subject
 
@@ -16,6 +17,10 @@ class TestWireHandler(WireHandler):
 
 class TestEnvelopes(Envelopes):
     """Unary successes."""
+
+
+class TestStress(Stress):
+    """Under load."""
 
 
 class TestErrors(Errors):
