@@ -140,7 +140,7 @@ def foreign(data: bytes) -> str:
 
 
 def _document(line: int | None, data: bytes) -> Document:
-    from pytest_corpus._json import read
+    from pytest_corpus._json import Fault, read
 
     if said := foreign(data):
         return Document(line, None, said)
@@ -149,7 +149,8 @@ def _document(line: int | None, data: bytes) -> Document:
     value, flaw = read(data)
     if flaw is None:
         return Document(line, value)
-    return Document(line, value, _syntax(data) or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{_cure(data)}")
+    exact = "" if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) else _syntax(data)
+    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{_cure(data)}")
 
 
 def _syntax(data: bytes) -> str:

@@ -152,10 +152,18 @@ def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any
     waiting = [document]
     while waiting:
         for uri in sorted(_references(waiting.pop()) - found.keys()):
-            found[uri] = schemas.get_schema(uri)
+            found[uri] = schemas.get_schema(uri, _edition_of(uri))
             waiting.append(found[uri])
     others = {uri: found[uri] for uri in sorted(found) if uri != document["$id"]}
     return {**document, "$defs": {**document.get("$defs", {}), **others}} if others else document
+
+
+def _edition_of(uri: str) -> str:
+    """An edition in which an ``$id`` means the very file that carries it."""
+    from pytest_corpus.schema_registry import find_schema
+
+    schema, pinned = find_schema(uri)
+    return pinned or schema.own[0]
 
 
 def _references(node: Any) -> set[str]:

@@ -18,7 +18,7 @@ from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandEr
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.operations import COMPONENTS
 
-SUMMARY = "run the conformance suite; without an adapter, of the embedded ones"
+SUMMARY = "run the conformance suite against an adapter"
 
 EMBEDDED = "pytest_corpus.reference:all"
 """What is verified where no adapter is named."""
@@ -111,7 +111,7 @@ def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -
     """Arguments that make pytest look for settings and tests in an empty folder, but stay where it is."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
-    found = ["-c", str(settings), f"--rootdir={folder}", "-p", _plugin(), *_APART]
+    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
     if components:
         found.append(f"--corpus-components={','.join(components)}")
