@@ -23,11 +23,14 @@ SUMMARY = "run the conformance suite against an adapter"
 EMBEDDED = "pytest_corpus.reference:all"
 """What is verified where no adapter is named."""
 
-EXIT_CODES = {0: FINE, 1: FINDINGS, 2: INTERRUPTED, 4: USAGE, 5: USAGE}
-"""pytest's exit codes as those of a command; 5 is a run in which nothing was verified. Any other stays as it is."""
+EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
+"""pytest's exit codes as those of a command; 2 and 5 are runs that came to nothing. Any other stays as it is."""
+
+_PYTEST_INTERRUPTED = 2
+"""pytest's exit code of a run that was stopped, by Ctrl-C or because tests could not be collected."""
 
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""What a run needs nothing of: the cache lies in a folder that is deleted, and the suite is synchronous and ordered."""
+"""What a run does without: a cache in the current folder, and plugins that touch other tests than those of the suite."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +71,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     console.format_argument(parser)
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
-        "3 pytest failed, 130 interrupted."
+        "3 pytest itself failed, 130 interrupted. Neither the settings nor the tests of the current folder count, "
+        "but it is importable."
     )
 
 
@@ -90,8 +94,8 @@ def run(given: argparse.Namespace) -> int:
         folder = Path(name)
         told = _arguments(given, components, folder)
         if given.format == "text":
-            return _exit_code(_pytest(told, folder))
-        code = _exit_code(_pytest([*told, f"--corpus-report={folder / 'attestation.json'}"], folder, sys.stderr))
+            return _pytest(told, folder)
+        code = _pytest([*told, f"--corpus-report={folder / 'attestation.json'}"], folder, sys.stderr)
         attestations = [json.loads(path.read_bytes()) for path in sorted(folder.glob("attestation*.json"))]
         console.say_json({"exit_code": code, "attestations": attestations})
         return code
@@ -125,18 +129,22 @@ def _plugin() -> str:
 
 
 def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
-    """Run pytest and wait for it. Ctrl-C reaches it too: it ends in its own time, closes adapters and reports."""
+    """Run pytest and wait for it; the exit code of the command.
+
+    Ctrl-C reaches pytest too, which ends in its own time, closes adapters and reports.
+    """
     sys.stdout.flush()
     # What hypothesis keeps would otherwise lie in the current folder afterwards.
     environment = {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"), **os.environ}
     command = [sys.executable, "-m", "pytest", *arguments]
     process = subprocess.Popen(command, stdout=output, env=environment)  # noqa: S603  # our own interpreter
+    interrupted = False
     while True:
         try:
-            return process.wait()
+            code = process.wait()
         except KeyboardInterrupt:
+            interrupted = True
             continue
-
-
-def _exit_code(code: int) -> int:
-    return EXIT_CODES.get(code, code) if code >= 0 else 128 - code
+        if code < 0:
+            return 128 - code
+        return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)

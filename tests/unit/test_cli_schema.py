@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runs import called, ran
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
-from cli_runs import called, ran
 
 GOLDEN = resources.folder("golden")
 REQUEST = GOLDEN / "llm/llm_complete_request.json"

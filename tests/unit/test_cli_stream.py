@@ -103,9 +103,9 @@ def test_transports(tmp_path: Path) -> None:
     """NDJSON is read unless --sse or a name in .sse says otherwise; the wrong one gets a hint, not a guess."""
     events = b"".join(b"data: %s\n\n" % frame.strip() for frame in (FRAME, LAST))
     named, plain = written(tmp_path / "s.sse", events), written(tmp_path / "s.txt", events)
-    assert ": valid llm stream (server-sent events, strict)" in called(
-        "stream", "check", named, "--component", "llm"
-    ).out
+    assert (
+        ": valid llm stream (server-sent events, strict)" in called("stream", "check", named, "--component", "llm").out
+    )
     assert called("stream", "check", plain, "--component", "llm", "--sse").code == 0
     ended = called("stream", "check", plain, "--component", "llm")
     assert ended.code == 1
