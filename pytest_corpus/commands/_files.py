@@ -62,6 +62,8 @@ def opened(name: str) -> Iterator[BinaryIO]:
     Raises:
         CommandError: it cannot be opened, or not be read to its end.
     """
+    if name == STDIN and sys.stdin is None:
+        raise CommandError("stdin: is closed; there is nothing to read")
     try:
         if name == STDIN:
             yield sys.stdin.buffer

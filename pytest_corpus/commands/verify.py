@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from difflib import get_close_matches
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TextIO
 
@@ -30,7 +27,7 @@ _PYTEST_INTERRUPTED = 2
 """pytest's exit code of a run that was stopped, by Ctrl-C or because tests could not be collected."""
 
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""What a run does without: a cache in the current folder, and plugins that touch other tests than those of the suite."""
+"""What a run does without: a cache in the current folder, and plugins that are for tests of other kinds."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +81,8 @@ def run(given: argparse.Namespace) -> int:
     Raises:
         CommandError: a component does not exist.
     """
+    import tempfile
+
     components = _components(given.components)
     for word in given.more:
         if word in COMPONENTS:
@@ -125,6 +124,8 @@ def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -
 
 def _plugin() -> str:
     """The name by which pytest loads the plugin once, installed or not, and where it loads none by itself."""
+    from importlib.metadata import entry_points
+
     return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
@@ -133,6 +134,8 @@ def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) ->
 
     Ctrl-C reaches pytest too, which ends in its own time, closes adapters and reports.
     """
+    import subprocess
+
     sys.stdout.flush()
     # What hypothesis keeps would otherwise lie in the current folder afterwards.
     environment = {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"), **os.environ}

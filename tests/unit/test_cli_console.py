@@ -74,6 +74,16 @@ def test_the_catalogue_as_json() -> None:
 
 
 @posix
+@pytest.mark.parametrize("argv", ["schema validate -", "stream check - --component llm"])
+def test_a_stdin_that_is_closed(argv: str) -> None:
+    """A command that is to read from a closed stdin says so in one line."""
+    script = f'"$0" -c "import sys; from pytest_corpus.cli import main; sys.exit(main())" {argv} <&-'
+    ended = ran(command=("/bin/sh", "-c", script, sys.executable))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "stdin: is closed" in ended.err
+
+
+@posix
 @pytest.mark.parametrize("argv", [["list"], ["schema", "list", "--format", "json"], ["schema", "stats"]])
 def test_a_reader_that_leaves(argv: list[str]) -> None:
     """Where the reader of a pipe goes away, the command ends with 141 and says nothing."""

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from cli_runs import COMMAND, called, environment, ran
 
+from pytest_corpus.commands import verify
+
 ONE = ("--", "-q", "--corpus-requirement=COM-CAP-1")
 ADAPTERS = """
 import pytest_corpus.reference
@@ -74,15 +76,23 @@ def test_violations(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [("-p", "llm", "-p", "vector"), ("-p", "llm,vector"), ("--protocol=LLM", "-p=vector")]
+    "given", [("-p", "llm", "-p", "vector"), ("-p", "llm,vector"), ("--protocol=LLM", "-pvector", "-p", "llm")]
 )
-def test_components(given: tuple[str, ...], tmp_path: Path) -> None:
-    """`-p` may be repeated, and only what is named is verified."""
-    given = tuple(part.replace("-p=", "-p") for part in given)
-    shown = json.loads(ran("verify", "--format", "json", *given, *ONE, cwd=tmp_path).out)
+def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-p` may be repeated, take several with commas, in any case; each is verified once."""
+    asked: list[list[str]] = []
+    monkeypatch.setattr(verify, "_pytest", lambda told, *_: asked.append(told) or 0)
+    assert called("verify", *given).code == 0
+    assert "--corpus-components=llm,vector" in asked[0]
+
+
+def test_only_what_is_named_is_verified(tmp_path: Path) -> None:
+    """The attestations, as JSON, have the components that were named and no other."""
+    ended = ran("verify", "--format", "json", "-p", "llm", "-p", "vector", *ONE, cwd=tmp_path)
+    shown = json.loads(ended.out)
     (attestation,) = shown["attestations"]
     assert set(attestation["components"]) == {"llm", "vector"}
-    assert shown["exit_code"] == 0
+    assert (ended.code, shown["exit_code"]) == (0, 0)
 
 
 def test_a_component_that_does_not_answer(folder: Path) -> None:
