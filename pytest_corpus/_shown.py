@@ -66,3 +66,8 @@ def _number(value: float) -> str:
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an integer of {value.bit_length()} bits"
     return repr(value)
+
+
+def printable(text: str) -> str:
+    """Text of which no character moves the cursor or changes the terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

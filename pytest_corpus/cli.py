@@ -4,35 +4,117 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
 
 from pytest_corpus import __version__
-from pytest_corpus.commands import COMMANDS, USAGE, CommandError
+from pytest_corpus._shown import printable
+from pytest_corpus.commands import COMMANDS, INTERRUPTED, NO_READER, USAGE, CommandError
+
+PROG = "pytest-corpus"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out one command; the exit code: 0 fine, 1 findings, 2 a command line that makes no sense."""
-    parser, commands = _parser()
+    """Carry out one command; the exit code: 0 fine, 1 findings, 2 a command line that makes no sense.
+
+    130 where it was interrupted, and 141 where the reader of its output went away, as shells have it.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    given = sys.argv[1:] if argv is None else list(argv)
+    try:
+        try:
+            return _carry_out(given)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return NO_READER
+    except OSError as error:
+        _let_go_of_stdout()
+        what = f"{error.filename}:" if error.filename else "the output cannot be written:"
+        sys.stderr.write(f"{PROG}: {printable(f'{what} {error.strerror or error}')}\n")
+        return USAGE
+
+
+def schema_registry() -> int:
+    """``python -m pytest_corpus.schema_registry``, with the arguments that SCHEMA 9.1 prints; as `main`.
+
+    The command imports the registry under its own name: of the copy that runs as ``__main__`` nothing is used.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m pytest_corpus.schema_registry",
+        usage="%(prog)s --list | --stats | SCHEMA FILE... [--verbose]",
+        description="Schemas: the same as `pytest-corpus schema`, which can do more.",
+        allow_abbrev=False,
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_const", const="list", dest="action", help="every schema")
+    what.add_argument("--stats", action="store_const", const="stats", dest="action", help="how many there are")
+    parser.add_argument("schema", nargs="?", metavar="SCHEMA", help="short name, file name or $id")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="messages to check against it; - is stdin")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name valid messages too")
+    given = parser.parse_args()
+    if given.action and given.schema:
+        parser.error(f"--{given.action} takes no schema and no file")
+    if given.action:
+        return main(["schema", given.action])
+    if not given.files:
+        parser.error("name a schema and the files to check against it, or say --list or --stats")
+    verbose = ["--verbose"] if given.verbose else []
+    return main(["schema", "validate", f"--schema={given.schema}", *verbose, "--", *given.files])
+
+
+def stream_validator() -> int:
+    """``python -m pytest_corpus.stream_validator FILE --component ...``: as `pytest-corpus stream check`."""
+    return main(["stream", "check", *sys.argv[1:]])
+
+
+def _carry_out(argv: list[str]) -> int:
+    name = next((part for part in argv if not part.startswith("-")), "")
+    parser, commands = _parser(name)
     given = parser.parse_args(argv)
+    if given.command is None:
+        parser.print_help(sys.stderr)
+        parser.exit(USAGE)
+    said = " ".join(filter(None, (PROG, given.command, getattr(given, "action", None))))
     try:
         code: int = commands[given.command].run(given)
     except CommandError as error:
-        sys.stderr.write(f"{parser.prog} {given.command}: {error}\n")
+        sys.stderr.write(f"{said}: {printable(str(error))}\n")
         return USAGE
+    except KeyboardInterrupt as stopped:
+        after_the_echo = "\n" if sys.stderr.isatty() else ""
+        sys.stderr.write(f"{after_the_echo}{said}: {stopped or 'interrupted'}\n")
+        return INTERRUPTED
     return code
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, Any]]:
+def _parser(wanted: str) -> tuple[argparse.ArgumentParser, dict[str, ModuleType]]:
+    """The parser, which knows of the commands that are not wanted no more than what `--help` says of them."""
     parser = argparse.ArgumentParser(
-        prog="pytest-corpus",
+        prog=PROG,
         description="Tools of the Corpus Protocol v1.0.",
         epilog="To test an adapter, run: pytest --corpus-adapter=module:factory",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    below = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    below = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands = {name: importlib.import_module(f"pytest_corpus.commands.{name}") for name in COMMANDS}
     for name, command in commands.items():
-        command.arguments(below.add_parser(name, help=command.SUMMARY, description=command.SUMMARY))
+        own = below.add_parser(name, help=command.SUMMARY, description=command.SUMMARY, allow_abbrev=False)
+        if name == wanted:
+            command.arguments(own)
     return parser, commands
+
+
+def _let_go_of_stdout() -> None:
+    """Let what is still to be written go nowhere, or Python would complain when it ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:  # stdout is no file
+        return

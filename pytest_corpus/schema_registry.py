@@ -330,3 +330,9 @@ def validate_with_version_tolerance(
 def preload_all_schemas() -> int:
     """As `SchemaRegistry.preload_all_schemas`, of the shared registry."""
     return registry().preload_all_schemas()
+
+
+if __name__ == "__main__":
+    from pytest_corpus.cli import schema_registry
+
+    raise SystemExit(schema_registry())

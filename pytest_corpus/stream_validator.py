@@ -110,3 +110,9 @@ def validate_sse_stream(
         envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
     )
     return StreamValidationEngine(config).read_sse(source)
+
+
+if __name__ == "__main__":
+    from pytest_corpus.cli import stream_validator
+
+    raise SystemExit(stream_validator())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-COMMANDS = ("list", "explain")
+COMMANDS = ("verify", "schema", "stream", "list", "explain")
 """The commands, in the order in which `--help` shows them; each is a module of this package."""
 
 FINE, FINDINGS, USAGE = 0, 1, 2
 """The exit codes of every command."""
+
+INTERRUPTED, NO_READER = 130, 141
+"""Those of one that was stopped with Ctrl-C, and of one whose output nobody reads any more, as shells have it."""
 
 
 class CommandError(Exception):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_corpus._shown import printable as printable  # noqa: PLC0414  # others take it from here
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.reports.ledger import Finding
 from pytest_corpus.spec.requirements import catalogue
@@ -68,11 +69,6 @@ def sent(exchange: Exchange) -> str:
         text = text.replace(secret, "***")
     door = "handle_stream" if exchange.streaming else "handle"
     return f"{door} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
-
-
-def printable(text: str) -> str:
-    """Text of which no character moves the cursor or changes the terminal."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def _shortened(value: Any) -> Any:

@@ -1,0 +1,151 @@
+"""What the commands say, and where: results on stdout, how far they are on a terminal's stderr, JSON for machines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TextIO
+
+from pytest_corpus._shown import printable
+
+Measure = Callable[[int], str]
+"""How an amount of what a command works on is written."""
+
+
+def format_argument(parser: argparse.ArgumentParser) -> None:
+    """`--format text|json`, as every command has it that yields data."""
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="text for people (default), json for machines"
+    )
+
+
+def count(text: str) -> int:
+    """The value of an argument that has to be a whole number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return number
+
+
+def say(*lines: str) -> None:
+    """Write lines to stdout, with escapes in the place of characters that would change the terminal."""
+    for line in lines:
+        sys.stdout.write(printable(line) + "\n")
+
+
+def say_json(value: Any) -> None:
+    """Write one JSON document to stdout, in ASCII so that no encoding of a pipe can spoil it."""
+    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def warn(text: str) -> None:
+    """Write one line to stderr: what is neither a result nor the end of the command."""
+    sys.stderr.write(printable(text) + "\n")
+
+
+def good(text: str) -> str:
+    """A word of good news, in green on a terminal that has colours."""
+    return _coloured(text, "32")
+
+
+def bad(text: str) -> str:
+    """A word of bad news, likewise in red."""
+    return _coloured(text, "31")
+
+
+def _coloured(text: str, colour: str) -> str:
+    dull = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    return text if dull or not sys.stdout.isatty() else f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def verdict(subject: str, word: str, rest: str) -> None:
+    """Write one line of a result: what it is about, the coloured word that counts, and what else there is to say."""
+    sys.stdout.write(f"{printable(subject)}: {word} {printable(rest)}\n")
+
+
+def table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
+    """Rows as lines of aligned columns; those with an index in `right` are aligned there."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def plural(number: int, noun: str) -> str:
+    """A count with its noun, e.g. ``1 file`` and ``2 files``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """An amount of bytes for people, in binary units."""
+    amount = float(number)
+    for unit in ("bytes", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{number} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GiB"
+
+
+class Progress:
+    """One line on a terminal's stderr that says how far a command is; in a pipe nothing.
+
+    As a context manager it leaves the terminal as it was. Whatever is written to stdout in between has to go
+    through `aside`, or it would end up behind that line.
+
+    Args:
+        total: how much there is in all; None where nobody knows.
+        measure: writes an amount.
+    """
+
+    _PAUSE_S = 0.1
+
+    def __init__(self, total: int | None, measure: Measure, *, stream: TextIO | None = None) -> None:
+        self._total = total
+        self._measure = measure
+        self._stream = stream or sys.stderr
+        self._shows = self._stream.isatty()
+        self._width = 0
+        self._next = 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+
+    def at(self, done: int, note: str = "") -> None:
+        """Say how much is done, and perhaps with what."""
+        if not self._shows or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + self._PAUSE_S
+        parts = [self._measure(done)]
+        if self._total:
+            parts.append(f"of {self._measure(self._total)} ({done * 100 // self._total} %)")
+        line = printable(f"{' '.join(parts)}  {note}".rstrip())[: shutil.get_terminal_size().columns - 1]
+        self._stream.write(f"\r{line.ljust(self._width)}")
+        self._stream.flush()
+        self._width = len(line)
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be written."""
+        if self._width:
+            self._stream.write(f"\r{' ' * self._width}\r")
+            self._stream.flush()
+            self._width = 0
+            self._next = 0.0

@@ -1,0 +1,212 @@
+"""Reading what a user names: files, folders and stdin, and one clear sentence for each thing that can be wrong.
+
+What cannot be read is a `CommandError`. What was read and is no sound JSON is a `Document` with a flaw: the
+command looked at it and found something.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pytest_corpus.commands import CommandError
+from pytest_corpus.commands._console import size
+
+STDIN = "-"
+"""The name that stands for stdin."""
+
+MAX_BYTES = 64 * 1024 * 1024
+"""How much of one document is read unless more is asked for; what is larger is hardly meant."""
+
+LINES = (".ndjson", ".jsonl")
+"""The suffixes of files with a document a line."""
+
+SUFFIXES = (".json", *LINES)
+"""The suffixes of the files that count in a folder."""
+
+BOM = b"\xef\xbb\xbf"
+
+_SNIFFED = 4096
+_SIGNATURES = (
+    (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
+    (b"PK\x03\x04", "is a zip archive; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed with zstd; unpack it first"),
+    (b"\xff\xfe", "is UTF-16; save it as UTF-8"),
+    (b"\xfe\xff", "is UTF-16; save it as UTF-8"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One JSON document: its line, where it is one of several in a file, its value, and why it is none, if so."""
+
+    line: int | None
+    value: Any
+    flaw: str = ""
+
+
+def shown_name(name: str) -> str:
+    """A file as messages call it."""
+    return "stdin" if name == STDIN else name
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """A file, or stdin, open for bytes.
+
+    Raises:
+        CommandError: it cannot be opened, or not be read to its end.
+    """
+    if name == STDIN and sys.stdin is None:
+        raise CommandError("stdin: is closed; there is nothing to read")
+    try:
+        if name == STDIN:
+            yield sys.stdin.buffer
+        else:
+            with open(name, "rb") as file:
+                yield file
+    except FileNotFoundError:
+        raise CommandError(f"{name}: there is no such file") from None
+    except IsADirectoryError:
+        raise CommandError(f"{name}: is a folder, not a file") from None
+    except PermissionError:
+        raise CommandError(f"{name}: you may not read it; its permissions forbid it") from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CommandError(f"{shown_name(name)}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a name with a NUL in it
+        raise CommandError(f"{name}: is no name of a file: {error}") from None
+
+
+def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
+    """All bytes of a file or of stdin, also of one that has no end.
+
+    Raises:
+        CommandError: it cannot be read, or holds more than `limit` bytes.
+    """
+    with opened(name) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise CommandError(f"{shown_name(name)}: {_too_large(limit)}")
+    return data
+
+
+def documents(name: str, *, lines: bool, limit: int = MAX_BYTES) -> Iterator[Document]:
+    """The JSON documents of a file or of stdin: the only one, or with `lines` those of its lines that are not blank.
+
+    Of a file of lines no more than one is held at a time. A file without any document gives one that is flawed.
+
+    Raises:
+        CommandError: it cannot be read, or the only document measures more than `limit` bytes.
+    """
+    if not lines:
+        yield _document(None, read_bytes(name, limit))
+        return
+    with opened(name) as file:
+        yield from _lines(file, limit)
+
+
+def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
+    found, number = False, 0
+    while data := file.readline(limit + 2):
+        number += 1
+        if len(data.rstrip(b"\r\n")) > limit:
+            yield Document(number, None, _too_large(limit))
+            while data and not data.endswith(b"\n"):
+                data = file.readline(limit)
+        elif number == 1 and (said := foreign(data)):
+            yield Document(None, None, said)
+            return
+        elif data.strip():
+            yield _document(number, data)
+        else:
+            continue
+        found = True
+    if not found:
+        yield Document(None, None, "is empty" if number == 0 else "holds nothing but white space")
+
+
+def foreign(data: bytes) -> str:
+    """What a file is that begins with these bytes, where it is plainly no text in UTF-8; otherwise nothing."""
+    for signature, said in _SIGNATURES:
+        if data.startswith(signature):
+            return said
+    place = data.find(b"\0", 0, _SNIFFED)
+    return f"is binary, no JSON: byte {place + 1} is NUL" if place >= 0 else ""
+
+
+def _document(line: int | None, data: bytes) -> Document:
+    from pytest_corpus._json import Fault, read
+
+    if said := foreign(data):
+        return Document(line, None, said)
+    if data and not data.strip():
+        return Document(line, None, "holds nothing but white space")
+    value, flaw = read(data)
+    if flaw is None:
+        return Document(line, value)
+    exact = "" if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) else _syntax(data)
+    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{_cure(data)}")
+
+
+def _syntax(data: bytes) -> str:
+    """Where a document that is UTF-8 is no JSON, as exactly as the parser says; otherwise nothing."""
+    import orjson
+
+    try:
+        text = data.decode()
+        orjson.loads(data)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return f"is not UTF-8 at byte {error.start + 1}, in line {line}; save it as UTF-8"
+    except orjson.JSONDecodeError as error:
+        if not text.strip() or text.startswith("\ufeff"):
+            return ""
+        if "unexpected end" in error.msg:
+            return f"ends in the middle of the JSON document, after {len(data)} bytes; is it cut off?"
+        where = f"at line {error.lineno}, column {error.colno}" if error.colno else ""
+        several = "; of a file with a document a line say --lines" if "after document" in error.msg else ""
+        return f"is no JSON: {error.msg} {where}{several}".rstrip()
+    return ""
+
+
+def _cure(data: bytes) -> str:
+    return "; save it without" if data.startswith(BOM) else ""
+
+
+def _too_large(limit: int) -> str:
+    return f"measures more than {size(limit)}, the most that one document may have here; --max-bytes sets another limit"
+
+
+def expanded(name: str) -> list[str]:
+    """A file as it is; in the place of a folder the files below it that hold JSON, in order.
+
+    Hidden files and folders are left out, and links to folders are not followed.
+
+    Raises:
+        CommandError: a folder cannot be read or has no such file.
+    """
+    return _below(name) if name != STDIN and os.path.isdir(name) else [name]
+
+
+def _below(folder: str) -> list[str]:
+    def fail(error: OSError) -> None:
+        raise CommandError(f"{error.filename}: the folder cannot be read: {error.strerror}")
+
+    files: list[str] = []
+    for here, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files += [
+            os.path.join(here, name)
+            for name in sorted(names)
+            if Path(name).suffix in SUFFIXES and not name.startswith(".")
+        ]
+    if not files:
+        raise CommandError(f"{folder}: there is no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in the folder")
+    return files

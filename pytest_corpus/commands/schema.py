@@ -1,0 +1,209 @@
+"""`pytest-corpus schema`: the schemas of both editions, listed, counted, shown, and messages held to them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError, _validate
+from pytest_corpus.commands import _console as console
+from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
+
+if TYPE_CHECKING:
+    from pytest_corpus.schema_registry import SchemaRegistry
+
+SUMMARY = "schemas: list, show, and check messages against them"
+
+FOLDERS = tuple(dict.fromkeys(schema.component for schema in SCHEMAS))
+"""The folders of schemas: the components and what they share."""
+
+
+class Action(NamedTuple):
+    """What can be done with schemas."""
+
+    summary: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The actions, each with its own arguments."""
+    below = parser.add_subparsers(dest="action", metavar="ACTION")
+    for name, action in ACTIONS.items():
+        action.arguments(below.add_parser(name, help=action.summary, description=action.summary, allow_abbrev=False))
+    parser.set_defaults(print_help=parser.print_help)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Carry out one action.
+
+    Raises:
+        CommandError: there is no such schema or edition, or the schema folder is damaged.
+    """
+    from pytest_corpus.schema_registry import SchemaFileError, UnknownEditionError, UnknownSchemaError
+
+    if given.action is None:
+        given.print_help(sys.stderr)
+        return USAGE
+    try:
+        return ACTIONS[given.action].run(given)
+    except UnknownSchemaError as error:
+        shown_all = "" if error.suggestions or error.known else "; pytest-corpus schema list shows them"
+        raise CommandError(f"{error}{shown_all}") from None
+    except (UnknownEditionError, SchemaFileError) as error:
+        raise CommandError(str(error)) from None
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, which has every schema")
+    parser.add_argument("--component", choices=FOLDERS, help="only the schemas of one folder")
+    console.format_argument(parser)
+
+
+def _list(given: argparse.Namespace) -> int:
+    edition = given.edition or LATEST
+    root = _root(_registry())
+    chosen = [
+        schema for schema in SCHEMAS if edition in schema.editions and given.component in (None, schema.component)
+    ]
+    missing = {schema.name for schema in chosen if not (root / schema.file(edition)).is_file()}
+    if given.format == "json":
+        console.say_json(
+            {"root": str(root), "edition": edition, "schemas": [_row(schema, edition, missing) for schema in chosen]}
+        )
+    else:
+        rows = [
+            (schema.name, " ".join(schema.editions), schema.file(edition), "missing" if schema.name in missing else "")
+            for schema in chosen
+        ]
+        console.say(*console.table([("schema", "editions", f"file in {edition}", ""), *rows]))
+        console.say(f"{console.plural(len(rows), 'schema')} in {root}")
+        if missing:
+            console.say(f"{console.plural(len(missing), 'file')} missing")
+    return FINDINGS if missing else FINE
+
+
+def _row(schema: SchemaFile, edition: str, missing: set[str]) -> dict[str, Any]:
+    file = schema.file(edition)
+    return {
+        "name": schema.name,
+        "component": schema.component,
+        "editions": list(schema.editions),
+        "id": BASE_URI + file,
+        "file": file,
+        "missing": schema.name in missing,
+    }
+
+
+def _stats(given: argparse.Namespace) -> int:
+    from pytest_corpus.spec.goldens import GOLDENS
+
+    root = _root(_registry())
+    counted: dict[str, dict[str, int]] = {}
+    for folder in FOLDERS:
+        schemas = [schema for schema in SCHEMAS if schema.component == folder]
+        files = [root / file for schema in schemas for file in schema.files]
+        there = [file for file in files if file.is_file()]
+        counted[folder] = {
+            **{edition: sum(edition in schema.editions for schema in schemas) for edition in EDITIONS},
+            "files": len(files),
+            "missing": len(files) - len(there),
+            "bytes": sum(file.stat().st_size for file in there),
+            "goldens": sum(golden.component == folder for golden in GOLDENS),
+        }
+    total = {key: sum(row[key] for row in counted.values()) for key in counted[FOLDERS[0]]}
+    if given.format == "json":
+        console.say_json({"root": str(root), "editions": list(EDITIONS), "components": counted, "total": total})
+    else:
+        rows = [(name, *(f"{number:,}" for number in row.values())) for name, row in [*counted.items(), ("all", total)]]
+        head = ("", *(f"in {key}" if key in EDITIONS else key for key in total))
+        console.say(f"schemas in {root}", *console.table([head, *rows], right=tuple(range(1, len(head)))))
+    return FINDINGS if total["missing"] else FINE
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("schema", metavar="NAME", help="short name, file name or $id")
+    parser.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, or the one that the name pins")
+    parser.add_argument(
+        "--resolved", action="store_true", help="one document that needs no other: with all that it refers to in $defs"
+    )
+
+
+def _show(given: argparse.Namespace) -> int:
+    from pytest_corpus._schema_names import resolve
+
+    schemas = _registry()
+    document = schemas.get_schema(given.schema, given.edition)
+    if given.resolved:
+        console.say_json(_bundled(schemas, document))
+    else:
+        schema, edition = resolve(given.schema, given.edition)
+        sys.stdout.write((_root(schemas) / schema.file(edition)).read_text(encoding="utf-8"))
+    return FINE
+
+
+def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
+    """A schema with all that it leads to in its ``$defs``, by ``$id``: no ``$ref`` changes (JSON Schema Core 9.3)."""
+    found: dict[str, dict[str, Any]] = {document["$id"]: document}
+    waiting = [document]
+    while waiting:
+        for uri in sorted(_references(waiting.pop()) - found.keys()):
+            found[uri] = schemas.get_schema(uri, _edition_of(uri))
+            waiting.append(found[uri])
+    others = {uri: found[uri] for uri in sorted(found) if uri != document["$id"]}
+    return {**document, "$defs": {**document.get("$defs", {}), **others}} if others else document
+
+
+def _edition_of(uri: str) -> str:
+    """An edition in which an ``$id`` means the very file that carries it."""
+    from pytest_corpus.schema_registry import find_schema
+
+    schema, pinned = find_schema(uri)
+    return pinned or schema.own[0]
+
+
+def _references(node: Any) -> set[str]:
+    """The ``$id`` of each file that a schema refers to."""
+    if isinstance(node, list):
+        return set().union(*map(_references, node))
+    if not isinstance(node, dict):
+        return set()
+    own = node.get("$ref")
+    here = {own.partition("#")[0]} - {""} if isinstance(own, str) else set()
+    return here.union(*map(_references, node.values()))
+
+
+def _registry() -> SchemaRegistry:
+    from pytest_corpus.schema_registry import registry
+
+    return registry()
+
+
+def _root(schemas: SchemaRegistry) -> Path:
+    """The folder of the schemas.
+
+    Raises:
+        CommandError: there is none.
+    """
+    from pytest_corpus.schema_registry import ROOT_VARIABLE
+
+    try:
+        root = schemas.root
+    except FileNotFoundError as error:
+        raise CommandError(str(error)) from None
+    if not root.is_dir():
+        said = f"{ROOT_VARIABLE}={os.environ.get(ROOT_VARIABLE)}"
+        raise CommandError(f"{said}: there is no such folder; name a schemas folder, or unset the variable")
+    return root
+
+
+ACTIONS = {
+    "list": Action("every schema: name, editions, file", _list_arguments, _list),
+    "stats": Action("how many schemas, files, bytes and goldens there are", console.format_argument, _stats),
+    "show": Action("one schema as it is printed", _show_arguments, _show),
+    "validate": Action("check messages in files against their schemas", _validate.arguments, _validate.run),
+}

@@ -1,0 +1,262 @@
+"""`pytest-corpus stream`: captured or live streams, checked frame by frame in bounded memory."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands._files import BOM, STDIN, foreign, opened, shown_name
+from pytest_corpus.spec.operations import COMPONENTS, operations_of
+from pytest_corpus.spec.schemas import EDITIONS
+
+if TYPE_CHECKING:
+    from pytest_corpus.stream_validator import StreamReport, ValidationConfig
+
+SUMMARY = "streams: check the frames of a file or of stdin"
+
+STREAMING = tuple(component for component in COMPONENTS if operations_of(component, streaming=True))
+"""The components that have streams."""
+
+_BLOCK = 262_144
+_FRAMINGS = {"canonical": "canonical", "events": "event"}
+_ENDINGS = {"success": "ended by a final chunk", "error": "ended by an error", None: "not ended"}
+_SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The one action there is, and its arguments."""
+    below = parser.add_subparsers(dest="action", metavar="ACTION")
+    check = below.add_parser(
+        "check", help="check whole streams", description="Check whole streams.", allow_abbrev=False
+    )
+    _check_arguments(check)
+    parser.set_defaults(print_help=parser.print_help)
+
+
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    from pytest_corpus.streams.config import MAX_FRAME_BYTES, ValidationMode
+
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
+    parser.add_argument("--component", choices=STREAMING, help="whose stream it is; this or --schema is needed")
+    parser.add_argument("--schema", metavar="NAME", help="a schema of its frames, by short name, file name or $id")
+    parser.add_argument(
+        "--mode",
+        type=str.lower,
+        choices=[mode.value for mode in ValidationMode],
+        default=ValidationMode.STRICT.value,
+        help="how much is held to the schemas (default: strict, all)",
+    )
+    parser.add_argument("--sample-rate", type=float, default=0.1, metavar="R", help="of the mode sampled (default 0.1)")
+    parser.add_argument(
+        "--framing", choices=tuple(_FRAMINGS), default="canonical", help="events: the overlay of gateways"
+    )
+    transport = parser.add_mutually_exclusive_group()
+    transport.add_argument("--sse", action="store_true", help="server-sent events (default for .sse files)")
+    transport.add_argument("--ndjson", action="store_true", help="newline-delimited JSON (default for all others)")
+    parser.add_argument("--edition", choices=EDITIONS, help="the edition that alone decides; default: either")
+    parser.add_argument(
+        "--max-frame-bytes", type=console.count, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB"
+    )
+    parser.add_argument("--max-errors", type=console.count, default=20, metavar="N", help="shown (default 20)")
+    console.format_argument(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """One stream: how it was read, what was found, or why it could not be read."""
+
+    file: str
+    transport: str
+    config: ValidationConfig
+    report: StreamReport | None = None
+    flaw: str = ""
+    hint: str = ""
+    error: str = ""
+
+    @property
+    def is_valid(self) -> bool:
+        return self.report is not None and self.report.is_valid and not self.flaw
+
+
+def run(given: argparse.Namespace) -> int:
+    """Check each stream; one that cannot be read does not keep the others from being checked.
+
+    Raises:
+        CommandError: the arguments do not fit each other, or the schema folder is damaged.
+        KeyboardInterrupt: it was stopped; the text says how far it was.
+    """
+    if given.action is None:
+        given.print_help(sys.stderr)
+        return USAGE
+    if given.files.count(STDIN) > 1:
+        raise CommandError("stdin can be read once; name - once")
+    config = _config(given)
+    outcomes = []
+    for name in given.files:
+        outcomes.append(outcome := _checked(name, _is_sse(given, name), config))
+        if outcome.error:
+            console.warn(f"pytest-corpus stream check: {outcome.error}")
+        elif given.format == "text":
+            _say(outcome)
+    if given.format == "json":
+        valid = all(outcome.is_valid for outcome in outcomes)
+        console.say_json({"valid": valid, "streams": [_as_json(outcome) for outcome in outcomes]})
+    if any(outcome.error for outcome in outcomes):
+        return USAGE
+    return FINE if all(outcome.is_valid for outcome in outcomes) else FINDINGS
+
+
+def _config(given: argparse.Namespace) -> ValidationConfig:
+    from pytest_corpus.schema_registry import SchemaFileError, UnknownEditionError, UnknownSchemaError
+    from pytest_corpus.stream_validator import StreamValidationEngine, ValidationConfig
+
+    if not given.component and not given.schema:
+        raise CommandError(
+            f"name the component whose stream it is, --component {'|'.join(STREAMING)}, or a schema of its frames, "
+            "--schema NAME"
+        )
+    try:
+        config = ValidationConfig(
+            envelope_schema_id=given.schema,
+            component=given.component or "",
+            mode=given.mode,
+            max_frame_bytes=given.max_frame_bytes,
+            sample_rate=given.sample_rate,
+            edition=given.edition,
+            framing=_FRAMINGS[given.framing],  # type: ignore[arg-type]
+            max_errors=given.max_errors,
+        )
+        StreamValidationEngine(config)
+    except (ValueError, UnknownEditionError, UnknownSchemaError, SchemaFileError, FileNotFoundError) as error:
+        raise CommandError(str(error)) from None
+    return config
+
+
+def _is_sse(given: argparse.Namespace, name: str) -> bool:
+    return bool(given.sse or (not given.ndjson and name.lower().endswith(".sse")))
+
+
+def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
+    from pytest_corpus.stream_validator import StreamValidationEngine
+
+    engine = StreamValidationEngine(config)
+    feed = engine.feed_sse if sse else engine.feed_ndjson
+    file, transport = shown_name(name), "server-sent events" if sse else "NDJSON"
+    begin = b""
+    try:
+        with opened(name) as source, console.Progress(_size(source), console.size) as progress:
+            done = 0
+            for block in _blocks(source):
+                begin = begin or block
+                feed(block)
+                done += len(block)
+                progress.at(done, file)
+    except CommandError as error:
+        return _Outcome(file, transport, config, error=str(error))
+    except KeyboardInterrupt:
+        frames = console.plural(engine.finish().total_frames, "frame")
+        raise KeyboardInterrupt(f"{file}: interrupted after {frames}, before the end of the stream") from None
+    report = engine.finish()
+    if not begin:
+        return _Outcome(file, transport, config, report, flaw="is empty; a stream ends with a terminal frame")
+    if report.is_valid:
+        return _Outcome(file, transport, config, report)
+    return _Outcome(file, transport, config, report, foreign(begin), _hint(begin, sse, report))
+
+
+def _blocks(source: BinaryIO) -> Iterator[bytes]:
+    """What a file holds, in blocks of bounded size, each as soon as it is there."""
+    read = source.read1 if isinstance(source, io.BufferedReader) else source.read
+    while block := read(_BLOCK):
+        yield block
+
+
+def _size(source: BinaryIO) -> int | None:
+    try:
+        return os.fstat(source.fileno()).st_size or None
+    except OSError:
+        return None
+
+
+def _hint(begin: bytes, sse: bool, report: StreamReport) -> str:
+    """What may be behind the errors of a stream, where its bytes tell."""
+    looks_like_sse = begin.removeprefix(BOM).lstrip().startswith(_SSE_FIELDS)
+    if not sse and looks_like_sse:
+        return "this looks like server-sent events; if it is, say --sse"
+    if sse and not looks_like_sse and begin.lstrip().startswith(b"{"):
+        return "this looks like newline-delimited JSON; if it is, say --ndjson"
+    last = report.validation_errors[-1]
+    if last.frame_number == report.total_frames and "unexpected end" in last.message:
+        return "the last frame ends in the middle; is the stream cut off?"
+    return ""
+
+
+def _say(outcome: _Outcome) -> None:
+    if outcome.flaw:
+        console.verdict(outcome.file, console.bad("not a valid"), f"{outcome.config.component} stream: {outcome.flaw}")
+        return
+    report = outcome.report
+    assert report is not None
+    word = console.good("valid") if report.is_valid else console.bad("not a valid")
+    console.verdict(outcome.file, word, f"{outcome.config.component} stream ({_how(outcome)}): {_amount(report)}")
+    console.say(*(f"  {error}" for error in report.validation_errors))
+    if report.errors_omitted:
+        console.say(f"  and {report.errors_omitted:,} more; --max-errors shows more of them")
+    if outcome.hint:
+        console.say(f"  {outcome.hint}")
+
+
+def _how(outcome: _Outcome) -> str:
+    config = outcome.config
+    edition = f"edition {config.edition}" if config.edition else ""
+    framing = "" if config.framing == "canonical" else "overlay frames"
+    return ", ".join(filter(None, (outcome.transport, _mode(config), framing, edition)))
+
+
+def _mode(config: ValidationConfig) -> str:
+    return config.mode if isinstance(config.mode, str) else config.mode.value
+
+
+def _amount(report: StreamReport) -> str:
+    held = "" if report.frames_validated == report.total_frames else f", {report.frames_validated:,} held to the schema"
+    errors = len(report.validation_errors) + report.errors_omitted
+    counted = f", {console.plural(errors, 'error')}" if errors else ""
+    return f"{console.plural(report.total_frames, 'frame')}{held}, {_ENDINGS[report.terminal]}{counted}"
+
+
+def _as_json(outcome: _Outcome) -> dict[str, Any]:
+    if outcome.error:
+        return {"file": outcome.file, "valid": False, "error": outcome.error}
+    report, config = outcome.report, outcome.config
+    assert report is not None
+    return {
+        "file": outcome.file,
+        "valid": outcome.is_valid,
+        "component": config.component,
+        "transport": "sse" if outcome.transport != "NDJSON" else "ndjson",
+        "mode": _mode(config),
+        "framing": config.framing,
+        "edition": config.edition,
+        "total_frames": report.total_frames,
+        "frames_validated": report.frames_validated,
+        "terminal": report.terminal,
+        "errors": [
+            {
+                "frame": error.frame_number or None,
+                "type": error.error_type,
+                "path": error.path,
+                "message": error.message,
+            }
+            for error in report.validation_errors
+        ],
+        "errors_omitted": report.errors_omitted,
+        **({"flaw": outcome.flaw} if outcome.flaw else {}),
+        **({"hint": outcome.hint} if outcome.hint else {}),
+    }

@@ -1,0 +1,153 @@
+"""`pytest-corpus verify`: the conformance suite in one command, whatever the folder holds (SPECIFICATION 17.3.1)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TextIO
+
+from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.spec.operations import COMPONENTS
+
+SUMMARY = "run the conformance suite against an adapter"
+
+EMBEDDED = "pytest_corpus.reference:all"
+"""What is verified where no adapter is named."""
+
+EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
+"""pytest's exit codes as those of a command; 2 and 5 are runs that came to nothing. Any other stays as it is."""
+
+_PYTEST_INTERRUPTED = 2
+"""pytest's exit code of a run that was stopped, by Ctrl-C or because tests could not be collected."""
+
+_APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
+"""What a run does without: a cache in the current folder, and plugins that are for tests of other kinds."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What to verify, where the attestation goes, and what else pytest is told."""
+    parser.usage = (
+        "%(prog)s [-h] [-p COMPONENT]... [--adapter SPEC]... [--report PATH]... [--format text|json]\n"
+        "       [-- PYTEST ARGUMENT...]"
+    )
+    parser.add_argument(
+        "-p",
+        "--protocol",
+        "--component",
+        dest="components",
+        action="append",
+        default=[],
+        metavar="COMPONENT",
+        help=f"{', '.join(COMPONENTS)}; repeatable; default: those that answer",
+    )
+    parser.add_argument(
+        "--adapter",
+        dest="adapters",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help=f"module:factory or label=module:factory; repeatable; default: {EMBEDDED}",
+    )
+    parser.add_argument(
+        "--report",
+        dest="reports",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write the attestation; repeatable",
+    )
+    parser.add_argument(
+        "more", nargs="*", metavar="PYTEST ARGUMENT", help="behind --: more arguments for pytest, such as -- -x -q"
+    )
+    console.format_argument(parser)
+    parser.epilog = (
+        "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
+        "3 pytest itself failed, 130 interrupted. Neither the settings nor the tests of the current folder count, "
+        "but it is importable."
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the suite in a pytest of its own, with neither the settings nor the tests of the current folder.
+
+    The current folder is importable and relative paths start there, as with ``python -m pytest``.
+
+    Raises:
+        CommandError: a component does not exist.
+    """
+    import tempfile
+
+    components = _components(given.components)
+    for word in given.more:
+        if word in COMPONENTS:
+            raise CommandError(f"name a component with -p: -p {word}; what stands behind -- goes to pytest")
+    if not given.adapters:
+        console.warn(f"pytest-corpus verify: no --adapter is given, so the embedded ones are verified ({EMBEDDED})")
+    with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
+        folder = Path(name)
+        told = _arguments(given, components, folder)
+        if given.format == "text":
+            return _pytest(told, folder)
+        code = _pytest([*told, f"--corpus-report={folder / 'attestation.json'}"], folder, sys.stderr)
+        attestations = [json.loads(path.read_bytes()) for path in sorted(folder.glob("attestation*.json"))]
+        console.say_json({"exit_code": code, "attestations": attestations})
+        return code
+
+
+def _components(given: Sequence[str]) -> list[str]:
+    names = [part.strip() for one in given for part in one.split(",")]
+    for name in names:
+        if name.lower() not in COMPONENTS:
+            near = get_close_matches(name.lower(), COMPONENTS, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise CommandError(f"there is no component {name!r}; {hint}There are {', '.join(COMPONENTS)}")
+    return list(dict.fromkeys(name.lower() for name in names))
+
+
+def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -> list[str]:
+    """Arguments that make pytest look for settings and tests in an empty folder, but stay where it is."""
+    settings = folder / "pytest.ini"
+    settings.write_text("[pytest]\n", encoding="utf-8")
+    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
+    found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
+    if components:
+        found.append(f"--corpus-components={','.join(components)}")
+    found += [f"--corpus-report={path}" for path in given.reports]
+    return [*found, *given.more, str(folder)]
+
+
+def _plugin() -> str:
+    """The name by which pytest loads the plugin once, installed or not, and where it loads none by itself."""
+    from importlib.metadata import entry_points
+
+    return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
+
+
+def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
+    """Run pytest and wait for it; the exit code of the command.
+
+    Ctrl-C reaches pytest too, which ends in its own time, closes adapters and reports.
+    """
+    import subprocess
+
+    sys.stdout.flush()
+    # What hypothesis keeps would otherwise lie in the current folder afterwards.
+    environment = {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"), **os.environ}
+    command = [sys.executable, "-m", "pytest", *arguments]
+    process = subprocess.Popen(command, stdout=output, env=environment)  # noqa: S603  # our own interpreter
+    interrupted = False
+    while True:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+            continue
+        if code < 0:
+            return 128 - code
+        return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)

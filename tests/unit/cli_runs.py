@@ -1,0 +1,55 @@
+"""Running `pytest-corpus` as a user does, in a process of its own, and in this one."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pytest_corpus import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())")
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def called(*argv: object) -> Ended:
+    """The command in this process; an argument that argparse refuses ends it too."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = cli.main([str(part) for part in argv])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a command, which finds this checkout wherever it runs."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    return {**os.environ, "PYTHONPATH": path, **more}
+
+
+def ran(*argv: object, command: tuple[str, ...] = COMMAND, stdin: bytes = b"", cwd: Any = None, **env: str) -> Ended:
+    """The command in a process of its own."""
+    done = subprocess.run(
+        [*command, *map(str, argv)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env=environment(**env),
+        timeout=120,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,0 +1,177 @@
+"""What all commands share: pipes, terminals, stdout that is full, start-up."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_runs import COMMAND, called, environment, ran
+
+from pytest_corpus import resources
+from pytest_corpus.commands import COMMANDS
+from pytest_corpus.commands._console import size, table
+from pytest_corpus.spec.requirements import catalogue
+
+GOLDEN = resources.folder("golden")
+HEAVY = ("pytest", "_pytest", "pluggy", "jsonschema", "jsonschema_rs", "referencing", "hypothesis", "orjson")
+posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal or shell")
+
+
+@pytest.mark.parametrize("argv", [[], ["schema"], ["stream"]])
+def test_without_a_command_the_help_is_shown(argv: list[str]) -> None:
+    """What is only half a command line shows what there is, on stderr, and ends with 2."""
+    ended = called(*argv)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"usage: {' '.join(['pytest-corpus', *argv])}")
+    assert "-h, --help" in ended.err
+
+
+def test_help_names_every_command() -> None:
+    """`--help` has a line for each command, in order, and loads nothing heavy."""
+    ended = called("--help")
+    shown = [line.split()[0] for line in ended.out.splitlines() if line.startswith("    ") and line.split()]
+    assert (ended.code, shown) == (0, list(COMMANDS))
+    for name in COMMANDS:
+        assert called(name, "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--help"],
+        ["list"],
+        ["explain", "LLM-STREAM-1"],
+        ["schema", "list"],
+        ["schema", "stats"],
+        ["verify", "--help"],
+        ["stream", "check", "--help"],
+    ],
+)
+def test_light_commands_load_nothing_heavy(argv: list[str]) -> None:
+    """What only prints starts without pytest, hypothesis, a schema library or a suite."""
+    code = (
+        "import sys\nfrom pytest_corpus.cli import main\ntry: main()\n"
+        "except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+    )
+    loaded = set(ran(*argv, command=(sys.executable, "-c", code)).err.split())
+    assert "pytest_corpus.cli" in loaded
+    assert not loaded.intersection(HEAVY)
+    assert not [name for name in loaded if name.startswith("pytest_corpus.suites")]
+
+
+def test_the_catalogue_as_json() -> None:
+    """`list` and `explain` give machines each entry with all of its parts."""
+    shown = json.loads(called("list", "--format", "json").out)["requirements"]
+    assert [entry["id"] for entry in shown] == list(catalogue())
+    for entry in shown[:5]:
+        assert json.loads(called("explain", entry["id"].lower(), "--format", "json").out) == entry
+        wanted = catalogue()[entry["id"]]
+        assert (entry["level"], entry["text"], entry["source"]) == (wanted.level, wanted.text, list(wanted.source))
+
+
+@posix
+@pytest.mark.parametrize("argv", ["schema validate -", "stream check - --component llm"])
+def test_a_stdin_that_is_closed(argv: str) -> None:
+    """A command that is to read from a closed stdin says so in one line."""
+    script = f'"$0" -c "import sys; from pytest_corpus.cli import main; sys.exit(main())" {argv} <&-'
+    ended = ran(command=("/bin/sh", "-c", script, sys.executable))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "stdin: is closed" in ended.err
+
+
+@posix
+@pytest.mark.parametrize("argv", [["list"], ["schema", "list", "--format", "json"], ["schema", "stats"]])
+def test_a_reader_that_leaves(argv: list[str]) -> None:
+    """Where the reader of a pipe goes away, the command ends with 141 and says nothing."""
+    with subprocess.Popen(
+        [*COMMAND, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+        process.wait(timeout=30)
+    assert (process.returncode, said) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_disk_that_is_full() -> None:
+    """Output that cannot be written is one line and 2, never a result that looks whole."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "list"], stdout=full, stderr=subprocess.PIPE, env=environment(), timeout=60, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"pytest-corpus: the output cannot be written: No space left on device\n"
+
+
+def test_an_encoding_that_lacks_letters() -> None:
+    """A terminal in ASCII gets escapes instead of a traceback."""
+    ended = ran("stream", "check", "--component", "llm", "gr\u00fcn.ndjson", PYTHONIOENCODING="ascii")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "gr\\xfcn.ndjson: there is no such file" in ended.err
+    assert ran("list", PYTHONIOENCODING="ascii").code == 0
+
+
+def on_a_terminal(*argv: object, **env: str) -> tuple[int, str]:
+    """A command with a terminal of 80 columns for stdout and stderr: its exit code and what came."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *map(str, argv)], stdin=theirs, stdout=theirs, stderr=theirs, env=environment(**env)
+    ) as process:
+        os.close(theirs)
+        came = b""
+        while True:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:  # Linux: nobody holds the other end any more
+                break
+            if not data:
+                break
+            came += data
+    os.close(ours)
+    return process.returncode, came.decode()
+
+
+@posix
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["schema", "validate", GOLDEN],
+        ["stream", "check", "--component", "llm", GOLDEN / "llm/llm_stream.ndjson"],
+    ],
+)
+def test_progress_is_for_terminals(argv: list[object]) -> None:
+    """On a terminal a line says how far it is, and is gone in the end; in a pipe there is none."""
+    code, came = on_a_terminal(*argv, COLUMNS="80")
+    assert code == 0
+    progress, _, result = came.rpartition("\r ")[2].partition("\r")
+    assert " of " in came
+    assert "%)" in came
+    assert progress.strip() == ""
+    assert result.endswith("\r\n")
+    assert all(len(line) < 80 for line in came.rpartition("\r ")[0].split("\r"))
+    piped = ran(*argv)
+    assert (piped.code, piped.err) == (0, "")
+    assert "\r" not in piped.out
+
+
+@posix
+def test_colours_are_for_terminals() -> None:
+    """The word that counts is coloured on a terminal, unless NO_COLOR or a dumb terminal says otherwise."""
+    argv = ("schema", "validate", GOLDEN / "llm/llm_complete_request.json")
+    assert "\x1b[32mvalid\x1b[0m" in on_a_terminal(*argv, TERM="xterm")[1]
+    assert "\x1b" not in on_a_terminal(*argv, TERM="xterm", NO_COLOR="1")[1]
+    assert "\x1b" not in on_a_terminal(*argv, TERM="dumb")[1]
+    assert "\x1b" not in ran(*argv, TERM="xterm").out
+
+
+def test_tables_and_sizes() -> None:
+    """Columns are aligned, numbers to the right, and no line ends in blanks; sizes are in binary units."""
+    assert table([("a", "bb", ""), ("ccc", "d", "e")], right=(1,)) == ["a    bb", "ccc   d  e"]
+    assert [size(number) for number in (1, 1024, 3 << 20, 5 << 30)] == ["1 bytes", "1.0 KiB", "3.0 MiB", "5.0 GiB"]

@@ -1,0 +1,181 @@
+"""`pytest-corpus verify`: the suite in one command, whatever the folder holds (SPECIFICATION 17.3.1)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from cli_runs import COMMAND, called, environment, ran
+
+from pytest_corpus.commands import verify
+
+ONE = ("--", "-q", "--corpus-requirement=COM-CAP-1")
+ADAPTERS = """
+import pytest_corpus.reference
+
+
+class Silent:
+    async def handle(self, envelope):
+        return {"ok": True, "code": "OK", "ms": 1.0, "result": []}
+
+
+def sound(metrics=None, provider=None, component=None):
+    return pytest_corpus.reference.all(metrics=metrics, provider=provider)
+
+
+def broken():
+    return {"llm": Silent()}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project with adapters, and with settings and tests that would bring pytest down."""
+    (tmp_path / "mine.py").write_text(ADAPTERS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    (tmp_path / "conftest.py").write_text("raise RuntimeError('this conftest.py was loaded')\n")
+    (tmp_path / "test_own.py").write_text("def test_own():\n    assert False\n")
+    return tmp_path
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    """Without an adapter the embedded ones are verified, which is said, and nothing is left in the folder."""
+    ended = ran("verify", *ONE, cwd=tmp_path)
+    assert ended.code == 0, ended.out
+    assert "no --adapter is given" in ended.err
+    assert "adapter pytest_corpus.reference:all" in ended.out
+    for component in ("llm", "vector", "embedding", "graph"):
+        assert f"  {component}: " in ended.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_project_is_left_out(folder: Path) -> None:
+    """Settings, conftest.py and tests of the current folder do not run; an adapter in it is found."""
+    ended = ran("verify", "--adapter", "mine:sound", "-p", "llm", *ONE, cwd=folder)
+    assert ended.code == 0, ended.out + ended.err
+    assert "no --adapter" not in ended.err
+    assert "test_own" not in ended.out
+    assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
+        "mine.py",
+        "pytest.ini",
+        "conftest.py",
+        "test_own.py",
+    }
+
+
+def test_violations(folder: Path) -> None:
+    """A violated MUST ends with 1, and what failed has an id without a folder in it."""
+    ended = ran("verify", "--adapter", "mine:broken", *ONE, cwd=folder)
+    assert ended.code == 1
+    assert "\nFAILED corpus/llm/test_capabilities_shape.py::" in ended.out
+
+
+@pytest.mark.parametrize(
+    "given", [("-p", "llm", "-p", "vector"), ("-p", "llm,vector"), ("--protocol=LLM", "-pvector", "-p", "llm")]
+)
+def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-p` may be repeated, take several with commas, in any case; each is verified once."""
+    asked: list[list[str]] = []
+    monkeypatch.setattr(verify, "_pytest", lambda told, *_: asked.append(told) or 0)
+    assert called("verify", *given).code == 0
+    assert "--corpus-components=llm,vector" in asked[0]
+
+
+def test_only_what_is_named_is_verified(tmp_path: Path) -> None:
+    """The attestations, as JSON, have the components that were named and no other."""
+    ended = ran("verify", "--format", "json", "-p", "llm", "-p", "vector", *ONE, cwd=tmp_path)
+    shown = json.loads(ended.out)
+    (attestation,) = shown["attestations"]
+    assert set(attestation["components"]) == {"llm", "vector"}
+    assert (ended.code, shown["exit_code"]) == (0, 0)
+
+
+def test_a_component_that_does_not_answer(folder: Path) -> None:
+    """A component that is asked for and does not answer is a violation, not a pass."""
+    (folder / "mine.py").write_text(ADAPTERS + "\n\ndef one():\n    return {'llm': sound()['llm']}\n")
+    assert ran("verify", "--adapter=mine:one", "-p", "graph", *ONE, cwd=folder).code == 1
+
+
+def test_several_adapters(folder: Path) -> None:
+    """Each adapter has its own attestation; the worst of them decides."""
+    ended = ran(
+        *("verify", "--format=json", "--adapter", "a=mine:sound", "--adapter", "b=mine:broken", "-p", "llm"),
+        *("--report", "x.json", *ONE),
+        cwd=folder,
+    )
+    shown = json.loads(ended.out)
+    assert (ended.code, shown["exit_code"]) == (1, 1)
+    assert [attestation["adapter"]["name"] for attestation in shown["attestations"]] == ["a", "b"]
+    assert json.loads((folder / "x.a.json").read_bytes()) == shown["attestations"][0]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["-p", "vectr"], "there is no component 'vectr'; did you mean vector? There are llm, vector"),
+        (["-p", ""], "there is no component ''"),
+        (["-p", "x\x1b[2J"], "there is no component"),
+        (["llm"], "name a component with -p: -p llm"),
+        (["--", "graph"], "name a component with -p: -p graph"),
+    ],
+)
+def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
+    """A name with a slip ends with 2 and the nearest, before anything runs."""
+    ended = called("verify", *argv)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert said in ended.err
+    assert "\x1b" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--adapter", "nope:factory"], "there is no module 'nope'"),
+        (["--adapter", "mine:sound", "--report", "no/x.json"], "there is no folder"),
+        (["--adapter", "mine:sound", "-p", "llm", "--", "-q", "-m", "llm and vector"], "no conformance test ran"),
+        (["--adapter", "mine:sound", "--", "--no-such-option"], "unrecognized arguments"),
+    ],
+)
+def test_what_cannot_be_verified_ends_with_2(argv: list[str], said: str, folder: Path) -> None:
+    """What pytest calls a usage error, and a run of no test, is 2: nothing was verified."""
+    ended = ran("verify", *argv, cwd=folder)
+    assert ended.code == 2, ended.out
+    assert said in ended.out + ended.err
+    assert "Traceback" not in ended.out + ended.err
+
+
+def test_an_attestation_is_written_where_it_was_asked_for(folder: Path) -> None:
+    """`--report` is relative to the current folder."""
+    ended = ran("verify", "--adapter", "mine:sound", "-p", "llm", "--report", "here.json", *ONE, cwd=folder)
+    assert ended.code == 0
+    assert json.loads((folder / "here.json").read_bytes())["adapter"]["name"] == "mine:sound"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs process groups")
+def test_ctrl_c(tmp_path: Path) -> None:
+    """Ctrl-C ends pytest in its own way, without a traceback of ours, and the command with 130."""
+    (tmp_path / "slow.py").write_text(
+        "import asyncio\n\n\nclass Slow:\n    async def handle(self, envelope):\n"
+        "        print('reached', flush=True)\n        await asyncio.sleep(20)\n\n\ndef factory():\n    return Slow()\n"
+    )
+    with subprocess.Popen(
+        [*COMMAND, "verify", "--adapter=slow:factory", "-p", "llm", "--", "-s"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=tmp_path,
+        env=environment(PYTHONUNBUFFERED="1"),
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        while b"reached" not in process.stdout.readline():
+            assert process.poll() is None
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 130, said
+    assert "commands/verify.py" not in said
