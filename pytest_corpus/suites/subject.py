@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
@@ -16,6 +16,8 @@ from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
+
+Own = TypeVar("Own", bound="Subject")
 
 HOUR_MS = 3_600_000
 
@@ -312,7 +314,7 @@ class Subject:
 
     # -- the provider ----------------------------------------------------------------------------------
 
-    def fresh(self) -> Subject:
+    def fresh(self: Own) -> Own:
         """The same component of another instance, for a test that breaks things; closed after the test."""
         client = self.client.fresh()
         if client is not self.client:

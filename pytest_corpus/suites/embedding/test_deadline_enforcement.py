@@ -8,18 +8,18 @@ import pytest
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.deadlines import (
-    BUDGET_MS,
-    LIMIT_S,
     Deadlines,
     StreamDeadlines,
     expired,
     heeded,
     in_time,
+    out_of_time,
     repeatedly,
 )
 from pytest_corpus.suites.embedding.batches import class_of, failures_of
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.reply import Reply
 
 
 class TestDeadlines(Deadlines):
@@ -40,13 +40,14 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 
 def hung(embedding: Embedding) -> None:
     """A batch whose provider never answers."""
-    fresh = embedding.fresh()
-    texts = [fresh.unique() for _ in range(embedding.room(3))]
-    plan = fresh.plan("hang", "embed_batch")
-    args = {**fresh.minimal("embed_batch"), "texts": texts}
-    reply = fresh.call("embed_batch", args, {"deadline_ms": fresh.in_ms(BUDGET_MS)}, limit_s=LIMIT_S)
-    fresh.fired(plan)
-    in_time(reply)
+
+    def call(fresh: Embedding, ctx: dict[str, int], limit_s: float) -> Reply:
+        texts = [fresh.unique() for _ in range(embedding.room(3))]
+        return fresh.call("embed_batch", {**fresh.minimal("embed_batch"), "texts": texts}, ctx, limit_s=limit_s)
+
+    planned, reply, budget_ms = out_of_time(embedding, lambda fresh: fresh.plan("hang", "embed_batch"), call)
+    embedding.fired(planned)
+    in_time(reply, budget_ms)
     reported = [class_of(failure) for failure in failures_of(reply.result)]
     if reported and set(reported) == {"DeadlineExceeded"}:
         return

@@ -74,7 +74,7 @@ class Vector(VectorRequests):
         place.put(*items)
         return place
 
-    def fresh(self) -> Subject:
+    def fresh(self) -> Vector:
         """Another instance, which shares the names of places but not what is in them."""
         shared = (self.home, self.scratch, self.settled, self.dimensions, self.namespaces)
         other = super().fresh()
