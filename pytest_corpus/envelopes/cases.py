@@ -1,0 +1,147 @@
+"""The cases of request validation (SCHEMA 8.2): one for each operation, and envelopes that must be refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.envelopes.arguments import ArgsValidator
+from pytest_corpus.envelopes.metrics import ValidationMetrics
+from pytest_corpus.envelopes.pipeline import Validator, validate_wire_envelope
+from pytest_corpus.spec.operations import COMPONENTS, OPERATIONS, Operation
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
+
+
+@dataclass(frozen=True)
+class WireRequestCase:
+    """What a request builder is held against.
+
+    Attributes:
+        id: unique, e.g. ``llm.complete.basic``.
+        op: the operation that must be named.
+        build_method: the builder, e.g. ``build_complete_request``; see also `qualified_method`.
+        schema_id: ``$id`` of the schema of the envelope.
+        component: the component of the operation.
+        schema_versions: the schema versions of which one must accept the envelope.
+        args_validator: what checks the arguments.
+        tags: ``core`` for what every adapter must offer, the component, ``streaming``, ``mutating``.
+    """
+
+    id: str
+    op: str
+    build_method: str
+    schema_id: str
+    component: str
+    schema_versions: tuple[str, ...] = EDITIONS
+    args_validator: Validator | None = None
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("schema_versions", "tags"):  # so that lists may be given
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def qualified_method(self) -> str:
+        """The builder by the name that says the component too, e.g. ``build_llm_complete_request``."""
+        return f"build_{self.component}_{self.op.partition('.')[2]}_request"
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether operations of several components have a builder of this name."""
+        return sum(case.build_method == self.build_method for case in CASES) > 1
+
+
+def _basic(operation: Operation) -> WireRequestCase:
+    kinds = {"core": not operation.capability, operation.component: True}
+    kinds |= {"streaming": operation.streaming, "mutating": operation.mutating}
+    return WireRequestCase(
+        id=f"{operation.op}.basic",
+        op=operation.op,
+        build_method=f"build_{operation.name}_request",
+        schema_id=BASE_URI + BY_NAME[f"{operation.component}.envelope.request"].files[0],
+        component=operation.component,
+        args_validator=ArgsValidator(operation.op),
+        tags=tuple(kind for kind, holds in kinds.items() if holds),
+    )
+
+
+CASES = tuple(_basic(operation) for operation in OPERATIONS)
+"""A case for each of the 33 operations, in the order of the operation table."""
+
+
+def cases(component: str | None = None, tag: str | None = None) -> tuple[WireRequestCase, ...]:
+    """The cases of a component, of a tag, of both, or all."""
+    return tuple(case for case in CASES if component in (None, case.component) and (tag is None or tag in case.tags))
+
+
+def case_of(op: str) -> WireRequestCase:
+    """The case of an operation.
+
+    Raises:
+        KeyError: there is no such operation.
+    """
+    for case in CASES:
+        if case.op == op:
+            return case
+    raise KeyError(op)
+
+
+def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:
+    """Hold an envelope against a case, and record how that went.
+
+    Raises:
+        WireValidationError
+    """
+    started = time.perf_counter()
+    try:
+        validate_wire_envelope(
+            envelope,
+            case.op,
+            case.schema_id,
+            case.component,
+            case.args_validator,
+            case.id,
+            case.schema_versions,
+        )
+    except Exception as error:
+        if metrics is not None:
+            metrics.record_failure(case.id, error, time.perf_counter() - started)
+        raise
+    if metrics is not None:
+        metrics.record_success(case.id, time.perf_counter() - started)
+
+
+def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., Any] | None:
+    """The builder of a case that an object offers, or None.
+
+    `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
+    `qualified_method` or `build_method`. Where a shorter name is shared by components (`build_health_request`), it
+    counts only where it is clear whose it is: in a mapping, and where all other builders of the object are of one
+    component.
+    """
+    holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
+    if holder is None:
+        return None
+    name = case.qualified_method
+    if getattr(holder, name, None) is None and (isinstance(adapter, Mapping) or not is_unclear(holder, case)):
+        name = case.build_method
+    found = getattr(holder, name, None)
+    return found if callable(found) else None
+
+
+def is_unclear(holder: Any, case: WireRequestCase) -> bool:
+    """Whether the shorter name of a case's builder could mean an operation of another component of an object."""
+    return case.is_ambiguous and components_of(holder) != (case.component,)
+
+
+def components_of(holder: Any) -> tuple[str, ...]:
+    """The components of which an object has builders whose name says so."""
+    clear = {
+        case.component
+        for case in CASES
+        for name in (case.qualified_method, *(() if case.is_ambiguous else (case.build_method,)))
+        if getattr(holder, name, None) is not None
+    }
+    return tuple(component for component in COMPONENTS if component in clear)
