@@ -10,13 +10,20 @@ Whatever an envelope is, nothing but a `WireValidationError` is raised, and its 
 
 from __future__ import annotations
 
-from pytest_corpus.envelopes.arguments import ArgsValidator, validate_request_schema, validate_rules
+from pytest_corpus.envelopes.arguments import (
+    ArgsValidator,
+    replaced_keys,
+    request_editions,
+    validate_request_schema,
+    validate_rules,
+)
 from pytest_corpus.envelopes.cases import (
     CASES,
     WireRequestCase,
     case_of,
     cases,
     get_adapter_builder,
+    is_unclear,
     validate_case,
 )
 from pytest_corpus.envelopes.codes import validation_error
@@ -44,7 +51,7 @@ from pytest_corpus.envelopes.pipeline import (
     validate_schema,
     validate_wire_envelope,
 )
-from pytest_corpus.envelopes.roundtrip import json_roundtrip
+from pytest_corpus.envelopes.roundtrip import json_roundtrip, top_level
 from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, VALIDATION_ERROR_CODES
 
 __all__ = [
@@ -70,7 +77,11 @@ __all__ = [
     "case_of",
     "cases",
     "get_adapter_builder",
+    "is_unclear",
     "json_roundtrip",
+    "replaced_keys",
+    "request_editions",
+    "top_level",
     "validate_args_for_operation",
     "validate_case",
     "validate_ctx_field",

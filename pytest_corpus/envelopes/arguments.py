@@ -97,7 +97,7 @@ def _problems(op: str, args: dict[str, Any], edition: str) -> list[Problem]:
 
 
 @singledispatch
-def _faults(rule: Rule, args: dict[str, Any]) -> Iterator[_Fault]:
+def _faults(rule: Rule, _: dict[str, Any]) -> Iterator[_Fault]:
     raise TypeError(f"no reading of a {type(rule).__name__}")
 
 

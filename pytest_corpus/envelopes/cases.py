@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_corpus.envelopes.arguments import ArgsValidator
@@ -41,6 +41,13 @@ class WireRequestCase:
     def __post_init__(self) -> None:
         for name in ("schema_versions", "tags"):  # so that lists may be given
             object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def accepting(self, schema_versions: tuple[str, ...]) -> WireRequestCase:
+        """The same case with other schema versions, of the arguments too."""
+        validator = self.args_validator
+        if isinstance(validator, ArgsValidator):
+            validator = replace(validator, schema_versions=schema_versions)
+        return replace(self, schema_versions=schema_versions, args_validator=validator)
 
     @property
     def qualified_method(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.adapters import Adapter
-from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.suites import chapters_of
 
 OWNER = pytest.StashKey[tuple[Adapter, str]]()
 """On a conformance item: the adapter and the component that it tests."""
@@ -40,7 +40,7 @@ class Below(pytest.Collector):
 def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
     """The chapters of all components of an adapter, in their order."""
     for component in adapter.components:
-        for name in CHAPTERS[component]:
+        for name in chapters_of(component):
             spec = find_spec(f"pytest_corpus.suites.{component}.{name}")
             assert spec is not None
             assert spec.origin is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.reports.ledger import Finding
+from pytest_corpus.reports.ledger import Finding, Ledger
 from pytest_corpus.spec.requirements import catalogue
 
 LONGEST_STRING = 60
@@ -68,6 +68,16 @@ def sent(exchange: Exchange) -> str:
         text = text.replace(secret, "***")
     door = "handle_stream" if exchange.streaming else "handle"
     return f"{door} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
+
+
+def offered(ledger: Ledger) -> str:
+    """How many of the request builders a client library offers, and which not; empty of an adapter."""
+    asked = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
+    lacking = [record.test.partition("[")[2].rstrip("]") for record in asked if record.outcome == "not_applicable"]
+    if not asked:
+        return ""
+    said = f"{ledger.adapter}: {len(asked) - len(lacking)} of {len(asked)} request builders are offered"
+    return f"{said}; not: {', '.join(sorted(lacking))}" if lacking else said
 
 
 def printable(text: str) -> str:

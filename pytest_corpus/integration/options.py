@@ -25,6 +25,7 @@ class Options:
     """How this run was asked to be."""
 
     adapters: tuple[str, ...]
+    clients: tuple[str, ...]
     components: tuple[str, ...]
     globs: tuple[str, ...]
     level: str
@@ -47,6 +48,7 @@ def read(config: pytest.Config) -> Options:
     """
     return Options(
         adapters=tuple(_several(config, "adapter")),
+        clients=tuple(_several(config, "client")),
         components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_corpus import resources, suites
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.errors import BEGINNINGS, DeclarationError
 from pytest_corpus.adapter.factory import described, split_label
 from pytest_corpus.integration import collect, messages, options
 from pytest_corpus.integration.adapters import Adapter, Adapters
@@ -22,7 +22,7 @@ from pytest_corpus.integration.conclude import Conclusion
 from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.run import Trial
 from pytest_corpus.reports.ledger import Ledger, TestRecord
-from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.requirements import applicable, catalogue
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Violation
 
@@ -70,6 +70,9 @@ class Conformance:
         for declared in self.options.adapters:
             label, spec = split_label(declared)
             self._by_option.append(self._declare(spec, spec, label or spec))
+        for declared in self.options.clients:
+            label, spec = split_label(declared)
+            self._by_option.append(self._declare_client(spec, label or spec))
         for path in self._conftests():
             self._at_conftest(path)
         for adapter in self.adapters.known.values():
@@ -117,9 +120,15 @@ class Conformance:
         except DeclarationError as error:
             raise self._usage(error) from None
 
+    def _declare_client(self, declared: str, label: str) -> Adapter:
+        try:
+            return self.adapters.declare_client(declared, label)
+        except DeclarationError as error:
+            raise self._usage(error) from None
+
     def _open(self, adapter: Adapter) -> Adapter:
         if self.config.option.collectonly:
-            adapter.components = self.options.components or tuple(suites.CHAPTERS)
+            adapter.components = adapter.components or self.options.components or tuple(suites.CHAPTERS)
             return adapter
         try:
             return self.adapters.open(adapter)
@@ -144,7 +153,7 @@ class Conformance:
     def client(self, node: Any) -> AdapterClient:
         """The open adapter that a test speaks to: its own in the suite, else the only one declared."""
         own = collect.owner(node) if isinstance(node, pytest.Item) else None
-        known = list(self.adapters.known.values())
+        known = [adapter for adapter in self.adapters.known.values() if adapter.library is None]
         if own is None and len(known) != 1:
             many = f"{len(known)} adapters are declared" if known else "no adapter is declared"
             pytest.fail(f"corpus_adapter: {many}; declare one with --corpus-adapter=module:factory", pytrace=False)
@@ -207,7 +216,7 @@ class Conformance:
             adapter.left_out = self._left_out(adapter)
             tests = {name.partition("/")[2].partition("::")[0] for name in adapter.ledger.expected}
             whole = {
-                f"{component}/{name}.py" for component in adapter.components for name in suites.CHAPTERS[component]
+                f"{component}/{name}.py" for component in adapter.components for name in suites.chapters_of(component)
             }
             if self._names_tests() or (tests and tests != whole):
                 adapter.ledger.cut_short("single chapters or tests were named on the command line")
@@ -300,7 +309,7 @@ class Conformance:
         own = collect.owner(item)
         assert own is not None
         if own[0] in self._by_option:
-            spec = shlex.quote(f"--corpus-adapter={own[0].declaration.declared}")
+            spec = shlex.quote(f"{own[0].option}={own[0].declaration.declared}")
             return f"pytest {spec} --corpus-requirement={{id}}"
         return f"pytest {shlex.quote(item.nodeid)}"
 
@@ -332,7 +341,7 @@ class Conformance:
         return known.ledger
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed and "corpus adapter '" in str(report.longrepr):
+        if report.failed and any(beginning in str(report.longrepr) for beginning in BEGINNINGS):
             self.usage_error = True
 
     @pytest.hookimpl(optionalhook=True)
@@ -365,11 +374,11 @@ class Conformance:
         if self.usage_error:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             return
-        chosen = [adapter.ledger for adapter in self.adapters.known.values() if not adapter.left_out]
+        chosen = [adapter for adapter in self.adapters.known.values() if not adapter.left_out]
         if not chosen and self.adapters.known:
             return
         self.conclusion = Conclusion(
-            chosen,
+            self._meant(chosen),
             self.options,
             self.started_at,
             time.monotonic() - self.started,
@@ -377,6 +386,15 @@ class Conformance:
         )
         self.conclusion.write()
         session.exitstatus = self.conclusion.exit_code(session.exitstatus)
+
+    def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
+        """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
+        meant = {
+            adapter.option
+            for adapter in chosen
+            if any(self.options.wants(entry.id) for name in adapter.ledger.components for entry in applicable(name))
+        }
+        return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
 
     def _tell_controller(self, session: pytest.Session) -> None:
         output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]
@@ -394,10 +412,15 @@ class Conformance:
         )
 
     def pytest_report_header(self) -> list[str]:
-        return [f"corpus: {declared}" for declared in self.options.adapters] + [f"corpus seed: {self.options.seed}"]
+        adapters = [f"corpus: {declared}" for declared in self.options.adapters]
+        clients = [f"corpus client: {declared}" for declared in self.options.clients]
+        return [*adapters, *clients, f"corpus seed: {self.options.seed}"]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.conclusion is not None:
             terminalreporter.section("corpus conformance")
             for line in self.conclusion.lines():
                 terminalreporter.write_line(line)
+            for ledger in self.conclusion.ledgers:
+                if line := messages.offered(ledger):
+                    terminalreporter.write_line(line)

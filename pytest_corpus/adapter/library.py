@@ -1,0 +1,193 @@
+"""The client library under test: an object that builds requests, opened once, each builder called once."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.client import CLOSE_LIMIT_S
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.loop import LoopThread, TimeLimit
+from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.wire import CASES, WireRequestCase, get_adapter_builder, is_unclear
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a builder gave: an envelope, or why there is none (`fault`, without content)."""
+
+    envelope: Any = None
+    fault: str = ""
+
+
+class ClientLibrary:
+    """A declared client: an object with builders, a class or factory that makes one, or a mapping of those.
+
+    Builders may be coroutine functions; all run in one event loop, in a thread of its own.
+    """
+
+    def __init__(self, found: Any, declared: str, call_timeout: float = 30.0) -> None:
+        self.found, self.declared, self.call_timeout = found, declared, call_timeout
+        self.holder: Any = None
+        self._opened = factories.Opened()
+        self._loop: LoopThread | None = None
+        self._built: dict[str, Built] = {}
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    def open(self) -> ClientLibrary:
+        """Make the object that has the builders.
+
+        Raises:
+            DeclarationError: a factory raises or takes longer than the call limit, or what it returns makes no sense.
+        """
+        self._loop = LoopThread("corpus-client")
+        self._opened = factories.Opened()
+        try:
+            self.holder = self._loop.run(self._made(), self.call_timeout)
+        except TimeLimit:
+            self.close()
+            raise self._wrong(f"the factory takes longer than {self.call_timeout:g} s") from None
+        except DeclarationError as error:
+            error.kind = "client"
+            self.close()
+            raise
+        return self
+
+    @property
+    def is_open(self) -> bool:
+        """Whether builders can be called."""
+        return self._loop is not None
+
+    async def _made(self) -> Any:
+        found = self.found
+        if _is_factory(found):
+            if "component" in factories.asked_for(found, self.declared):
+                return await self._made_each(found)
+            found = await self._entered(found)
+        if not isinstance(found, Mapping):
+            return found
+        for name in found:
+            if name not in COMPONENTS:
+                raise self._wrong("the mapping has a key that is no component", f"use {', '.join(COMPONENTS)}")
+        if not found:
+            raise self._wrong("the mapping is empty")
+        return {name: await self._entered(part) if _is_factory(part) else part for name, part in found.items()}
+
+    async def _made_each(self, factory: Callable[..., Any]) -> dict[str, Any]:
+        """The clients of the components for which a factory makes one."""
+        made, refused = {}, []
+        for component in COMPONENTS:
+            try:
+                made[component] = await self._entered(partial(factory, component=component))
+            except DeclarationError as error:
+                refused.append(error)
+        if not made:
+            raise refused[0]
+        return made
+
+    async def _entered(self, factory: Callable[[], Any]) -> Any:
+        try:
+            return await factories.entered(factory(), self._opened)
+        except BaseException as error:
+            if factories.is_cancelled(error):
+                raise
+            raise self._wrong(f"the factory raises {factories.described(error)}") from error
+
+    def _wrong(self, fault: str, remedy: str = "") -> DeclarationError:
+        return DeclarationError(self.declared, fault, remedy, kind="client")
+
+    def close(self) -> list[str]:
+        """Close what a factory made and end the loop; what closing raised."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return []
+        try:
+            return loop.run(self._opened.close(), CLOSE_LIMIT_S)
+        except TimeLimit:
+            return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
+        except concurrent.futures.CancelledError:
+            return ["CancelledError"]
+        finally:
+            loop.stop()
+
+    # -- builders --------------------------------------------------------------------------------------
+
+    def name_of(self, case: WireRequestCase) -> str:
+        """The name under which a builder is there; empty where there is none."""
+        holder = self._holder(case)
+        names = (case.qualified_method, case.build_method)
+        return next((name for name in names if _attribute(holder, name) is not None), "")
+
+    def is_unclear(self, case: WireRequestCase) -> bool:
+        """Whether a builder is there only under a name that operations of several components share."""
+        clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
+        return not clear and is_unclear(self.holder, case)
+
+    def build(self, case: WireRequestCase) -> Built:
+        """What the builder of a case gives; it is called once in a run."""
+        if case.op not in self._built:
+            self._built[case.op] = self._call(case)
+        return self._built[case.op]
+
+    def _call(self, case: WireRequestCase) -> Built:
+        if self._loop is None or self._loop.blocked:
+            self.open()
+        assert self._loop is not None
+        try:
+            return self._loop.run(self._called(case), self.call_timeout)
+        except TimeLimit:
+            return Built(fault=f"has no end after {self.call_timeout:g} s")
+        except concurrent.futures.CancelledError:
+            return Built(fault="raises CancelledError")
+
+    async def _called(self, case: WireRequestCase) -> Built:
+        try:
+            builder = get_adapter_builder(self.holder, case)
+            if builder is None:
+                return Built(fault="cannot be called")
+            if missing := _required(builder):
+                return Built(fault=f"requires an argument {missing!r}")
+            made = builder()
+            return Built(await made if inspect.isawaitable(made) else made)
+        except BaseException as error:
+            if factories.is_cancelled(error):
+                raise
+            return Built(fault=f"raises {type(error).__name__}")
+
+    def _holder(self, case: WireRequestCase) -> Any:
+        return self.holder.get(case.component) if isinstance(self.holder, Mapping) else self.holder
+
+
+def _is_factory(found: Any) -> bool:
+    """Whether what was declared makes the object with the builders, and is not that object itself."""
+    return isinstance(found, type) or (callable(found) and not offers_any(found))
+
+
+def offers_any(holder: Any) -> bool:
+    """Whether an object has a builder of any operation."""
+    return any(_attribute(holder, name) is not None for c in CASES for name in (c.qualified_method, c.build_method))
+
+
+def _attribute(holder: Any, name: str) -> Any:
+    """An attribute of the client's, or None; one that raises is there, and says so when it is called."""
+    try:
+        return getattr(holder, name, None)
+    except Exception:  # noqa: BLE001 - a property of the client's may raise anything
+        return NotImplemented
+
+
+def _required(builder: Callable[..., Any]) -> str:
+    """The first parameter that a builder cannot do without; empty where there is none."""
+    try:
+        parameters = inspect.signature(builder).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    passed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = (each.name for each in parameters if each.default is each.empty and each.kind not in passed)
+    return next(needed, "")
