@@ -71,10 +71,10 @@ def sent(exchange: Exchange) -> str:
 
 
 def offered(ledger: Ledger) -> str:
-    """How many of the request builders a client library offers, and which not; empty of an adapter."""
+    """How many of the request builders a client library offers, and which not; empty for adapters and partial runs."""
     asked = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     lacking = [record.test.partition("[")[2].rstrip("]") for record in asked if record.outcome == "not_applicable"]
-    if not asked:
+    if not asked or ledger.gaps:
         return ""
     said = f"{ledger.adapter}: {len(asked) - len(lacking)} of {len(asked)} request builders are offered"
     return f"{said}; not: {', '.join(sorted(lacking))}" if lacking else said

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_corpus.reference.client import ReferenceClient
     from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
     from pytest_corpus.reference.foundation import Provider, ReferenceAdapter
     from pytest_corpus.reference.graph_adapter import ReferenceGraph
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
+    from pytest_corpus.reference.request_builders import ReferenceClient
     from pytest_corpus.reference.telemetry import MetricsSink
     from pytest_corpus.reference.vector_adapter import ReferenceVector
 
@@ -56,6 +56,6 @@ def all(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
 
 def client() -> ReferenceClient:
     """The reference client, which builds a request of every operation (SCHEMA 8.2)."""
-    from pytest_corpus.reference.client import ReferenceClient
+    from pytest_corpus.reference.request_builders import ReferenceClient
 
     return ReferenceClient()
