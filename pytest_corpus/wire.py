@@ -23,7 +23,7 @@ from pytest_corpus.envelopes.cases import (
     case_of,
     cases,
     get_adapter_builder,
-    is_unclear,
+    owners,
     validate_case,
 )
 from pytest_corpus.envelopes.codes import validation_error
@@ -77,8 +77,8 @@ __all__ = [
     "case_of",
     "cases",
     "get_adapter_builder",
-    "is_unclear",
     "json_roundtrip",
+    "owners",
     "replaced_keys",
     "request_editions",
     "top_level",

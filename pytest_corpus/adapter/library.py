@@ -14,7 +14,7 @@ from pytest_corpus.adapter.client import CLOSE_LIMIT_S
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 from pytest_corpus.spec.operations import COMPONENTS
-from pytest_corpus.wire import CASES, WireRequestCase, get_adapter_builder, is_unclear
+from pytest_corpus.wire import CASES, WireRequestCase, get_adapter_builder, owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +119,18 @@ class ClientLibrary:
     # -- builders --------------------------------------------------------------------------------------
 
     def name_of(self, case: WireRequestCase) -> str:
-        """The name under which a builder is there; empty where there is none."""
-        holder = self._holder(case)
-        names = (case.qualified_method, case.build_method)
-        return next((name for name in names if _attribute(holder, name) is not None), "")
+        """The name under which a builder of this operation, as far as that is clear, is there; empty for none."""
+        mapped = isinstance(self.holder, Mapping)
+        holder = self.holder.get(case.component) if mapped else self.holder
+        if _attribute(holder, case.qualified_method) is not None:
+            return case.qualified_method
+        there = _attribute(holder, case.build_method) is not None
+        return case.build_method if there and (mapped or case.component in owners(holder, case)) else ""
 
     def is_unclear(self, case: WireRequestCase) -> bool:
-        """Whether a builder is there only under a name that operations of several components share."""
+        """Whether a builder is there only under a name that could mean the operation of another component, too."""
         clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
-        return not clear and is_unclear(self.holder, case)
+        return not clear and owners(self.holder, case) != (case.component,)
 
     def build(self, case: WireRequestCase) -> Built:
         """What the builder of a case gives; it is called once in a run."""
@@ -159,9 +162,6 @@ class ClientLibrary:
             if factories.is_cancelled(error):
                 raise
             return Built(fault=f"raises {type(error).__name__}")
-
-    def _holder(self, case: WireRequestCase) -> Any:
-        return self.holder.get(case.component) if isinstance(self.holder, Mapping) else self.holder
 
 
 def _is_factory(found: Any) -> bool:

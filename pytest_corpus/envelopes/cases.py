@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from pytest_corpus.envelopes.arguments import ArgsValidator
 from pytest_corpus.envelopes.metrics import ValidationMetrics
 from pytest_corpus.envelopes.pipeline import Validator, validate_wire_envelope
-from pytest_corpus.spec.operations import COMPONENTS, OPERATIONS, Operation
+from pytest_corpus.spec.operations import OPERATIONS, Operation
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
 
 
@@ -53,11 +54,6 @@ class WireRequestCase:
     def qualified_method(self) -> str:
         """The builder by the name that says the component too, e.g. ``build_llm_complete_request``."""
         return f"build_{self.component}_{self.op.partition('.')[2]}_request"
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether operations of several components have a builder of this name."""
-        return sum(case.build_method == self.build_method for case in CASES) > 1
 
 
 def _basic(operation: Operation) -> WireRequestCase:
@@ -124,31 +120,37 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
     """The builder of a case that an object offers, or None.
 
     `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
-    `qualified_method` or `build_method`. Where a shorter name is shared by components (`build_health_request`), it
-    counts only where it is clear whose it is: in a mapping, and where all other builders of the object are of one
-    component.
+    `qualified_method` or `build_method`. Where components share the shorter name (`build_health_request`), it counts
+    where it is clear whose it is: in a mapping, and where `owners` leaves one component.
     """
     holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
-    if holder is None:
-        return None
     name = case.qualified_method
-    if getattr(holder, name, None) is None and (isinstance(adapter, Mapping) or not is_unclear(holder, case)):
+    if getattr(holder, name, None) is None and (
+        isinstance(adapter, Mapping) or owners(holder, case) == (case.component,)
+    ):
         name = case.build_method
     found = getattr(holder, name, None)
     return found if callable(found) else None
 
 
-def is_unclear(holder: Any, case: WireRequestCase) -> bool:
-    """Whether the shorter name of a case's builder could mean an operation of another component of an object."""
-    return case.is_ambiguous and components_of(holder) != (case.component,)
+def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
+    """The components whose operation the shorter name of a case's builder could mean in an object.
+
+    Of those that share the name, the ones that the object has other builders of; all, where it has none of any.
+    """
+    sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
+    if len(sharing) == 1:
+        return sharing
+    named = _components_of(holder)
+    return tuple(component for component in sharing if component in named) or sharing
 
 
-def components_of(holder: Any) -> tuple[str, ...]:
+def _components_of(holder: Any) -> set[str]:
     """The components of which an object has builders whose name says so."""
-    clear = {
+    counts = Counter(case.build_method for case in CASES)
+    return {
         case.component
         for case in CASES
-        for name in (case.qualified_method, *(() if case.is_ambiguous else (case.build_method,)))
+        for name in (case.qualified_method, *([case.build_method] if counts[case.build_method] == 1 else []))
         if getattr(holder, name, None) is not None
     }
-    return tuple(component for component in COMPONENTS if component in clear)
