@@ -13,8 +13,8 @@ from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.client import CLOSE_LIMIT_S
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
+from pytest_corpus.envelopes.cases import CASES, WireRequestCase, get_adapter_builder, has, owners
 from pytest_corpus.spec.operations import COMPONENTS
-from pytest_corpus.wire import CASES, WireRequestCase, get_adapter_builder, owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ class ClientLibrary:
         """The name under which a builder of this operation, as far as that is clear, is there; empty for none."""
         mapped = isinstance(self.holder, Mapping)
         holder = self.holder.get(case.component) if mapped else self.holder
-        if _attribute(holder, case.qualified_method) is not None:
+        if has(holder, case.qualified_method):
             return case.qualified_method
-        there = _attribute(holder, case.build_method) is not None
+        there = has(holder, case.build_method)
         return case.build_method if there and (mapped or case.component in owners(holder, case)) else ""
 
     def is_unclear(self, case: WireRequestCase) -> bool:
@@ -171,15 +171,7 @@ def _is_factory(found: Any) -> bool:
 
 def offers_any(holder: Any) -> bool:
     """Whether an object has a builder of any operation."""
-    return any(_attribute(holder, name) is not None for c in CASES for name in (c.qualified_method, c.build_method))
-
-
-def _attribute(holder: Any, name: str) -> Any:
-    """An attribute of the client's, or None; one that raises is there, and says so when it is called."""
-    try:
-        return getattr(holder, name, None)
-    except Exception:  # noqa: BLE001 - a property of the client's may raise anything
-        return NotImplemented
+    return any(has(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
 
 
 def _required(builder: Callable[..., Any]) -> str:

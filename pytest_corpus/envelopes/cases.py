@@ -125,9 +125,7 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
     """
     holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
     name = case.qualified_method
-    if getattr(holder, name, None) is None and (
-        isinstance(adapter, Mapping) or owners(holder, case) == (case.component,)
-    ):
+    if not has(holder, name) and (isinstance(adapter, Mapping) or owners(holder, case) == (case.component,)):
         name = case.build_method
     found = getattr(holder, name, None)
     return found if callable(found) else None
@@ -152,5 +150,13 @@ def _components_of(holder: Any) -> set[str]:
         case.component
         for case in CASES
         for name in (case.qualified_method, *([case.build_method] if counts[case.build_method] == 1 else []))
-        if getattr(holder, name, None) is not None
+        if has(holder, name)
     }
+
+
+def has(holder: Any, name: str) -> bool:
+    """Whether an attribute is there and not None; one that raises is there, and says so when it is used."""
+    try:
+        return getattr(holder, name, None) is not None
+    except Exception:  # noqa: BLE001 - a property of the client's may raise anything
+        return True

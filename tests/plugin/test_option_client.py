@@ -150,7 +150,11 @@ def test_what_is_not_offered_is_said_to_be(project: Project) -> None:
         "class Client:\n"
         "    build_complete_request = lambda self: whole().build_complete_request()\n"
         "    build_health_request = lambda self: whole().build_llm_health_request()\n"
+        "class Raising(Client):\n"
+        "    @property\n"
+        "    def build_stream_request(self): raise ValueError\n"
     )
+    assert "build_stream_request raises ValueError" in said(project.run("--corpus-client=mine:Raising"))
     result = project.run("--corpus-client=mine:Client", REPORT)
     assert (result.ret, project.report()["verdict"]) == (0, "conformant")
     outcomes = reported(project)["WIR-BUILD-1"][1]

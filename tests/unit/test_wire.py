@@ -554,6 +554,8 @@ def test_a_shared_name_counts_where_it_is_clear_whose_it_is() -> None:
     assert wire.get_adapter_builder(of_llm, HEALTH) is int
     assert wire.get_adapter_builder(of_llm, wire.case_of("graph.health")) is None
     assert wire.get_adapter_builder(of_two, HEALTH) is None
+    counting = build(count_tokens=int, complete=str, upsert=str)
+    assert wire.get_adapter_builder(counting, wire.case_of("llm.count_tokens")) is int
     mapping: Mapping[str, Any] = {"llm": alone}
     assert wire.get_adapter_builder(mapping, HEALTH) is int
     assert wire.get_adapter_builder(mapping, wire.case_of("graph.health")) is None
