@@ -22,7 +22,7 @@ MARKERS = (
     "vector: conformance tests of the Vector component",
     "embedding: conformance tests of the Embedding component",
     "graph: conformance tests of the Graph component",
-    "wire: conformance tests of envelopes and frames",
+    "wire: conformance tests of envelopes and frames, and of clients that build requests",
     "schema: conformance tests of schemas and goldens",
     "core: what every adapter of a component must do",
     "slow: takes noticeably longer than the other conformance tests",
@@ -50,6 +50,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"corpus_{name.replace('-', '_')}", text, type=ini, default=None)  # type: ignore[arg-type]
 
     both("adapter", "linelist", "adapter under test: module:factory or label=module:factory; repeatable",
+         action="append", metavar="SPEC")  # fmt: skip
+    both("client", "linelist", "client library that builds requests: module:attribute, perhaps label=module:attribute; "
+         "repeatable",
          action="append", metavar="SPEC")  # fmt: skip
     both("components", "string", "components to test, with commas; default: those that answer", metavar="NAMES")
     both("requirement", "string", "only requirements whose id matches one of these globs, with commas",
@@ -89,7 +92,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    if config.getoption("corpus_adapter") or config.getini("corpus_adapter"):
+    if any(config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client")):
         _conformance(config)
     elif config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Controller(config))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+BEGINNINGS = ("corpus adapter '", "corpus client '")
+"""How the text of a `DeclarationError` begins."""
+
 
 class DeclarationError(Exception):
-    """The declared adapter cannot be tested; `str()` names the declaration, the fault and the remedy."""
+    """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy."""
 
-    def __init__(self, declared: str, fault: str, remedy: str = "") -> None:
-        self.declared, self.fault, self.remedy = declared, fault, remedy
+    def __init__(self, declared: str, fault: str, remedy: str = "", *, kind: str = "adapter") -> None:
+        self.declared, self.fault, self.remedy, self.kind = declared, fault, remedy, kind
         super().__init__(declared, fault, remedy)
 
     def __str__(self) -> str:
-        said = f"corpus adapter {self.declared!r}: {self.fault}"
+        said = f"corpus {self.kind} {self.declared!r}: {self.fault}"
         return f"{said}; {self.remedy}" if self.remedy else said
 
 

@@ -33,6 +33,19 @@ def resolve(spec: str) -> Callable[..., Any]:
     Raises:
         DeclarationError: the spec is malformed, cannot be imported, or names nothing callable.
     """
+    found = find(spec)
+    if not callable(found):
+        path = spec.partition(":")[2]
+        raise DeclarationError(spec, f"{path!r} is a {type(found).__name__}, which cannot be called")
+    return found  # type: ignore[no-any-return]
+
+
+def find(spec: str) -> Any:
+    """The object that ``module:attr.attr`` names, as `resolve` finds it.
+
+    Raises:
+        DeclarationError: the spec is malformed, cannot be imported, or names nothing.
+    """
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
         raise DeclarationError(spec, "is no 'module:attribute'", "write it as mypkg.module:factory")
@@ -48,9 +61,7 @@ def resolve(spec: str) -> Callable[..., Any]:
         except AttributeError:
             known = [key for key in dir(found) if not key.startswith("_")]
             raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
-    if not callable(found):
-        raise DeclarationError(spec, f"{path!r} is a {type(found).__name__}, which cannot be called")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _import_fault(module_name: str, error: BaseException) -> str:
@@ -146,7 +157,7 @@ async def open_factory(
         DeclarationError: the factory raises, or what it returns is no adapter.
     """
     try:
-        made = await _entered(factory(**keywords), opened)
+        made = await entered(factory(**keywords), opened)
     except BaseException as error:
         if is_cancelled(error):
             raise
@@ -211,7 +222,7 @@ async def _first(made: Any) -> Any:
         return _some(NOTHING)
 
 
-async def _entered(made: Any, opened: Opened) -> Any:
+async def entered(made: Any, opened: Opened) -> Any:
     """Await, iterate or enter what a factory returned until there is an object, noting how to leave it."""
     if inspect.isawaitable(made):
         made = await made

@@ -12,29 +12,41 @@ from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.errors import DeclarationError, Withheld
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.integration.options import Options
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.spec.operations import COMPONENTS
-from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
 from pytest_corpus.suites.reply import Reply
-from pytest_corpus.suites.subject import Settings, Subject
+from pytest_corpus.suites.subject import Settings
+from pytest_corpus.suites.target import Target
+from pytest_corpus.suites.wire.target import ClientTarget
 
 
 @dataclass
 class Adapter:
-    """One declared adapter, its components, and what became of it."""
+    """One declared adapter, its components, and what became of it.
+
+    A client library is one, too: `library` is what it comes to, and ``wire`` stands in the place of its components.
+    """
 
     declaration: Declaration
     ledger: Ledger
     components: tuple[str, ...] = ()
     client: AdapterClient | None = None
-    subjects: dict[str, Subject] = field(default_factory=dict)
+    library: ClientLibrary | None = None
+    subjects: dict[str, Target] = field(default_factory=dict)
     left_out: bool = False
 
     @property
     def label(self) -> str:
         """How reports call the adapter."""
         return self.declaration.label
+
+    @property
+    def option(self) -> str:
+        """The option of the command line that declares it."""
+        return "--corpus-adapter" if self.library is None else "--corpus-client"
 
     @classmethod
     def remote(cls, label: str) -> Adapter:
@@ -74,12 +86,32 @@ class Adapters:
         self.known[label] = adapter
         return adapter
 
+    def declare_client(self, declared: str, label: str) -> Adapter:
+        """Note a client library under a label of its own.
+
+        Raises:
+            DeclarationError: it cannot be found, or the label is taken.
+        """
+        try:
+            found = factories.find(declared)
+            adapter = self.declare(lambda: found, declared, label)
+        except DeclarationError as error:
+            error.kind = "client"
+            raise
+        adapter.library = ClientLibrary(found, declared, self.options.call_timeout)
+        adapter.components = adapter.ledger.components = tuple(CLIENT_CHAPTERS)
+        return adapter
+
     def open(self, adapter: Adapter) -> Adapter:
         """Open an adapter and find out which components to test; a second call does nothing.
 
         Raises:
             DeclarationError: it cannot be opened, or answers for no component.
         """
+        if adapter.library is not None:
+            if not adapter.library.is_open:
+                adapter.library.open()
+            return adapter
         if adapter.client is not None:
             return adapter
         named = self.options.components
@@ -122,8 +154,10 @@ class Adapters:
             "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
         )
 
-    def subject(self, adapter: Adapter, component: str) -> Subject:
-        """One component of an open adapter, as the suites speak to it."""
+    def subject(self, adapter: Adapter, component: str) -> Target:
+        """One component of an open adapter, or an open client library, as the suites speak to it."""
+        if adapter.library is not None and component not in adapter.subjects:
+            adapter.subjects[component] = ClientTarget(adapter.library, self.options.edition)
         if component not in adapter.subjects:
             assert adapter.client is not None
             probe = importlib.import_module(f"pytest_corpus.suites.{component}.probe").PROBE
@@ -138,14 +172,15 @@ class Adapters:
         for adapter in self.known.values():
             raised += [f"{adapter.label}: tidying up raised {said}" for said in self._tidy(adapter)]
             client, adapter.client = adapter.client, None
-            if client is not None:
-                raised += [f"{adapter.label}: closing raised {said}" for said in client.close()]
+            for opened in (client, adapter.library):
+                if opened is not None:
+                    raised += [f"{adapter.label}: closing raised {said}" for said in opened.close()]
         return raised
 
     def _tidy(self, adapter: Adapter) -> Iterator[str]:
         while adapter.subjects:
             _, subject = adapter.subjects.popitem()
-            subject.client.forget()
+            subject.begin()
             try:
                 subject.tidy()
             except Withheld:

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.reports.ledger import ledger_key
-from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.suites import chapters_of
 
 REPETITION = "corpus_repetition"
 """The fixture in which a test's repetition travels."""
@@ -47,7 +47,7 @@ class Below(pytest.Collector):
 def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
     """The chapters of all components of an adapter, in their order."""
     for component in adapter.components:
-        for name in CHAPTERS[component]:
+        for name in chapters_of(component):
             spec = find_spec(f"pytest_corpus.suites.{component}.{name}")
             assert spec is not None
             assert spec.origin is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus._shown import printable as printable  # noqa: PLC0414  # others take it from here
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.reports.ledger import Finding
+from pytest_corpus.reports.ledger import Finding, Ledger
 from pytest_corpus.spec.requirements import catalogue
 
 LONGEST_STRING = 60
@@ -69,6 +69,17 @@ def sent(exchange: Exchange) -> str:
         text = text.replace(secret, "***")
     door = "handle_stream" if exchange.streaming else "handle"
     return f"{door} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
+
+
+def offered(ledger: Ledger) -> str:
+    """How many of the request builders a client library offers, and which not; empty for adapters and partial runs."""
+    found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
+    asked = {record.test for record in found}
+    lacking = {record.test.partition("[")[2].rstrip("]") for record in found if record.outcome == "not_applicable"}
+    if not asked or ledger.gaps:
+        return ""
+    said = f"{ledger.adapter}: {len(asked) - len(lacking)} of {len(asked)} request builders are offered"
+    return f"{said}; not: {', '.join(sorted(lacking))}" if lacking else said
 
 
 def _shortened(value: Any) -> Any:

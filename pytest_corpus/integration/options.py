@@ -30,6 +30,7 @@ class Options:
     """How this run was asked to be."""
 
     adapters: tuple[str, ...]
+    clients: tuple[str, ...]
     components: tuple[str, ...]
     globs: tuple[str, ...]
     level: str
@@ -71,6 +72,7 @@ def read(config: pytest.Config) -> Options:
     path, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
     return Options(
         adapters=tuple(_several(config, "adapter")),
+        clients=tuple(_several(config, "client")),
         components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",

@@ -20,6 +20,8 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import audit, editions
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.target import Target
+from pytest_corpus.suites.wire.target import ClientTarget
 
 HOOKS = ("metrics", "provider")
 
@@ -64,19 +66,20 @@ class Trial:
             duration_s=round(time.monotonic() - self.started, 4),
         )
 
-    def admitted(self, subject: Subject) -> bool:
+    def admitted(self, subject: Target) -> bool:
         """Whether what the test needs is there; where not, that is its outcome."""
         try:
-            gate(self.requirement, subject)
+            if isinstance(subject, Subject):
+                gate(self.requirement, subject)
         except Undecided as undecided:
             self._leave_open(undecided, subject)
             return False
         return True
 
     @contextmanager
-    def watched(self, subject: Subject) -> Iterator[None]:
+    def watched(self, subject: Target) -> Iterator[None]:
         """Turn however the body ends into an outcome, and audit every exchange it made."""
-        subject.client.forget()
+        subject.begin()
         try:
             yield
         except Undecided as undecided:
@@ -105,7 +108,7 @@ class Trial:
             self._audit(subject)
             subject.close_fresh()
 
-    def _leave_open(self, undecided: Undecided, subject: Subject) -> None:
+    def _leave_open(self, undecided: Undecided, subject: Target) -> None:
         """Note why there is no verdict; a test that is blocked by its own requirement has found its violation."""
         self.undecided = undecided
         self.outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
@@ -120,7 +123,7 @@ class Trial:
         """What findings are reported of."""
         return f"{self.adapter.label}/{self.component}"
 
-    def _cause(self, subject: Subject) -> Blocked | None:
+    def _cause(self, subject: Target) -> Blocked | None:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
             return subject.root_cause(self.requirement.id)
@@ -128,7 +131,7 @@ class Trial:
             return None
 
     @staticmethod
-    def _last(subject: Subject) -> Exchange | None:
+    def _last(subject: Target) -> Exchange | None:
         """The exchange that a test ended with: of the instance that it opened last."""
         return next((client.exchanges[-1] for client in reversed(subject.clients) if client.exchanges), None)
 
@@ -137,7 +140,11 @@ class Trial:
         self.reported.add((self._place, requirement))
         self.findings.append(Finding(requirement, violation.expected, violation.got[:200], violation.path[:100]))
 
-    def _audit(self, subject: Subject) -> None:
+    def _audit(self, subject: Target) -> None:
+        if isinstance(subject, ClientTarget):
+            self.editions &= subject.editions
+        if not isinstance(subject, Subject):
+            return
         for client in subject.clients:
             for exchange in client.exchanges:
                 self.editions &= editions(exchange)

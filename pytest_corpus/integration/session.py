@@ -15,7 +15,7 @@ import pytest
 
 from pytest_corpus import resources, suites
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.errors import BEGINNINGS, DeclarationError
 from pytest_corpus.adapter.factory import described, split_label
 from pytest_corpus.integration import collect, messages, options, progress, showing
 from pytest_corpus.integration.adapters import Adapter, Adapters
@@ -24,6 +24,7 @@ from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.run import Trial
 from pytest_corpus.integration.showing import PROPERTY
 from pytest_corpus.reports.ledger import Ledger, TestRecord
+from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Violation
 
@@ -69,6 +70,9 @@ class Conformance:
         for declared in self.options.adapters:
             label, spec = split_label(declared)
             self._by_option.append(self._declare(spec, spec, label or spec))
+        for declared in self.options.clients:
+            label, spec = split_label(declared)
+            self._by_option.append(self._declare_client(spec, label or spec))
         for path in self._conftests():
             self._at_conftest(path)
         for adapter in self.adapters.known.values():
@@ -116,9 +120,15 @@ class Conformance:
         except DeclarationError as error:
             raise self._usage(error) from None
 
+    def _declare_client(self, declared: str, label: str) -> Adapter:
+        try:
+            return self.adapters.declare_client(declared, label)
+        except DeclarationError as error:
+            raise self._usage(error) from None
+
     def _open(self, adapter: Adapter) -> Adapter:
         if self.config.option.collectonly:
-            adapter.components = self.options.components or tuple(suites.CHAPTERS)
+            adapter.components = adapter.components or self.options.components or tuple(suites.CHAPTERS)
             return adapter
         try:
             return self.adapters.open(adapter)
@@ -143,7 +153,7 @@ class Conformance:
     def client(self, node: Any) -> AdapterClient:
         """The open adapter that a test speaks to: its own in the suite, else the only one declared."""
         own = collect.owner(node) if isinstance(node, pytest.Item) else None
-        known = list(self.adapters.known.values())
+        known = [adapter for adapter in self.adapters.known.values() if adapter.library is None]
         if own is None and len(known) != 1:
             many = f"{len(known)} adapters are declared" if known else "no adapter is declared"
             pytest.fail(f"corpus_adapter: {many}; declare one with --corpus-adapter=module:factory", pytrace=False)
@@ -208,7 +218,7 @@ class Conformance:
             adapter.left_out = self._left_out(adapter)
             tests = {name.partition("/")[2].partition("::")[0] for name in adapter.ledger.expected}
             whole = {
-                f"{component}/{name}.py" for component in adapter.components for name in suites.CHAPTERS[component]
+                f"{component}/{name}.py" for component in adapter.components for name in suites.chapters_of(component)
             }
             if self._names_tests() or (tests and tests != whole):
                 adapter.ledger.cut_short("single chapters or tests were named on the command line")
@@ -290,7 +300,7 @@ class Conformance:
         assert own is not None
         seed = f" --corpus-seed={self.options.seed}" if self.options.seed else ""
         if own[0] in self._by_option:
-            spec = shlex.quote(f"--corpus-adapter={own[0].declaration.declared}")
+            spec = shlex.quote(f"{own[0].option}={own[0].declaration.declared}")
             return f"pytest {spec} --corpus-requirement={{id}}{seed}"
         return f"pytest {shlex.quote(item.nodeid)}{seed}"
 
@@ -317,7 +327,7 @@ class Conformance:
         return known.ledger
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed and "corpus adapter '" in str(report.longrepr):
+        if report.failed and any(beginning in str(report.longrepr) for beginning in BEGINNINGS):
             self.usage_error = True
 
     @pytest.hookimpl(optionalhook=True)
@@ -350,11 +360,11 @@ class Conformance:
         if self.usage_error:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             return
-        chosen = [adapter.ledger for adapter in self.adapters.known.values() if not adapter.left_out]
+        chosen = [adapter for adapter in self.adapters.known.values() if not adapter.left_out]
         if not chosen and self.adapters.known:
             return
         self.conclusion = Conclusion(
-            chosen,
+            self._meant(chosen),
             self.options,
             self.started_at,
             time.monotonic() - self.started,
@@ -363,6 +373,15 @@ class Conformance:
         self.conclusion.write()
         self.conclusion.draft()
         session.exitstatus = self.conclusion.exit_code(session.exitstatus)
+
+    def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
+        """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
+        meant = {
+            adapter.option
+            for adapter in chosen
+            if any(self.options.wants(entry.id) for name in adapter.ledger.components for entry in applicable(name))
+        }
+        return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
 
     def _tell_controller(self, session: pytest.Session) -> None:
         output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]
@@ -382,6 +401,7 @@ class Conformance:
     def pytest_report_header(self) -> list[str]:
         return [
             *(f"corpus: {declared}" for declared in self.options.adapters),
+            *(f"corpus client: {declared}" for declared in self.options.clients),
             f"corpus seed: {self.options.seed}, profile: {self.options.profile.name}",
             *progress.environment(os.environ),
             *(progress.snapshot(self.adapters.known.values()) if self._distributes() else ()),
@@ -396,3 +416,6 @@ class Conformance:
             hidden = progress.environment(os.environ) if self.config.get_verbosity() < 0 else []
             for line in [*self.conclusion.lines(), *hidden]:
                 terminalreporter.write_line(line)
+            for ledger in self.conclusion.ledgers:
+                if line := messages.offered(ledger):
+                    terminalreporter.write_line(line)

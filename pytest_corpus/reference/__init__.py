@@ -1,7 +1,7 @@
 """Embedded reference adapters: in memory, deterministic, conformant in every requirement.
 
 `pytest_corpus.reference:llm` and its siblings are factories for ``--corpus-adapter``, each of one component, and
-`pytest_corpus.reference:all` is one of all four.
+`pytest_corpus.reference:all` is one of all four. `pytest_corpus.reference:client` is one for ``--corpus-client``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from pytest_corpus.reference.foundation import Provider, ReferenceAdapter
     from pytest_corpus.reference.graph_adapter import ReferenceGraph
     from pytest_corpus.reference.llm_adapter import ReferenceLLM
+    from pytest_corpus.reference.request_builders import ReferenceClient
     from pytest_corpus.reference.telemetry import MetricsSink
     from pytest_corpus.reference.vector_adapter import ReferenceVector
 
-__all__ = ["all", "embedding", "graph", "llm", "vector"]
+__all__ = ["all", "client", "embedding", "graph", "llm", "vector"]
 
 
 def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
@@ -51,3 +52,10 @@ def all(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
     """The reference adapters of all components, by component."""
     factories = {"llm": llm, "vector": vector, "embedding": embedding, "graph": graph}
     return {component: factory(metrics, provider) for component, factory in factories.items()}
+
+
+def client() -> ReferenceClient:
+    """The reference client, which builds a request of every operation (SCHEMA 8.2)."""
+    from pytest_corpus.reference.request_builders import ReferenceClient
+
+    return ReferenceClient()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from pytest_corpus.spec.requirements import Requirement, catalogue, nearest
+from pytest_corpus.spec.requirements.wire import WIRE
 
 
 def listed() -> str:
@@ -40,5 +41,6 @@ def card(entry: Requirement) -> str:
         lines.append(f"  needs:      {', '.join(entry.needs)}")
     if entry.hint:
         lines.append(fill(entry.hint, 100, initial_indent="  hint:       ", subsequent_indent="              "))
-    lines.append(f"  run it:     pytest --corpus-adapter=... --corpus-requirement={entry.id}")
+    declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
+    lines.append(f"  run it:     pytest {declared} --corpus-requirement={entry.id}")
     return "\n".join(lines)

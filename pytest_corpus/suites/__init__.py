@@ -61,3 +61,11 @@ CHAPTERS = {
     ),
 }
 """The chapters of each component that has a suite, in the order in which they run: foundations first."""
+
+CLIENT_CHAPTERS = {"wire": ("test_request_builders",)}
+"""The chapters of a client library, which stands in the place of a component."""
+
+
+def chapters_of(component: str) -> tuple[str, ...]:
+    """The chapters of a component or of a client library."""
+    return {**CHAPTERS, **CLIENT_CHAPTERS}[component]

@@ -6,9 +6,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.target import Target
 
-SUBJECT = pytest.StashKey[Subject]()
-"""On a conformance item: the component under test."""
+SUBJECT = pytest.StashKey[Target]()
+"""On a conformance item: the component or client library under test."""
 
 
 @pytest.fixture

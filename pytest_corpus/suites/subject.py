@@ -73,6 +73,10 @@ class Subject:
         self._vain_waits, self._made = _Tally(), _Tally()
         self._fresh: list[AdapterClient] = []
 
+    def begin(self) -> None:
+        """Forget what the test before did."""
+        self.client.forget()
+
     # -- requests --------------------------------------------------------------------------------------
 
     def minimal(self, name: str) -> dict[str, Any]:

@@ -31,9 +31,10 @@ def catalogue() -> MappingProxyType[str, Requirement]:
         llm,
         vector,
         vector_state,
+        wire,
     )
 
-    modules = (common_wire, common_conduct, llm, vector, vector_state, embedding, graph, graph_wholes)
+    modules = (common_wire, common_conduct, llm, vector, vector_state, embedding, graph, graph_wholes, wire)
     entries = [entry for module in modules for entry in module.REQUIREMENTS]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):

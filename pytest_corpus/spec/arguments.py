@@ -1,0 +1,112 @@
+"""What the documents ask of the arguments of a request beyond the envelope's schema, which leaves `args` open.
+
+Null counts as absent everywhere: edition 1.1.0 allows it wherever a key is optional.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """At least one of these keys is given; `source` is the document and section that asks for it."""
+
+    keys: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A number from `low` to `high`, both included unless `above` leaves `low` out; None: no upper end."""
+
+    key: str
+    low: float
+    high: float | None
+    source: str
+    above: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A string that is one of a few; a key of the path that is ``*`` stands for each item of an array."""
+
+    path: tuple[str, ...]
+    choices: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """An array of numbers, finite and at least one; the path is read as that of a `Choice`."""
+
+    path: tuple[str, ...]
+    source: str
+
+
+Rule = OneOf | Within | Choice | Numbers
+
+_FINITE = "SCHEMA 6.3, SPECIFICATION 4.1, 17.2"
+_DELETE = "SPECIFICATION 9.2, R42"
+_EMBED = "SPECIFICATION 10.3"
+
+
+def _chat(source: str) -> tuple[Rule, ...]:
+    sampling = "SPECIFICATION 8.3"
+    return (
+        OneOf(("messages", "prompt"), source),
+        Choice(("messages", "*", "role"), ("system", "user", "assistant", "tool"), sampling),
+        Within("temperature", 0, 2, "SCHEMA 6.3, SPECIFICATION 8.3"),
+        Within("top_p", 0, 1, sampling, above=True),
+        Within("frequency_penalty", -2, 2, sampling),
+        Within("presence_penalty", -2, 2, sampling),
+    )
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "llm.complete": _chat("SCHEMA 6.3"),
+    "llm.stream": _chat("SPECIFICATION 8.3"),
+    "llm.count_tokens": (OneOf(("text",), "SPECIFICATION 8.3"),),
+    "vector.query": (
+        OneOf(("vector", "text"), "SCHEMA 6.3"),
+        Numbers(("vector",), _FINITE),
+        Within("top_k", 0, None, "SPECIFICATION 9.3", above=True),
+    ),
+    "vector.batch_query": (Numbers(("queries", "*", "vector"), _FINITE),),
+    "vector.upsert": (OneOf(("vectors",), "SPECIFICATION 9.2"), Numbers(("vectors", "*", "vector"), _FINITE)),
+    "vector.delete": (OneOf(("ids", "filter"), _DELETE),),
+    "embedding.embed": (OneOf(("text",), _EMBED), OneOf(("model",), _EMBED)),
+    "embedding.embed_batch": (OneOf(("texts",), _EMBED), OneOf(("model",), _EMBED)),
+    "embedding.count_tokens": (OneOf(("text", "texts"), "SPECIFICATION 10.3, R40"),),
+    "graph.query": (OneOf(("text",), "SPECIFICATION 7.3.2"),),
+    "graph.stream_query": (OneOf(("text",), "SPECIFICATION 7.3.2"),),
+    "graph.delete_nodes": (OneOf(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
+    "graph.delete_edges": (OneOf(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
+}
+"""The rules of an operation, by its name; the schema of its request says the rest (R42)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What SCHEMA 6.3 accepts in the place of a key that the schema of a request requires.
+
+    Both stand in the object at `path`, which is read as that of a `Choice`.
+    """
+
+    key: str
+    other: str
+    path: tuple[str, ...] = ()
+
+
+ALTERNATIVES = {
+    "llm.complete": Alternative("messages", "prompt"),
+    "llm.stream": Alternative("messages", "prompt"),
+    "vector.query": Alternative("vector", "text"),
+    "vector.batch_query": Alternative("vector", "text", ("queries", "*")),
+}
+"""By operation; those of `llm.stream` and `vector.batch_query` follow from the operations that they repeat."""
+
+
+def rules_of(op: str) -> tuple[Rule, ...]:
+    """The rules of an operation; none where the documents say nothing more."""
+    return RULES.get(op, ())

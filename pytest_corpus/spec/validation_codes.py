@@ -1,0 +1,29 @@
+"""The codes of what is wrong with a message, and their texts (SCHEMA 11.2)."""
+
+from __future__ import annotations
+
+VALIDATION_ERROR_CODES = {
+    "type": "Value must be of type {expected_type}",
+    "required": "Missing required field: {field}",
+    "additionalProperties": "Additional properties not allowed: {property}",
+    "pattern": "Value must match pattern: {pattern}",
+    "enum": "Value must be one of: {choices}",
+    "minimum": "Value must be at least {minimum}",
+    "maximum": "Value must be at most {maximum}",
+    "minLength": "Value must have at least {min_length} characters",
+    "maxLength": "Value must have at most {max_length} characters",
+    "format": "Value must be a valid {format}",
+}
+"""Of each schema rule that has a text of its own: the text, with the place of what the rule asks for."""
+
+PROTOCOL_ERROR_CODES = {
+    "ENVELOPE_SHAPE": "Protocol envelope missing required fields",
+    "ENVELOPE_TYPE": "Protocol envelope must be a JSON object",
+    "CTX_VALIDATION": "Operation context validation failed",
+    "ARGS_VALIDATION": "Operation arguments validation failed",
+    "SERIALIZATION": "JSON serialization/deserialization failed",
+    "STREAM_TERMINATION": "Stream missing or has multiple terminal frames",
+    "STREAM_ENVELOPE": "Stream frame missing protocol envelope fields",
+    "VERSION_MISMATCH": "Schema version not supported",
+}
+"""What is wrong with a message as a whole; `WireValidationError.code` is one of them."""

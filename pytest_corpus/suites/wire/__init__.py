@@ -1,0 +1,1 @@
+"""What a client library keeps when it builds requests."""

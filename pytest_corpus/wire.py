@@ -1,0 +1,104 @@
+"""Validate request envelopes: shape, context, JSON, schema, arguments (SCHEMA 6.3, 8.2, 11.2).
+
+    validate_wire_envelope(envelope, "llm.complete", "llm.envelope.request", "llm", ArgsValidator("llm.complete"))
+
+    for case in cases("llm"):
+        validate_case(case, get_adapter_builder(client, case)())
+
+Whatever an envelope is, nothing but a `WireValidationError` is raised, and its text holds no content.
+"""
+
+from __future__ import annotations
+
+from pytest_corpus.envelopes.arguments import (
+    ArgsValidator,
+    replaced_keys,
+    request_editions,
+    validate_request_schema,
+    validate_rules,
+)
+from pytest_corpus.envelopes.cases import (
+    CASES,
+    WireRequestCase,
+    case_of,
+    cases,
+    get_adapter_builder,
+    owners,
+    validate_case,
+)
+from pytest_corpus.envelopes.codes import validation_error
+from pytest_corpus.envelopes.edges import EDGE_CASES, EdgeCase
+from pytest_corpus.envelopes.errors import (
+    ArgsValidationError,
+    CtxValidationError,
+    EnvelopeShapeError,
+    EnvelopeTypeError,
+    RoundTripError,
+    SerializationError,
+    VersionMismatchError,
+    WireSchemaError,
+    WireValidationError,
+)
+from pytest_corpus.envelopes.metrics import ValidationMetrics
+from pytest_corpus.envelopes.pipeline import (
+    REQUIRED_KEYS,
+    Validator,
+    validate_args_for_operation,
+    validate_ctx_field,
+    validate_envelope_common,
+    validate_envelope_shape,
+    validate_op_field,
+    validate_schema,
+    validate_wire_envelope,
+)
+from pytest_corpus.envelopes.roundtrip import json_roundtrip, top_level
+from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, VALIDATION_ERROR_CODES
+
+__all__ = [
+    "CASES",
+    "EDGE_CASES",
+    "PROTOCOL_ERROR_CODES",
+    "REQUIRED_KEYS",
+    "VALIDATION_ERROR_CODES",
+    "ArgsValidationError",
+    "ArgsValidator",
+    "CtxValidationError",
+    "EdgeCase",
+    "EnvelopeShapeError",
+    "EnvelopeTypeError",
+    "RoundTripError",
+    "SerializationError",
+    "ValidationMetrics",
+    "Validator",
+    "VersionMismatchError",
+    "WireRequestCase",
+    "WireSchemaError",
+    "WireValidationError",
+    "case_of",
+    "cases",
+    "get_adapter_builder",
+    "json_roundtrip",
+    "owners",
+    "replaced_keys",
+    "request_editions",
+    "top_level",
+    "validate_args_for_operation",
+    "validate_case",
+    "validate_ctx_field",
+    "validate_envelope_common",
+    "validate_envelope_shape",
+    "validate_llm_complete_args",
+    "validate_op_field",
+    "validate_request_schema",
+    "validate_rules",
+    "validate_schema",
+    "validate_vector_query_args",
+    "validate_wire_envelope",
+    "validation_error",
+]
+
+validate_llm_complete_args = ArgsValidator("llm.complete")
+"""The validator of `llm.complete` (SCHEMA 6.3)."""
+
+validate_vector_query_args = ArgsValidator("vector.query")
+"""The validator of `vector.query` (SCHEMA 6.3)."""
