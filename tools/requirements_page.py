@@ -52,7 +52,14 @@ def collected() -> dict[str, Counter[str]]:
     options += [] if _installed() else ["-p", "pytest_corpus.plugin"]
     with tempfile.TemporaryDirectory() as empty, contextlib.redirect_stdout(io.StringIO()) as out:
         code = pytest.main(
-            [*options, empty, f"--rootdir={empty}", "--corpus-adapter=pytest_corpus.reference:all"], plugins=[found]
+            [
+                *options,
+                empty,
+                f"--rootdir={empty}",
+                "--corpus-adapter=pytest_corpus.reference:all",
+                "--corpus-client=pytest_corpus.reference:client",
+            ],
+            plugins=[found],
         )
     if code != pytest.ExitCode.OK:
         raise SystemExit(f"the suite cannot be collected: pytest ends with {code}\n{out.getvalue()[-1000:]}")
