@@ -65,16 +65,16 @@ def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[F
         yield Finding(file, "orphaned", f"is not in {table}: add a row, or remove the file")
 
 
-def read_bytes(path: Path, limit: int) -> tuple[bytes, str]:
-    """The bytes of a file and what is wrong: it cannot be read, or has more than `limit` bytes; then there are none."""
+def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
+    """The bytes of a file; where there are none, the rule that it breaks and why: it cannot be read, or is too big."""
     try:
         if not path.is_file():
-            return b"", "is no regular file" if path.exists() else "does not exist"
+            return b"", "json", "is no regular file" if path.exists() else "does not exist"
         if (size := path.stat().st_size) > limit:
-            return b"", f"has {size} bytes, and {limit} are the most"
-        return path.read_bytes(), ""
+            return b"", "size", f"has {size} bytes, and {limit} are the most"
+        return path.read_bytes(), "", ""
     except OSError as fault:
-        return b"", f"cannot be read: {fault.strerror}"
+        return b"", "json", f"cannot be read: {fault.strerror}"
 
 
 def parsed(data: bytes) -> tuple[Any, str]:

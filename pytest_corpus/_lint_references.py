@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pytest_corpus._findings import Finding
 from pytest_corpus._schema_tree import Reference, Tree, escaped
@@ -22,30 +22,23 @@ def resolves(tree: Tree) -> Iterator[Finding]:
 
 
 def cycles(tree: Tree) -> Iterator[Finding]:
-    """Files, and definitions of a file, that lead back to themselves; each circle once."""
+    """Files that refer to each other in a circle, and schemas of one file that lie in themselves; each circle once."""
     between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
     for circle in _circles(between):
         yield Finding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
-    for file, document in tree.documents.items():
-        names = document.get("$defs")
-        definitions = names if isinstance(names, dict) else {}
-        inside = [one for one in tree.references if one.file == one.target == file]
-        within = _edges(
-            (_definition(one.pointer, definitions), _definition(one.target_pointer, definitions)) for one in inside
-        )
-        for circle in _circles(within):
-            named = [name or "#" for name in circle]
-            yield Finding(file, "cycle", f"refers to itself: {' -> '.join((*named, named[0]))}", circle[0])
+    for file in tree.documents:
+        inside = {one.pointer: one for one in tree.references if one.file == one.target == file and one.found}
+        pairs = ((start, end) for start, one in inside.items() for end in inside if _lies_in(end, one.target_pointer))
+        for circle in _circles(_edges(pairs)):
+            targets = [inside[pointer].target_pointer or "/" for pointer in circle]
+            yield Finding(file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref")
 
 
-def _definition(pointer: str, definitions: Mapping[str, object]) -> str:
-    """The pointer of the definition that a place lies in; empty where it lies in none."""
-    parts = pointer.split("/")
-    inside = len(parts) > 2 and parts[1] == "$defs" and any(escaped(name) == parts[2] for name in definitions)
-    return "/".join(parts[:3]) if inside else ""
+def _lies_in(pointer: str, around: str) -> bool:
+    return f"{pointer}/".startswith(f"{around}/")
 
 
-def _edges(pairs: Iterator[tuple[str, str]]) -> dict[str, dict[str, None]]:
+def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
     edges: dict[str, dict[str, None]] = {}
     for start, end in pairs:
         edges.setdefault(start, {})[end] = None

@@ -70,15 +70,12 @@ class Tree:
         for file in self.listed:
             if file not in self._on_disk:
                 continue
-            data, fault = read_bytes(self.root / file, MAX_BYTES)
-            if fault:
-                faults[file] = ("size" if "bytes" in fault else "json", fault)
-                continue
-            value, fault = parsed(data)
-            if not fault and not isinstance(value, dict):
-                fault = "is no JSON object"
-            if fault:
-                faults[file] = ("json", fault)
+            data, rule, fault = read_bytes(self.root / file, MAX_BYTES)
+            value, flaw = parsed(data) if not fault else (None, "")
+            if fault or flaw:
+                faults[file] = (rule or "json", fault or flaw)
+            elif not isinstance(value, dict):
+                faults[file] = ("json", "is no JSON object")
             else:
                 documents[file] = value
         return documents, faults

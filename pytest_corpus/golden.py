@@ -134,9 +134,9 @@ def check(
 
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
     """What is wrong with a file that is to be a golden, wherever it lies; see `check`."""
-    data, fault = read_bytes(path, MAX_BYTES)
+    data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
-        return [Finding(golden.file, "size" if "bytes" in fault else "json", fault)]
+        return [Finding(golden.file, rule, fault)]
     return check_text(golden, data, schemas=schemas)
 
 
@@ -284,7 +284,7 @@ def diff(
 
 
 def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegistry) -> Change | None:
-    data, fault = read_bytes(folder / golden.file, MAX_BYTES)
+    data, _, fault = read_bytes(folder / golden.file, MAX_BYTES)
     documents = [] if fault else [parsed(part) for part in (data.splitlines() if golden.is_stream else [data])]
     if not documents or any(wrong for _, wrong in documents):
         return None

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,24 +78,25 @@ def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Fi
     """The findings of a path, or of a name that is looked up below the root."""
     from pytest_corpus import golden
 
-    path = Path(file)
-    row = _row(file)
-    if not path.exists():
-        return golden.check(root, names=[row.file], schemas=schemas)
-    return golden.check_file(row, path, schemas=schemas)
+    row, path = _row(file), Path(file)
+    if path.exists():
+        return [replace(finding, file=file) for finding in golden.check_file(row, path, schemas=schemas)]
+    if file not in (row.file, path.name):
+        raise CommandError(f"{file} does not exist: give a path to a golden file, or its name alone")
+    return golden.check(root, names=[row.file], schemas=schemas)
 
 
 def _row(name: str) -> Golden:
-    """The row that a name or a path means: by folder and name, by name, or by its stem."""
-    asked = Path(name).as_posix().rpartition("/")[2]
-    for golden in GOLDENS:
-        base = golden.file.rpartition("/")[2]
-        if asked in (base, base.rpartition(".")[0]):
-            return golden
-    bases = [golden.file.rpartition("/")[2] for golden in GOLDENS]
-    near = get_close_matches(asked, bases, n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise CommandError(f"there is no golden {ascii(asked)}{hint}")
+    """The row that a name or a path means: by its file name, with the ending or without."""
+    bases = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
+    stems = {base.rpartition(".")[0]: golden for base, golden in bases.items()}
+    asked = Path(name).name
+    row = bases.get(asked) or stems.get(asked)
+    if row is None:
+        near = get_close_matches(asked, bases, n=1, cutoff=0.6)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise CommandError(f"there is no golden {asked!a}{hint}")
+    return row
 
 
 def _counted(checked: int, findings: list[Finding]) -> str:
@@ -153,7 +155,7 @@ def _operations(component: str | None, operation: str) -> list[str]:
     names = [row.name for row in BY_OP.values() if component in (None, row.component)]
     near = get_close_matches(operation, names, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]}?" if near else ""
-    raise CommandError(f"there is no operation {ascii(operation)}{f' of {component}' if component else ''}{hint}")
+    raise CommandError(f"there is no operation {operation!a}{f' of {component}' if component else ''}{hint}")
 
 
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
