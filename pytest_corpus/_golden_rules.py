@@ -19,7 +19,7 @@ Node = dict[str, Any]
 FREE: Final = frozenset(
     (
         *("metadata", "properties", "attrs", "details", "params", "parameters", "provider_specific"),
-        *("records", "summary", "extensions", "filter", "node_filters", "relationship_filters"),
+        *("records", "row", "summary", "extensions", "filter", "node_filters", "relationship_filters"),
     )
 )
 """Keys below which a user may have written anything."""
@@ -63,12 +63,12 @@ def objects(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[o
             yield from objects(item, (*path, index))
 
 
-def broken(document: Any, component: str) -> Iterator[tuple[str, str, str]]:
-    """Every rule that a document breaks: its name, the path, and what is wrong."""
+def broken(document: Any, component: str, kind: str = "") -> Iterator[tuple[str, str, str]]:
+    """Every rule that a document breaks: its name, the path, and what is wrong; `kind` may be one of `FREE`."""
     for path, text in _strings(document):
         if len(text.encode(errors="replace")) > MAX_STRING_BYTES:
             yield "string-size", dotted(path), f"is a string of more than {MAX_STRING_BYTES} bytes"
-    for path, node in objects(document):
+    for path, node in objects(document) if kind not in FREE else ():
         for derivation in DERIVATIONS:
             for key, value in derivation.derive(node, component):
                 if key in node and node[key] != value:

@@ -164,7 +164,7 @@ def _check_document(
         return list(found.values())
     if golden.op and isinstance(document, dict) and document.get("op", golden.op) != golden.op:
         return [Finding(golden.file, "operation", f"must be {golden.op}, for which the file is named", f"{line}op")]
-    rules = broken(document, golden.component)
+    rules = broken(document, golden.component, golden.schema.rpartition(".")[2])
     return [Finding(golden.file, rule, message, f"{line}{path}") for rule, path, message in rules]
 
 
