@@ -196,15 +196,24 @@ def test_a_new_required_key_is_added(schemas: Callable[[str, Damage], SchemaRegi
         it["properties"]["region"] = {"enum": ["eu", "us"]}
         it["required"].append("region")
 
-    found = changes(schemas("llm/llm.types.completion.json", require))
+    schemas("llm/llm.types.completion.json", require)
+    found = changes(schemas("llm/llm.types.completion.v1.1.json", require))
     change = found["llm/llm_types_completion.json"]
-    assert change.stops == (("llm.types.completion", "1.0.0"),)
+    assert change.stops == (("llm.types.completion", "1.0.0"), ("llm.types.completion", "1.1.0"))
     assert change.starts == ()
     assert any("region is missing" in problem for problem in change.problems)
     taken, added = patched(change)
     assert added == ['"finish_reason": "stop",', '"region": "eu"']
     assert taken == ['"finish_reason": "stop"']
-    assert found.keys() == {"llm/llm_types_completion.json", "llm/llm_stream_frame_end.json"}
+    assert found.keys() == {"llm/llm_types_completion.json", "llm/llm_stream_frame_end.json", COMPLETE}
+
+
+def test_a_golden_that_no_edition_lets_be_is_told(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
+    """Where editions contradict each other, the patch is one line that says so."""
+    found = changes(schemas("llm/llm.types.completion.json", lambda it: it["required"].append("region")))
+    patch = found["llm/llm_types_completion.json"].patch
+    assert patch.startswith("# llm/llm_types_completion.json cannot be made from its schemas")
+    assert patch.count("\n") == 1
 
 
 def test_a_key_that_is_forbidden_is_taken_away(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
