@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from pytest_corpus._findings import Finding, drift, files_below, parsed, read_bytes, root_of
 from pytest_corpus._golden_rules import CONDITIONS, DERIVATIONS, MAX_STRING_BYTES, broken
-from pytest_corpus.schema_registry import SchemaRegistry, registry
+from pytest_corpus.schema_registry import SchemaFileError, SchemaRegistry, registry
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.schemas import BY_NAME
 from pytest_corpus.stream_validator import StreamValidationEngine
@@ -108,7 +108,7 @@ def check(
     """What is wrong with the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
 
     Each exists and is in the table; is strict JSON in UTF-8 of at most 10 MiB; is valid under each of its schemas and
-    editions; keeps the invariants; and, of a stream, is a legal stream.
+    editions; keeps the invariants; and, of a stream, is a legal stream. One whose schemas are broken is a finding too.
 
     Args:
         root: the ``golden/`` folder, as in `root_folder`.
@@ -118,7 +118,6 @@ def check(
     Raises:
         NotADirectoryError: the root is no folder.
         KeyError: a name is not in the table.
-        SchemaFileError: a schema that is needed is missing or broken.
     """
     folder = root_folder(root)
     wanted = [BY_FILE[name] for name in names] if names is not None else list(GOLDENS)
@@ -128,12 +127,23 @@ def check(
         findings = {file: found for file, found in findings.items() if file in names}
     for golden in wanted:
         if golden.file not in findings:
-            findings[golden.file] = check_file(golden, folder / golden.file, schemas=schemas)
+            findings[golden.file] = _held(golden, folder / golden.file, schemas)
     return [finding for file in sorted(findings) for finding in findings[file]]
 
 
+def _held(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Finding]:
+    try:
+        return check_file(golden, path, schemas=schemas)
+    except SchemaFileError as fault:
+        return [Finding(golden.file, "schema", f"cannot be held to its schemas, lint them first: {fault}")]
+
+
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """What is wrong with a file that is to be a golden, wherever it lies; see `check`."""
+    """What is wrong with a file that is to be a golden, wherever it lies; see `check`.
+
+    Raises:
+        SchemaFileError: a schema that is needed is missing or broken.
+    """
     data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
         return [Finding(golden.file, rule, fault)]
@@ -141,7 +151,7 @@ def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = N
 
 
 def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """What is wrong with the bytes of one golden; see `check`."""
+    """What is wrong with the bytes of one golden; see `check_file`."""
     held = schemas or registry()
     if golden.is_stream:
         return _check_stream(golden, data, held)
@@ -236,7 +246,7 @@ def generate(
 
     Raises:
         GoldenError: one cannot be made; then none is written.
-        NotADirectoryError, KeyError, SchemaFileError: as in `check`.
+        NotADirectoryError, KeyError, SchemaFileError: as in `check` and `made`.
         OSError: a file cannot be written.
     """
     folder = root_folder(root)

@@ -45,7 +45,9 @@ def run(given: argparse.Namespace) -> int:
     if given.schemas is not None and not Path(given.schemas).is_dir():
         raise CommandError(f"{given.schemas} is no folder: --schemas takes one that holds the files of schemas/")
     try:
-        return act(given, SchemaRegistry(Path(given.schemas)) if given.schemas is not None else SchemaRegistry())
+        schemas = SchemaRegistry(Path(given.schemas) if given.schemas is not None else None)
+        schemas.preload_all_schemas()  # a broken folder is one sentence, not one a golden
+        return act(given, schemas)
     except (GoldenError, SchemaFileError) as fault:
         raise CommandError(str(fault)) from fault
     except OSError as fault:

@@ -17,6 +17,7 @@ from instances import mutated
 from pytest_corpus import resources
 from pytest_corpus._golden_rules import FREE, broken
 from pytest_corpus.golden import CONDITIONS, DERIVATIONS, MAX_BYTES, ROOT_VARIABLE, check, check_text, files
+from pytest_corpus.schema_registry import SchemaRegistry
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS
 
 SHIPPED = resources.folder("golden")
@@ -190,6 +191,16 @@ def test_the_environment_names_the_folder(copied: Path, monkeypatch: pytest.Monk
             check()
     finally:
         (copied / "llm/llm_new.json").unlink()
+
+
+def test_a_broken_schema_touches_its_goldens_alone(tmp_path: Path) -> None:
+    """Where a schema file is missing, the goldens that need it say so, and the others are checked."""
+    root = tmp_path / "schemas"
+    shutil.copytree(resources.folder("schemas"), root)
+    (root / "graph/graph.types.id.json").unlink()
+    (finding,) = check(SHIPPED, schemas=SchemaRegistry(root))
+    assert finding.file == "graph/graph_id_value.json"
+    assert "lint them first" in finding.message
 
 
 def test_a_finding_shows_no_content() -> None:
