@@ -28,12 +28,18 @@ class Finding:
     path: str = ""
 
     def __str__(self) -> str:
+        """One line, whatever file names and keys are made of."""
         where = f"{self.file}: {self.path}" if self.path else self.file
-        return f"{where}: {self.message} [{self.rule}]"
+        return printable(f"{where}: {self.message} [{self.rule}]")
 
     def as_json(self) -> dict[str, str]:
         """The finding as an object of its four fields."""
         return asdict(self)
+
+
+def printable(text: str) -> str:
+    """The text with what would move a cursor as escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def root_of(given: Path | str | None, variable: str, name: str) -> Path:

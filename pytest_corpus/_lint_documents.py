@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -77,20 +78,24 @@ def metaschema(tree: Tree) -> Iterator[Finding]:
 
 
 @cache
-def _keywords() -> frozenset[str]:
-    """Every keyword of draft 2020-12."""
+def _keywords() -> tuple[frozenset[str], frozenset[str]]:
+    """Every keyword of draft 2020-12, and those on which a verdict depends."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
-    vocabularies = [resource.contents for uri, resource in REGISTRY.items() if "/draft/2020-12/" in uri]
-    return frozenset(key for document in vocabularies for key in document.get("properties", ())) - _OLD_KEYWORDS.keys()
+    vocabularies = {uri: resource.contents for uri, resource in REGISTRY.items() if "/draft/2020-12/" in uri}
+    known = {uri: set(document.get("properties", ())) for uri, document in vocabularies.items()}
+    said = {key for uri, keys in known.items() if uri.endswith(("/meta-data", "/content")) for key in keys}
+    every = frozenset().union(*known.values()) - _OLD_KEYWORDS.keys()
+    return every, every - said
 
 
 def keywords(tree: Tree) -> Iterator[Finding]:
     """Keywords that validators pass over although something is meant; others of one's own are annotations."""
+    every, deciding = _keywords()
     for one in tree.places:
-        for key in one.schema.keys() - _keywords():
-            hint = _OLD_KEYWORDS.get(key) or next(iter(get_close_matches(key, _keywords(), n=1, cutoff=0.8)), None)
-            if hint:
+        for key in sorted(one.schema.keys() - every):
+            near = () if key.startswith("x-") else get_close_matches(key, deciding, n=1, cutoff=0.8)
+            if hint := _OLD_KEYWORDS.get(key) or next(iter(near), None):
                 message = f"is no keyword of draft 2020-12, so validators pass over it: did you mean {hint}?"
                 yield Finding(one.file, "keyword", message, f"{one.pointer}/{escaped(key)}")
 
@@ -117,7 +122,9 @@ def _pattern_fault(pattern: str) -> str:
     import jsonschema_rs
 
     try:
-        re.compile(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what may mean something else one day
+            re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as fault:
         return f"does not compile in Python: {fault}"
     try:

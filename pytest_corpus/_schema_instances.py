@@ -6,9 +6,11 @@ its own; of each number and length: the bounds; of each union: every branch. It 
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+import string
+import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Final
@@ -25,7 +27,10 @@ _JSON: Final[tuple[Any, ...]] = ("text", 7, 1.5, True, None, [], {}, ["a", 1], {
 _KEYS: Final = ("x_extra", "Extra", "a b", "", "\u00e9", "$in", "a\nb")
 _STRINGS: Final = ("text", "", "OK", "a b", "STREAMING", "1", "\u00e9\n", "2025-01-31T12:00:00Z")
 _IDENTIFIERS: Final = (*BY_OP, "req-7f3a-0001", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
-_PLAIN: Final = "".join(map(chr, range(32, 127)))
+_PLAIN: Final = string.ascii_letters + string.digits + string.punctuation + " "
+_PARSER: Final = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+"""Python's own reader of patterns."""
+
 _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)
 
 
@@ -45,15 +50,38 @@ def matching(patterns: tuple[str, ...]) -> str | None:
     usual = next(filter(matches, (*_STRINGS, *_IDENTIFIERS)), None)
     if usual is not None:
         return usual
-    import hypothesis
-    from hypothesis import strategies
-
-    settings = hypothesis.settings(database=None, derandomize=True, max_examples=200, deadline=None)
     # What follows from the closest pattern, which is often the last, is tried first.
-    for pattern in reversed(python):
-        with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable):
-            return hypothesis.find(strategies.from_regex(pattern, alphabet=_PLAIN), matches, settings=settings)
-    return None
+    return next(filter(matches, (_shortest(_PARSER.parse(pattern)) for pattern in reversed(python))), None)
+
+
+def _shortest(parsed: Iterable[tuple[Any, Any]]) -> str:
+    """The shortest string that the parts of a pattern make, its assertions aside."""
+    made = ""
+    for code, said in parsed:
+        name = str(code)
+        if name == "LITERAL":
+            made += chr(said)
+        elif name == "SUBPATTERN":
+            made += _shortest(said[-1])
+        elif name == "BRANCH":
+            made += _shortest(said[1][0])
+        elif name in ("MAX_REPEAT", "MIN_REPEAT"):
+            made += _shortest(said[2]) * min(int(said[0]), _LONGEST)
+        elif name in ("IN", "ANY", "NOT_LITERAL"):
+            made += next((char for char in _PLAIN if _is_in(ord(char), name, said)), "")
+    return made
+
+
+def _is_in(char: int, name: str, said: Any) -> bool:
+    """Whether a character is in a set of a pattern."""
+    if name != "IN":
+        return name == "ANY" or char != said
+    negated = any(str(code) == "NEGATE" for code, _ in said)
+    inside = any(
+        (str(code) == "LITERAL" and char == part) or (str(code) == "RANGE" and part[0] <= char <= part[1])
+        for code, part in said
+    )
+    return inside != negated
 
 
 def _of(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:

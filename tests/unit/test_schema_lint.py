@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_corpus import resources
+from pytest_corpus._schema_instances import matching
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
 from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
@@ -113,6 +119,8 @@ PLANTED: tuple[tuple[str, str, Damage, str], ...] = (
     ("pattern", ERROR, patterned(r"\A[A-Z_]+$"), "/properties/code/pattern"),
     ("pattern", ERROR, patterned("^(?P<a>[A-Z_]+)$"), "/properties/code/pattern"),
     ("pattern", ERROR, patterned("(?i)^[a-z]+$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("^[[a]$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("^a++$"), "/properties/code/pattern"),
     ("enum", MESSAGE, lambda it: it["properties"]["role"]["enum"].append("user"), "/properties/role/enum"),
     ("enum", EMBEDDED_CHUNK, lambda it: it["properties"].update(x={"enum": [1, True, {"a": [1]}, {"a": [1.0]}]}),
      "/properties/x/enum"),
@@ -181,6 +189,7 @@ def test_a_schema_that_nothing_uses_is_not_reachable(damaged: Callable[[str, Dam
 ALLOWED: tuple[tuple[str, Damage], ...] = (
     (CHUNK, lambda it: it.update(deprecated=True)),
     (CHUNK, lambda it: it.update({"x-owner": "me", "$comment": "c", "examples": [{"$ref": "x", "enum": [1, 1]}]})),
+    (CHUNK, lambda it: it.update({"x-enum": [1], "example": {}, "titles": [], "vendor": 1})),
     (CHUNK, lambda it: it["properties"].update(pattern={"type": "string"}, enum={}, definitions={})),
     (CHUNK, lambda it: it["properties"].update(x={"const": {"pattern": "(", "$ref": 1}})),
     (CHUNK, ref("llm.types.message.json#/$defs/ToolCall")),
@@ -360,6 +369,23 @@ def test_a_root_that_is_no_folder_is_refused(root: str, tmp_path: Path, monkeypa
         lint()
 
 
+def test_a_finding_is_one_line(damaged: Callable[[str, Damage], Path]) -> None:
+    """Keys and references that hold line ends or escapes do not break out of the line."""
+    root = damaged(EMBEDDED_CHUNK, ref("a\nb\x1b[2J"))
+    (finding,) = lint(root)
+    assert finding.rule == "ref"
+    assert str(finding).isprintable()
+
+
+def test_lint_leaves_nothing_behind(damaged: Callable[[str, Damage], Path], tmp_path: Path) -> None:
+    """Also where strings have to be found for a pattern of one's own, no file is written."""
+    elder = damaged(CHUNK, lambda it: it["properties"]["text"].update(pattern="^[A-Z]{3}-[0-9]{4}$"))
+    code = f"from pytest_corpus.schema_lint import lint; print(len(lint({str(elder)!r})))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout == "0\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_unknown_rule_is_refused() -> None:
     """A rule that does not exist is a mistake of the caller."""
     with pytest.raises(KeyError):
@@ -372,3 +398,12 @@ def test_every_rule_names_its_sentence() -> None:
         assert rule.name == name
         assert rule.text
         assert any(document in rule.source for document in ("SCHEMA", "SPECIFICATION"))
+
+
+@given(st.from_regex(r"([a-c]|\[\^?[x-z]\]|\(x\|y\)|[A-D0-3]|\.)([+*?]|\{2,3\})?", fullmatch=True), st.integers(1, 3))
+def test_a_string_is_found_for_any_plain_pattern(part: str, times: int) -> None:
+    """Whatever pattern a schema has, instances with a string that it matches are made of it."""
+    pattern = f"^{part * times}$"
+    found_one = matching((pattern,))
+    assert found_one is not None
+    assert re.search(pattern, found_one)
