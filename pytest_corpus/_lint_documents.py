@@ -138,7 +138,7 @@ def _pattern_fault(pattern: str) -> str:
 
 def _without_escapes(pattern: str) -> str:
     """The pattern with escaped punctuation and plain character sets taken out, which say the same everywhere."""
-    return re.sub(r"\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
+    return re.sub(r"(?<!\[)\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
 
 
 def enums(tree: Tree) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -220,7 +221,7 @@ def made(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry |
     held = schemas or registry()
     try:
         text = written(Maker(golden, held).documents(seeds), stream=golden.is_stream)
-    except (RecursionError, TypeError, KeyError) as fault:
+    except (RecursionError, TypeError, ValueError, LookupError, re.error) as fault:
         raise GoldenError(f"{golden.file} cannot be made: its schema cannot be followed; lint the schemas") from fault
     if findings := check_text(golden, text.encode(), schemas=held):
         raise GoldenError(

@@ -173,6 +173,13 @@ def test_a_schema_that_refers_to_itself_is_told(schemas: Callable[[str, Damage],
         made(BY_FILE["graph/graph_id_value.json"], schemas=circle)
 
 
+def test_a_pattern_that_python_cannot_read_is_told(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
+    """A pattern of ECMA 262 alone ends in one sentence too."""
+    foreign = schemas("graph/graph.types.id.json", lambda it: it["properties"]["id"].update(pattern=r"^\cA\p{Lu}$"))
+    with pytest.raises(GoldenError, match="lint the schemas"):
+        made(BY_FILE["graph/graph_id_value.json"], schemas=foreign)
+
+
 def changes(schemas: SchemaRegistry, root: Path = SHIPPED) -> dict[str, Change]:
     return {change.file: change for change in diff(root, schemas=schemas, before=registry())}
 
