@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -33,7 +34,7 @@ from pytest_corpus._schema_errors import (
 )
 from pytest_corpus._schema_files import FORMATS, Format
 from pytest_corpus._schema_names import edition_of, editions_of, find_schema, resolve
-from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, DIALECT, EDITIONS, LATEST, SCHEMAS
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -67,9 +68,6 @@ __all__ = [
 
 ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 """Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
-
-
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class SchemaRegistry:
@@ -214,10 +212,11 @@ class SchemaRegistry:
         with self._lock:
             # Together, for what many refer to is then compiled once; whatever does not compile is left out.
             wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
-            together = jsonschema_rs.validator_map_for({"$schema": _DIALECT, "$defs": wanted}, **self._options())
-            for file in wanted:
-                if validator := together.get(f"#/$defs/{file.replace('/', '~1')}"):
-                    self._compiled[file] = validator
+            with suppress(ValueError, jsonschema_rs.ReferencingError):  # one by one it is told which file is broken
+                together = jsonschema_rs.validator_map_for({"$schema": DIALECT, "$defs": wanted}, **self._options())
+                for file in wanted:
+                    if validator := together.get(f"#/$defs/{file.replace('/', '~1')}"):
+                        self._compiled[file] = validator
             for file in files:
                 self._compile(file)
         return len(files)

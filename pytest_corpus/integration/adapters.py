@@ -37,6 +37,7 @@ class Adapter:
     library: ClientLibrary | None = None
     subjects: dict[str, Target] = field(default_factory=dict)
     left_out: bool = False
+    stressed: bool = False
 
     @property
     def label(self) -> str:
@@ -82,7 +83,8 @@ class Adapters:
             raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is no factory")
         if label in self.known:
             raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
-        adapter = Adapter(Declaration(label, found, declared), Ledger(label))
+        stressed = self.options.profile.stress
+        adapter = Adapter(Declaration(label, found, declared), Ledger(label), stressed=stressed)
         self.known[label] = adapter
         return adapter
 

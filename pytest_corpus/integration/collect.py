@@ -80,7 +80,14 @@ class Chapter(_OwnNames, pytest.Module):
 
 
 class ChapterClass(_OwnNames, pytest.Class):
-    """A class of a chapter: what the component shares with others."""
+    """A class of a chapter: what the component shares with others; tests under load only where these are wanted."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        chapter = self.getparent(Chapter)
+        assert chapter is not None
+        for node in super().collect():
+            if chapter.adapter.stressed or node.get_closest_marker("slow") is None:
+                yield node
 
 
 def make_class(collector: pytest.Collector, name: str, found: object) -> ChapterClass | None:
@@ -105,11 +112,6 @@ def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
 def own(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """The conformance items among items."""
     return [item for item in items if owner(item)]
-
-
-def loads(item: pytest.Item) -> bool:
-    """Whether an item is a conformance test that puts the adapter under load."""
-    return owner(item) is not None and item.get_closest_marker("slow") is not None
 
 
 def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:

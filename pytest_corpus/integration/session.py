@@ -195,8 +195,6 @@ class Conformance:
             anchor.separator = "/"
             items.extend(session.genitems(anchor))
         items.extend(self._missed_conftests(session, items))
-        if not self.options.profile.stress:
-            items[:] = [item for item in items if not collect.loads(item)]
         self._note(items)
         self._select(items)
 

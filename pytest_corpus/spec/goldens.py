@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
 
 
@@ -34,6 +35,12 @@ class Golden:
     def is_stream(self) -> bool:
         """Whether it is NDJSON, one frame a line."""
         return self.file.endswith(".ndjson")
+
+    @property
+    def op(self) -> str:
+        """The operation whose request, answer or frame it is; empty where it is of no single one."""
+        names = (name.rpartition(".") for name in (self.schema, *self.also))
+        return next((op for op, _, kind in names if kind in ("request", "success", "frame") and op in BY_OP), "")
 
     def checks(self, *, last_line: bool = False) -> Iterator[tuple[str, str]]:
         """Every (schema, edition) that the document or a line of it, perhaps the last, must meet."""
@@ -196,3 +203,17 @@ _GRAPH = (
 
 GOLDENS = (*_LLM, *_VECTOR, *_EMBEDDING, *_GRAPH)
 """Every golden, folder by folder."""
+
+BY_FILE = {golden.file: golden for golden in GOLDENS}
+
+
+def goldens_of(op: str) -> tuple[Golden, ...]:
+    """The goldens of one operation: those of the table, or what it would have there if it had any."""
+    listed = tuple(golden for golden in GOLDENS if golden.op == op)
+    if listed:
+        return listed
+    if BY_OP[op].streaming:
+        name = op.partition(".")[2]
+        frames = tuple(replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _streams(op))
+        return (_request(op), *frames)
+    return _exchange(op)

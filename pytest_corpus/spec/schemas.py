@@ -17,6 +17,9 @@ LATEST = EDITIONS[-1]
 BASE_URI = "https://corpusos.com/schemas/"
 """What every ``$id`` begins with (SCHEMA 2.3)."""
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+"""What every ``$schema`` says (SCHEMA 8.1)."""
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaFile:

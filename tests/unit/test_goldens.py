@@ -1,12 +1,11 @@
-"""The golden files: valid where the table says so, true to the rules of the wire, at one with each other."""
+"""The golden files: their table, and the one story that the shipped ones tell. `test_golden_check` has their rules."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,8 @@ from instances import documents, from_schema, mutated
 from pytest_corpus import resources
 from pytest_corpus._explain import Explainer
 from pytest_corpus.schema_registry import registry
-from pytest_corpus.spec.errors import TAXONOMY, code_of
 from pytest_corpus.spec.goldens import GOLDENS, Golden
-from pytest_corpus.spec.operations import BY_OP, protocol_of
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
 from pytest_corpus.stream_validator import STREAMING, validate_frames
 
@@ -29,8 +27,6 @@ COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}
 """Files a component in the tree of SCHEMA 7.2."""
 
 STREAMS = [golden for golden in GOLDENS if golden.is_stream]
-LIMIT = 10 * 1024 * 1024
-"""The most that a golden file may measure (SCHEMA 7.3)."""
 
 
 def load(file: str, root: Path = ROOT) -> list[Any]:
@@ -46,13 +42,6 @@ def document(stem: str) -> Any:
 
 def llm(name: str) -> Any:
     return document(f"llm_{name}")
-
-
-def drift(root: Path) -> list[str]:
-    """Files without a row, rows without a file."""
-    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    listed = {golden.file for golden in GOLDENS}
-    return [f"{file} is orphaned" for file in files - listed] + [f"{file} is missing" for file in listed - files]
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
@@ -80,15 +69,6 @@ SEEDS = [
 
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
-def test_a_golden_is_valid_under_its_editions(golden: Golden) -> None:
-    """Every golden meets each of its schemas in each of its editions, line by line (SCHEMA 7.3)."""
-    for document, checks in checked(golden):
-        assert {edition for _, edition in checks} == set(golden.editions)
-        for schema, edition in checks:
-            assert registry().problems(schema, document, edition) == [], (schema, edition)
-
-
-@pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
 def test_a_golden_says_all_editions_that_it_meets(golden: Golden) -> None:
     """The table leaves out no edition that accepts the golden, so that it cannot hide a narrowing."""
     parts = load(golden.file)
@@ -104,31 +84,10 @@ def test_a_row_is_sound(golden: Golden) -> None:
     assert golden.last_line is None or (golden.is_stream and golden.last_line in BY_NAME)
 
 
-def test_table_and_files_agree() -> None:
-    """Every golden has a row and every row its file (R41)."""
-    assert drift(ROOT) == []
-
-
 def test_no_file_is_listed_twice() -> None:
     """A file has one row."""
     files = [golden.file for golden in GOLDENS]
     assert len(set(files)) == len(files)
-
-
-@pytest.mark.parametrize(
-    ("damage", "complaint"),
-    [
-        (lambda root: (root / "llm/llm_stream.ndjson").unlink(), "llm/llm_stream.ndjson is missing"),
-        (lambda root: (root / "llm/llm_new.json").write_text("{}"), "llm/llm_new.json is orphaned"),
-    ],
-    ids=["missing", "orphaned"],
-)
-def test_drift_is_reported(tmp_path: Path, damage: Callable[[Path], object], complaint: str) -> None:
-    """A missing or an orphaned golden is a failure, not a skip (R41)."""
-    copied = tmp_path / "golden"
-    shutil.copytree(ROOT, copied)
-    damage(copied)
-    assert drift(copied) == [complaint]
 
 
 @pytest.mark.parametrize(("component", "count"), COUNTS.items())
@@ -140,37 +99,18 @@ def test_the_tree_is_complete(component: str, count: int) -> None:
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
 def test_files_are_written_alike(golden: Golden) -> None:
-    """A golden is small, ends with one newline, and has an indent of two, or one frame a line."""
+    """A golden ends with one newline, and has an indent of two, or one frame a line."""
     text = (ROOT / golden.file).read_text(encoding="utf-8")
     indents = {len(line) - len(line.lstrip()) for line in text.splitlines()}
-    assert len(text.encode()) <= LIMIT
     assert text.endswith("}\n")
     assert all(indent % 2 == 0 for indent in indents)
     assert not golden.is_stream or indents == {0}
-
-
-def test_token_totals_add_up() -> None:
-    """Wherever usage stands, total_tokens is prompt_tokens plus completion_tokens (SCHEMA 4.1.2; R29)."""
-    usages = [item for _, document in SEEDS for item in objects(document) if "prompt_tokens" in item]
-    assert usages
-    for usage in usages:
-        assert usage["total_tokens"] == usage["prompt_tokens"] + usage.get("completion_tokens", 0)
 
 
 def test_the_completion_counts_its_tokens() -> None:
     """The golden completion carries a usage whose parts add up to its total."""
     usage = llm("complete_success")["result"]["usage"]
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"] > 0
-
-
-def test_error_code_and_class_agree() -> None:
-    """An error names a class of the taxonomy of its component, and its code is that class in capitals (R7)."""
-    errors = [(schema, item) for schema, found in SEEDS for item in objects(found) if "error" in item]
-    assert {schema.partition(".")[0] for schema, _ in errors} == {*COUNTS, "common"}
-    for schema, error in errors:
-        assert schema.partition(".")[0] in (*TAXONOMY[error["error"]].components, "common")
-        assert error.get("code", code_of(error["error"])) == code_of(error["error"])
-        assert "code" in error or "ok" not in error
 
 
 @pytest.mark.parametrize("golden", STREAMS, ids=lambda golden: golden.file)
@@ -407,12 +347,6 @@ def test_a_success_is_plain(golden: Golden) -> None:
     assert (answer["ok"], answer["code"]) == (True, "OK")
     operation = BY_OP[golden.also[0].removesuffix(".success")]
     assert operation.payload is None or registry().editions_met(operation.payload, answer["result"]) == EDITIONS
-
-
-@pytest.mark.parametrize("component", COUNTS)
-def test_capabilities_name_the_protocol(component: str) -> None:
-    """The golden capabilities carry the identifier of their protocol (SPECIFICATION 4.2.2)."""
-    assert document(f"{component}_capabilities_success")["result"]["protocol"] == protocol_of(component)
 
 
 @settings(deadline=None, max_examples=500)

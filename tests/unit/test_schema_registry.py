@@ -587,3 +587,12 @@ heavy()
         "['jsonschema_rs']",
         "['jsonschema', 'jsonschema_rs', 'referencing']",
     ]
+
+
+def test_preloading_a_tree_that_lacks_a_file_names_it(tmp_path: Path) -> None:
+    """A file that others refer to and that is missing is a SchemaFileError with its path."""
+    root = tmp_path / "schemas"
+    shutil.copytree(resources.folder("schemas"), root)
+    (root / "llm/llm.types.token_usage.v1.1.json").unlink()
+    with pytest.raises(SchemaFileError, match=r"token_usage\.v1\.1\.json"):
+        SchemaRegistry(root).preload_all_schemas()

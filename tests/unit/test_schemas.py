@@ -1,12 +1,7 @@
-"""The schema files: their form, their references, their table, and what edition 1.1.0 widens."""
+"""The schema files: their table, their form, and what edition 1.1.0 widens. `test_schema_lint` has their rules."""
 
 from __future__ import annotations
 
-import copy
-import json
-import re
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import documents, from_schema, mutated
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import registry
@@ -23,8 +16,6 @@ from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST, SCHEMAS, SchemaFile
 
 ROOT = resources.folder("schemas")
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
-Documents = dict[str, dict[str, Any]]
 
 PRINTED = {
     "common": {"envelope.request", "envelope.success", "envelope.error", "operation_context"},
@@ -102,247 +93,6 @@ PRINTED = {
 
 BESIDE_THE_TREE = {"llm.complete.request", "llm.types.completion_spec"}
 """The two files of SCHEMA 2.2."""
-
-
-def read(root: Path = ROOT) -> Documents:
-    """Every document by its file, relative to `schemas/`."""
-    return {path.relative_to(root).as_posix(): json.loads(path.read_text()) for path in root.rglob("*.json")}
-
-
-def nodes(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every key of every object in a document, with its value."""
-    items = value.items() if isinstance(value, dict) else ()
-    for key, item in items:
-        yield key, item
-        yield from nodes(item)
-    for item in value if isinstance(value, list) else ():
-        yield from nodes(item)
-
-
-def refs(document: dict[str, Any]) -> list[str]:
-    """Every `$ref` of a document, made absolute."""
-    found = [value for key, value in nodes(document) if key == "$ref"]
-    return [document["$id"] + ref if ref.startswith("#") else ref for ref in found]
-
-
-def drift(root: Path) -> list[str]:
-    """Files without a row, rows without a file."""
-    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    listed = [file for schema in SCHEMAS for file in schema.files]
-    twice = [f"{file} is listed twice" for file in listed if listed.count(file) > 1]
-    return [
-        *twice,
-        *(f"{file} is orphaned" for file in files - set(listed)),
-        *(f"{file} is missing" for file in set(listed) - files),
-    ]
-
-
-def draft(all_: Documents) -> list[str]:
-    """Documents that do not name draft 2020-12 or break its metaschema."""
-    found = [file for file, document in all_.items() if document.get("$schema") != DRAFT]
-    for file, document in all_.items():
-        try:
-            Draft202012Validator.check_schema(document)
-        except SchemaError:
-            found.append(file)
-    return found
-
-
-def ids(all_: Documents) -> list[str]:
-    """Documents whose `$id` is not their place, and ids that stand twice."""
-    given_ids = [document.get("$id") for document in all_.values()]
-    return [
-        file
-        for file, document in all_.items()
-        if document.get("$id") != BASE_URI + file or given_ids.count(document.get("$id")) > 1
-    ]
-
-
-def enums(all_: Documents) -> list[str]:
-    """Enumerations with a repeated value."""
-    return [
-        f"{file}: {value}"
-        for file, document in all_.items()
-        for key, value in nodes(document)
-        if key == "enum" and isinstance(value, list) and len({json.dumps(one) for one in value}) < len(value)
-    ]
-
-
-def patterns(all_: Documents) -> list[str]:
-    """Patterns that do not compile, or that ECMA and Python read differently: `$` inside, class escapes."""
-    found = []
-    for file, document in all_.items():
-        for key, value in nodes(document):
-            given_patterns = [value] if key == "pattern" else value if key == "patternProperties" else ()
-            for pattern in given_patterns:
-                if re.search(r"\$.|\\[dwsbDWSB]", pattern) or not re.compile(pattern):
-                    found.append(f"{file}: {pattern}")
-    return found
-
-
-def resolves(all_: Documents) -> list[str]:
-    """References to no document of ours, or to nothing inside one."""
-    by_id = {document["$id"]: document for document in all_.values() if "$id" in document}
-    found = []
-    for file, document in all_.items():
-        for ref in refs(document):
-            uri, _, pointer = ref.partition("#")
-            target: Any = by_id.get(uri)
-            for part in pointer.split("/")[1:]:
-                target = target.get(part) if isinstance(target, dict) else None
-            if not isinstance(target, dict):
-                found.append(f"{file}: {ref}")
-    return found
-
-
-def dangling(all_: Documents) -> list[str]:
-    """Definitions that nothing refers to."""
-    used = {ref for document in all_.values() for ref in refs(document)}
-    return [
-        f"{file}: {name}"
-        for file, document in all_.items()
-        for name in document.get("$defs", {})
-        if f"{document['$id']}#/$defs/{name}" not in used
-    ]
-
-
-def cycles(all_: Documents) -> list[str]:
-    """Documents that lead back to themselves through references to other documents."""
-    to = {
-        document["$id"]: {ref.partition("#")[0] for ref in refs(document)} - {document["$id"]}
-        for document in all_.values()
-    }
-
-    def reached(start: str) -> set[str]:
-        seen: set[str] = set()
-        waiting = list(to[start])
-        while waiting:
-            uri = waiting.pop()
-            if uri not in seen:
-                seen.add(uri)
-                waiting += to.get(uri, ())
-        return seen
-
-    return [uri for uri in to if uri in reached(uri)]
-
-
-def recursive_definitions(all_: Documents) -> list[str]:
-    """Local definitions that contain a reference to themselves."""
-    return [
-        f"{file}: {name}"
-        for file, document in all_.items()
-        for name, definition in document.get("$defs", {}).items()
-        if any(key == "$ref" and value == f"#/$defs/{name}" for key, value in nodes(definition))
-    ]
-
-
-def elder_siblings(all_: Documents) -> list[str]:
-    """References from a file to one that its own edition has replaced, or that it cannot know yet."""
-    found = []
-    for schema in SCHEMAS:
-        for edition, file in zip(schema.own, schema.files, strict=True):
-            for ref in refs(all_.get(file, {"$id": ""})):
-                target = ref.partition("#")[0].removeprefix(BASE_URI)
-                newest = [other.file(edition) for other in SCHEMAS if edition in other.editions]
-                if target not in newest:
-                    found.append(f"{file}: {ref}")
-    return found
-
-
-LINT: tuple[Callable[[Documents], list[str]], ...] = (
-    draft,
-    ids,
-    enums,
-    patterns,
-    resolves,
-    dangling,
-    cycles,
-    recursive_definitions,
-    elder_siblings,
-)
-
-CHUNK = "llm/llm.types.chunk.json"
-MESSAGE = "llm/llm.types.message.json"
-
-PLANTED: tuple[tuple[Callable[[Documents], list[str]], str, Callable[[dict[str, Any]], object]], ...] = (
-    (draft, CHUNK, lambda it: it.update({"$schema": "http://json-schema.org/draft-07/schema#"})),
-    (draft, CHUNK, lambda it: it.update(required="text")),
-    (
-        draft,
-        "llm/llm.sampling.params.json",
-        lambda it: it["properties"]["top_p"].update(exclusiveMinimum=True),
-    ),
-    (ids, CHUNK, lambda it: it.update({"$id": BASE_URI + "llm/llm.types.lump.json"})),
-    (ids, CHUNK, lambda it: it.update({"$id": BASE_URI + MESSAGE})),
-    (ids, CHUNK, lambda it: it.pop("$id")),
-    (enums, MESSAGE, lambda it: it["properties"]["role"]["enum"].append("user")),
-    (patterns, "common/envelope.error.json", lambda it: it["properties"]["code"].update(pattern="^a$|^b$")),
-    (patterns, "common/envelope.error.json", lambda it: it["properties"]["code"].update(pattern=r"^\d+$")),
-    (resolves, CHUNK, lambda it: it["properties"].update(x={"$ref": BASE_URI + "llm/llm.types.none.json"})),
-    (resolves, CHUNK, lambda it: it["properties"].update(x={"$ref": BASE_URI + MESSAGE + "#/$defs/None"})),
-    (resolves, MESSAGE, lambda it: it["$defs"].pop("ToolCall")),
-    (dangling, CHUNK, lambda it: it.update({"$defs": {"Lonely": {"type": "string"}}})),
-    (
-        cycles,
-        "llm/llm.types.token_usage.json",
-        lambda it: it["properties"].update(x={"$ref": BASE_URI + CHUNK}),
-    ),
-    (
-        recursive_definitions,
-        MESSAGE,
-        lambda it: it["$defs"]["ToolCall"]["properties"].update(x={"$ref": "#/$defs/ToolCall"}),
-    ),
-    (
-        elder_siblings,
-        "llm/llm.complete.success.json",
-        lambda it: it["allOf"].append({"$ref": BASE_URI + "llm/llm.envelope.success.json"}),
-    ),
-    (
-        elder_siblings,
-        CHUNK,
-        lambda it: it["properties"].update(x={"$ref": BASE_URI + "llm/llm.stream.frame.json"}),
-    ),
-)
-
-
-@pytest.mark.parametrize("rule", LINT, ids=lambda rule: rule.__name__)
-def test_the_schemas_pass_every_lint_rule(rule: Callable[[Documents], list[str]]) -> None:
-    """SCHEMA 8.1: no shipped schema breaks a lint rule."""
-    assert rule(read()) == []
-
-
-@pytest.mark.parametrize(
-    ("rule", "file", "damage"), PLANTED, ids=[f"{row[0].__name__}-{n}" for n, row in enumerate(PLANTED)]
-)
-def test_a_lint_rule_reports_a_planted_fault(
-    rule: Callable[[Documents], list[str]], file: str, damage: Callable[[dict[str, Any]], object]
-) -> None:
-    """Each lint rule turns red for a schema that breaks it."""
-    damaged = copy.deepcopy(read())
-    damage(damaged[file])
-    assert rule(damaged) != []
-
-
-def test_table_and_files_agree() -> None:
-    """Every file has a row and every row its files (R41)."""
-    assert drift(ROOT) == []
-
-
-@pytest.mark.parametrize(
-    ("damage", "complaint"),
-    [
-        (lambda root: (root / CHUNK).unlink(), f"{CHUNK} is missing"),
-        (lambda root: (root / "llm/llm.new.json").write_text("{}"), "llm/llm.new.json is orphaned"),
-        (lambda root: (root / "common/notes.txt").write_text(""), "common/notes.txt is orphaned"),
-    ],
-    ids=["missing", "orphaned", "stray"],
-)
-def test_drift_is_reported(tmp_path: Path, damage: Callable[[Path], object], complaint: str) -> None:
-    """A missing or an orphaned schema file is a failure, not a skip (R41)."""
-    copied = tmp_path / "schemas"
-    shutil.copytree(ROOT, copied)
-    damage(copied)
-    assert drift(copied) == [complaint]
 
 
 @pytest.mark.parametrize("component", PRINTED)

@@ -1,0 +1,85 @@
+"""`suites/schema` as it is run: by path, by package name, over folders of a user's own, and beside an adapter."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pytest_corpus import resources
+from pytest_corpus.spec.goldens import GOLDENS
+from pytest_corpus.spec.schemas import SCHEMAS
+
+SCHEMA_FILES = sum(len(schema.files) for schema in SCHEMAS)
+PACKAGE = ("-p", "no:randomly", "-p", "no:cacheprovider", "--pyargs", "pytest_corpus.suites.schema")
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Copies of both folders, which the environment names."""
+    copies = {name: tmp_path / name for name in ("schemas", "golden")}
+    for name, copy in copies.items():
+        shutil.copytree(resources.folder(name), copy)
+    monkeypatch.setenv("CORPUS_SCHEMAS_ROOT", str(copies["schemas"]))
+    monkeypatch.setenv("CORPUS_GOLDEN_ROOT", str(copies["golden"]))
+    return copies
+
+
+def test_every_file_is_a_test(pytester: pytest.Pytester, folders: dict[str, Path]) -> None:
+    """Each of the 51 printed schemas, each later one and each golden is one green test, under strict markers."""
+    result = pytester.runpytest_subprocess(*PACKAGE, "--strict-markers", "-m", "schema")
+    result.assert_outcomes(passed=SCHEMA_FILES + len(GOLDENS))
+    assert SCHEMA_FILES > 51
+
+
+@pytest.mark.parametrize(
+    ("folder", "file"),
+    [
+        ("schemas", "common/envelope.success.json"),
+        ("schemas", "llm/llm.types.chunk.v1.1.json"),
+        ("golden", "llm/llm_stream.ndjson"),
+        ("golden", "graph/graph_row.json"),
+    ],
+)
+@pytest.mark.parametrize("how", ["removed", "renamed"])
+def test_a_file_that_is_gone_is_red(
+    pytester: pytest.Pytester, folders: dict[str, Path], folder: str, file: str, how: str
+) -> None:
+    """Whatever is removed or renamed turns the suite red, under its own name."""
+    path = folders[folder] / file
+    path.rename(path.with_name(f"other.{path.name}"))
+    if how == "removed":
+        path.with_name(f"other.{path.name}").unlink()
+    result = pytester.runpytest_subprocess(*PACKAGE)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines([f"*{file}: does not exist, but the table*"])
+    if how == "renamed":
+        result.stdout.fnmatch_lines([f"*other.{path.name}: is not in the table*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_folder_that_is_gone_is_red(pytester: pytest.Pytester, folders: dict[str, Path]) -> None:
+    """A folder that is not there is red, in one sentence, not an empty run."""
+    for folder in folders.values():
+        shutil.rmtree(folder)
+    result = pytester.runpytest_subprocess(*PACKAGE)
+    result.assert_outcomes(failed=2)
+    for variable in ("CORPUS_SCHEMAS_ROOT", "CORPUS_GOLDEN_ROOT"):
+        result.stdout.fnmatch_lines([f"*which {variable} names, is no folder*"])
+
+
+def test_the_suite_is_no_part_of_a_conformance_run(pytester: pytest.Pytester) -> None:
+    """With an adapter declared, only conformance tests are collected."""
+    result = pytester.runpytest_subprocess(
+        "--collect-only", "-q", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-components=llm"
+    )
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("*suites/schema*")
+    result.stdout.no_fnmatch_line("*test_schema_lint*")
+
+
+def test_the_projects_own_tests_hold_the_suite(pytestconfig: pytest.Config) -> None:
+    """`make test` runs it: it is among the project's test paths, and no other suite is."""
+    paths = pytestconfig.getini("testpaths")
+    assert [path for path in paths if "suites" in path] == ["pytest_corpus/suites/schema"]

@@ -1,0 +1,197 @@
+"""`pytest-corpus golden` as it is typed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_corpus import cli, resources
+from pytest_corpus.golden import ROOT_VARIABLE, check
+from pytest_corpus.spec.goldens import GOLDENS
+
+SHIPPED = resources.folder("golden")
+REQUEST = "llm/llm_complete_request.json"
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An own copy of the goldens, which the environment names, and an empty current folder."""
+    shutil.copytree(SHIPPED, tmp_path / "own")
+    (tmp_path / "here").mkdir()
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "own"))
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "own"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Exit code and what was printed."""
+    code = cli.main(["golden", *map(str, words)])
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+def test_check_all(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without files all are checked; fine is 0, and one line."""
+    assert run(capsys, "check") == (0, f"{len(GOLDENS)} files checked: no findings\n", "")
+
+
+def test_check_finds(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A finding is a line, its count the last, and the exit code 1; JSON says the same."""
+    (tree / REQUEST).unlink()
+    code, out, _ = run(capsys, "check")
+    assert code == 1
+    assert out.splitlines()[0].startswith(f"{REQUEST}: does not exist, but the table")
+    assert out.endswith("files checked: 1 finding\n")
+    code, out, _ = run(capsys, "check", "--format", "json")
+    (finding,) = json.loads(out)["findings"]
+    assert code == 1
+    assert (finding["file"], finding["rule"], finding["path"]) == (REQUEST, "missing", "")
+
+
+@pytest.mark.parametrize("name", [REQUEST, "llm_complete_request.json", "llm_complete_request"])
+def test_check_one_by_name(tree: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A golden may be named by folder and file, by file, or by stem; what else is broken does not matter."""
+    (tree / "graph/graph_row.json").unlink()
+    assert run(capsys, "check", name)[:2] == (0, "1 file checked: no findings\n")
+    (tree / REQUEST).write_text("{}")
+    code, out, _ = run(capsys, "check", name)
+    assert code == 1
+    assert f"{REQUEST}: op: is missing" in out
+
+
+CONTENTS = {
+    "empty": (b"", "is empty [json]"),
+    "binary": (b"\x89PNG\x00\xff", "is not UTF-8 at byte 1 [json]"),
+    "truncated": (b'{"op": "llm.comp', "is no JSON"),
+    "no UTF-8": (b'{"op": "\xe9"}', "is not UTF-8 at byte 9 [json]"),
+    "huge": (b" " * (10 * 1024 * 1024 + 1), "are the most [size]"),
+    "an array": (b"[]", "[schema]"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), CONTENTS.values(), ids=CONTENTS.keys())
+def test_check_a_bad_file_by_path(tree: Path, content: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is none is told in lines that begin with the path as it was typed."""
+    Path("llm_complete_request.json").write_bytes(content)
+    code, out, err = run(capsys, "check", "./llm_complete_request.json")
+    first, *_, last = out.splitlines()
+    assert (code, err) == (1, "")
+    assert first.startswith("./llm_complete_request.json: ")
+    assert said in first
+    assert last == "1 file checked: 1 finding"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("check", "nowhere/llm_complete_request.json"), "nowhere/llm_complete_request.json does not exist"),
+        (("check", "llm_complet_request.json"), "did you mean llm_complete_request.json?"),
+        (("check", "what\x1b[2J.json"), "there is no golden 'what\\x1b[2J.json'"),
+        (("check", "--root", "nowhere"), "nowhere is no folder"),
+        (("check", "--schemas", "nowhere"), "nowhere is no folder"),
+        (("diff", "--before", "nowhere"), "nowhere is no folder"),
+        (("generate", "nothing_like_it"), "there is no golden 'nothing_like_it'"),
+        (("generate", "--operation", "complet"), "there is no operation 'complet'; did you mean complete?"),
+        (("generate", "--component", "vector", "--operation", "complete"), "no operation 'complete' of vector"),
+        (("generate", "--operation", "traversal"), "name a folder for it with --output"),
+        (("generate", "graph_row", "--component", "llm"), "leave one of them out"),
+        (("generate", "--output", "file"), "file"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    tree: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What makes no sense ends with 2 and one line that says what to do; nothing is written."""
+    Path("file").write_text("")
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("pytest-corpus golden: ")
+    assert said in err
+    assert err.count("\n") == 1
+    assert "\x1b" not in err
+    assert check(tree) == []
+
+
+def test_a_schema_that_is_broken_is_one_sentence(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A damaged schemas/ folder is named, not a traceback."""
+    Path("schemas/llm").mkdir(parents=True)
+    code, out, err = run(capsys, "check", "--schemas", "schemas")
+    assert (code, out) == (2, "")
+    assert err.startswith("pytest-corpus golden: schemas/")
+    assert "cannot be read" in err
+
+
+def test_generate_one_operation(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--component llm --operation complete` writes the missing ones of that operation, and keeps the others."""
+    kept = (tree / "llm/llm_complete_success.json").read_bytes()
+    (tree / REQUEST).unlink()
+    (tree / "graph/graph_row.json").unlink()
+    code, out, err = run(capsys, "generate", "--component", "llm", "--operation", "complete")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == f"wrote {tree / REQUEST}"
+    assert "which exists; --force overwrites it" in out
+    assert out.endswith("1 written, 1 kept\n")
+    assert (tree / "llm/llm_complete_success.json").read_bytes() == kept
+    assert [finding.file for finding in check(tree)] == ["graph/graph_row.json"]
+
+
+def test_generate_all_that_is_missing(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a choice all missing files are written."""
+    (tree / REQUEST).unlink()
+    (tree / "graph/graph_row.json").unlink()
+    code, out, _ = run(capsys, "generate", "--format", "json")
+    said = json.loads(out)
+    assert code == 0
+    assert said["written"] == [str(tree / REQUEST), str(tree / "graph/graph_row.json")]
+    assert len(said["kept"]) == len(GOLDENS) - 2
+    assert check(tree) == []
+
+
+def test_generate_into_another_folder(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A new folder is made; all goldens that are written there are sound."""
+    assert run(capsys, "generate", "--output", "deep/new")[0] == 0
+    assert check("deep/new") == []
+    assert run(capsys, "generate", "llm_complete_request", "--output", "deep/new", "--force")[1].startswith("wrote ")
+    assert run(capsys, "generate", "--operation", "graph.traversal", "--output", "more")[0] == 0
+    assert sorted(path.name for path in Path("more/graph").iterdir()) == [
+        "graph_traversal_request.json",
+        "graph_traversal_success.json",
+    ]
+
+
+def test_diff(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What other schemas change is told golden by golden, with a patch; nothing is written."""
+    shutil.copytree(resources.folder("schemas"), "schemas")
+    assert run(capsys, "diff", "--schemas", "schemas") == (0, "0 goldens changed by these schemas\n", "")
+    path = Path("schemas/graph/graph.types.id.json")
+    document = json.loads(path.read_text())
+    document["properties"]["kind"] = {"const": "vertex"}
+    document["required"].append("kind")
+    path.write_text(json.dumps(document))
+    code, out, _ = run(capsys, "diff", "--schemas", "schemas")
+    lines = out.splitlines()
+    assert code == 1
+    assert lines[0] == "graph/graph_id_value.json stops to be valid under graph.types.id (edition 1.0.0)"
+    assert '+  "kind": "vertex"' in lines
+    assert lines[-1] == "1 golden changed by these schemas"
+    (change,) = json.loads(run(capsys, "diff", "--schemas", "schemas", "--format", "json")[1])["changes"]
+    assert change["file"] == "graph/graph_id_value.json"
+    assert check(tree) == []
+
+
+def test_the_other_commands_do_not_pay_for_it() -> None:
+    """`--help` loads neither a schema library nor hypothesis."""
+    code = (
+        "import sys; from pytest_corpus.cli import main\n"
+        "try: main(['golden', '--help'])\n"
+        "except SystemExit: print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "check" in ran.stdout
+    for heavy in ("pytest", "_pytest", "jsonschema", "jsonschema_rs", "referencing", "hypothesis", "orjson"):
+        assert f"'{heavy}'" not in ran.stderr

@@ -1,0 +1,409 @@
+"""The schema linter: each rule finds what breaks it, and nothing else does; the shipped tree is clean."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_corpus import resources
+from pytest_corpus._schema_instances import matching
+from pytest_corpus.schema_lint import RULES, files, lint
+from pytest_corpus.schema_registry import ROOT_VARIABLE
+from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
+
+SHIPPED = resources.folder("schemas")
+CHUNK = "llm/llm.types.chunk.json"
+NEW_CHUNK = "llm/llm.types.chunk.v1.1.json"
+MESSAGE = "llm/llm.types.message.json"
+EMBEDDED_CHUNK = "embedding/embedding.types.chunk.json"
+OVERLAY = "llm/llm.stream.frame.data.json"
+USAGE = "llm/llm.types.token_usage.json"
+NEW_USAGE = "llm/llm.types.token_usage.v1.1.json"
+ERROR = "common/envelope.error.json"
+SAMPLING = "llm/llm.sampling.params.json"
+
+Document = dict[str, Any]
+Damage = Callable[[Document], object]
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the shipped tree; who changes a file restores it."""
+    root = tmp_path_factory.mktemp("lint") / "schemas"
+    shutil.copytree(SHIPPED, root)
+    return root
+
+
+@pytest.fixture
+def damaged(copied: Path) -> Iterator[Callable[[str, Damage], Path]]:
+    """Changes documents of the copy; they are as they were after the test."""
+    changed: list[str] = []
+
+    def change(file: str, damage: Damage) -> Path:
+        changed.append(file)
+        document = json.loads((SHIPPED / file).read_text())
+        damage(document)
+        (copied / file).write_text(json.dumps(document))
+        return copied
+
+    yield change
+    for file in changed:
+        shutil.copyfile(SHIPPED / file, copied / file)
+
+
+def found(root: Path) -> list[tuple[str, str, str]]:
+    """Rule, file and path of each finding."""
+    return [(finding.rule, finding.file, finding.path) for finding in lint(root)]
+
+
+def test_the_shipped_tree_is_clean() -> None:
+    """No shipped schema breaks a rule."""
+    assert lint(SHIPPED) == []
+
+
+def ref(target: str) -> Damage:
+    """A property with a reference."""
+    return lambda it: it["properties"].update(x={"$ref": target})
+
+
+def patterned(pattern: str) -> Damage:
+    """Another pattern for the error code."""
+    return lambda it: it["properties"]["code"].update(pattern=pattern)
+
+
+def nested_id(it: Document) -> None:
+    """A schema inside that claims the `$id` of a file."""
+    it["properties"]["text"] |= {"$id": BASE_URI + MESSAGE}
+
+
+def only_each_other(it: Document) -> None:
+    """Two definitions of which one refers to the other, and nothing to that."""
+    it["$defs"] = {"Inner": {"type": "string"}, "Outer": {"items": {"$ref": "#/$defs/Inner"}}}
+
+
+def circle_of_definitions(it: Document) -> None:
+    """Two definitions that refer to each other."""
+    it["$defs"]["ToolCall"]["properties"]["x"] = {"$ref": "#/$defs/Other"}
+    it["$defs"]["Other"] = {"items": {"$ref": "#/$defs/ToolCall"}}
+
+
+PLANTED: tuple[tuple[str, str, Damage, str], ...] = (
+    ("draft", CHUNK, lambda it: it.update({"$schema": "http://json-schema.org/draft-07/schema#"}), "/$schema"),
+    ("draft", CHUNK, lambda it: it.pop("$schema"), "/$schema"),
+    ("id", CHUNK, lambda it: it.update({"$id": BASE_URI + "llm/llm.types.lump.json"}), "/$id"),
+    ("id", CHUNK, lambda it: it.update({"$id": BASE_URI + MESSAGE}), "/$id"),
+    ("id", NEW_CHUNK, lambda it: it.update({"$id": BASE_URI + CHUNK}), "/$id"),
+    ("id", CHUNK, lambda it: it.pop("$id"), "/$id"),
+    ("unique-id", CHUNK, nested_id, "/properties/text/$id"),
+    ("metaschema", CHUNK, lambda it: it.update(required="text"), "/required"),
+    ("metaschema", SAMPLING, lambda it: it["properties"]["top_p"].update(exclusiveMinimum=True),
+     "/properties/top_p/exclusiveMinimum"),
+    ("keyword", CHUNK, lambda it: it.update(aditionalProperties=False), "/aditionalProperties"),
+    ("keyword", CHUNK, lambda it: it.update(definitions={}), "/definitions"),
+    ("keyword", CHUNK, lambda it: it["properties"]["text"].update(minlength=0), "/properties/text/minlength"),
+    ("pattern", ERROR, patterned("^[A-Z_+$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("^a$|^b$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned(r"^\d+$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned(r"^[\d]+$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned(r"\A[A-Z_]+$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("^(?P<a>[A-Z_]+)$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("(?i)^[a-z]+$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("^[[a]$"), "/properties/code/pattern"),
+    ("pattern", ERROR, patterned("^a++$"), "/properties/code/pattern"),
+    ("enum", MESSAGE, lambda it: it["properties"]["role"]["enum"].append("user"), "/properties/role/enum"),
+    ("enum", EMBEDDED_CHUNK, lambda it: it["properties"].update(x={"enum": [1, True, {"a": [1]}, {"a": [1.0]}]}),
+     "/properties/x/enum"),
+    ("naming", CHUNK, lambda it: it.update(title=" "), "/title"),
+    ("naming", EMBEDDED_CHUNK, lambda it: it["properties"].update(isFinal={}), "/properties/isFinal"),
+    ("naming", EMBEDDED_CHUNK, lambda it: it.update({"$defs": {"tool": {}}}) or ref("#/$defs/tool")(it),
+     "/$defs/tool"),
+    ("ref", CHUNK, ref(BASE_URI + "llm/llm.types.none.json"), "/properties/x/$ref"),
+    ("ref", CHUNK, ref("llm.types.none.json"), "/properties/x/$ref"),
+    ("ref", CHUNK, ref("https://json-schema.org/draft/2020-12/schema"), "/properties/x/$ref"),
+    ("ref", CHUNK, ref(BASE_URI + MESSAGE + "#/$defs/None"), "/properties/x/$ref"),
+    ("ref", CHUNK, ref(BASE_URI + MESSAGE + "#/title"), "/properties/x/$ref"),
+    ("ref", CHUNK, ref("#nowhere"), "/properties/x/$ref"),
+    ("ref", CHUNK, ref("http://[/"), "/properties/x/$ref"),
+    ("cycle", USAGE, ref(BASE_URI + CHUNK), ""),
+    ("cycle", USAGE, ref("llm.types.completion.json"), ""),
+    ("cycle", CHUNK, ref("#"), "/properties/x/$ref"),
+    ("cycle", MESSAGE, lambda it: it["$defs"]["ToolCall"]["properties"].update(x={"$ref": "#/$defs/ToolCall"}),
+     "/$defs/ToolCall/properties/x/$ref"),
+    ("cycle", MESSAGE, circle_of_definitions, "/$defs/ToolCall/properties/x/$ref"),
+    ("dangling", CHUNK, lambda it: it.update({"$defs": {"Lonely": {"type": "string"}}}), "/$defs/Lonely"),
+    ("dangling", CHUNK, lambda it: it["properties"]["text"].update({"$defs": {"Deep": {}}}),
+     "/properties/text/$defs/Deep"),
+    ("edition", "llm/llm.complete.success.json",
+     lambda it: it["allOf"].append({"$ref": BASE_URI + "llm/llm.envelope.success.json"}), "/allOf/2/$ref"),
+    ("edition", OVERLAY, ref(BASE_URI + "llm/llm.stream.frame.json"), "/properties/x/$ref"),
+    ("widens", NEW_USAGE, lambda it: it["required"].append("completion_tokens"), "/required"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "file", "damage", "path"),
+    PLANTED,
+    ids=[f"{row[0]}-{n}" for n, row in enumerate(PLANTED)],
+)
+def test_a_rule_alone_finds_its_fault(
+    rule: str, file: str, damage: Damage, path: str, damaged: Callable[[str, Damage], Path]
+) -> None:
+    """A planted fault is one rule's finding, at its place, and no other's."""
+    findings = found(damaged(file, damage))
+    assert {one for one, _, _ in findings} == {rule}
+    assert path in {where for _, _, where in findings}
+    assert rule == "cycle" or file in {where for _, where, _ in findings}
+
+
+def test_every_rule_has_a_planted_fault() -> None:
+    """No rule goes untested; those of files and of reachability have tests of their own."""
+    assert {row[0] for row in PLANTED} | {"missing", "orphaned", "size", "json", "reachable"} == set(RULES)
+
+
+def test_definitions_that_only_use_each_other_are_dangling(damaged: Callable[[str, Damage], Path]) -> None:
+    """A definition that only an unused one refers to is unused."""
+    findings = found(damaged(CHUNK, only_each_other))
+    assert findings == [("dangling", CHUNK, "/$defs/Inner"), ("dangling", CHUNK, "/$defs/Outer")]
+
+
+def test_a_schema_that_nothing_uses_is_not_reachable(damaged: Callable[[str, Damage], Path]) -> None:
+    """A file of the table to which the last reference is gone is a finding."""
+    spec, root = "llm/llm.types.completion_spec.json", SHIPPED
+    for file in sorted(path.relative_to(SHIPPED).as_posix() for path in SHIPPED.rglob("*.json")):
+        if BASE_URI + spec in json.dumps({**json.loads((SHIPPED / file).read_text()), "$id": ""}):
+            root = damaged(file, lambda it: it["allOf"].pop())
+    assert [one for one in found(root) if one[0] != "widens"] == [("reachable", spec, "")]
+
+
+ALLOWED: tuple[tuple[str, Damage], ...] = (
+    (CHUNK, lambda it: it.update(deprecated=True)),
+    (CHUNK, lambda it: it.update({"x-owner": "me", "$comment": "c", "examples": [{"$ref": "x", "enum": [1, 1]}]})),
+    (CHUNK, lambda it: it.update({"x-enum": [1], "example": {}, "titles": [], "vendor": 1})),
+    (CHUNK, lambda it: it["properties"].update(pattern={"type": "string"}, enum={}, definitions={})),
+    (CHUNK, lambda it: it["properties"].update(x={"const": {"pattern": "(", "$ref": 1}})),
+    (CHUNK, ref("llm.types.message.json#/$defs/ToolCall")),
+    (CHUNK, ref(BASE_URI + MESSAGE + "#/properties/role")),
+    (CHUNK, ref("#/properties/text")),
+    (CHUNK, lambda it: it["properties"].update(x={"$ref": "#Named"}, y={"$anchor": "Named"})),
+    (CHUNK, lambda it: it["properties"].update(x={"enum": [1, True, "1", [1], {"a": 1}]})),
+    (CHUNK, lambda it: it["properties"].update(x={"pattern": r"^\$[.$]\u0041(?:a|b)(?=c)(?<=c)[^\]]{1,2}?$"})),
+)
+
+
+@pytest.mark.parametrize(("file", "change"), ALLOWED)
+def test_what_json_schema_allows_passes(file: str, change: Damage, damaged: Callable[[str, Damage], Path]) -> None:
+    """Annotations, data that looks like a schema, relative references, anchors and plain patterns are fine."""
+    root = damaged(file, change)
+    assert [finding for finding in lint(root) if finding.rule != "widens"] == []
+
+
+def test_a_name_with_a_slash_is_followed(damaged: Callable[[str, Damage], Path]) -> None:
+    """References into names that JSON pointers escape resolve."""
+    root = damaged(CHUNK, lambda it: it["properties"].update({"a/b~c": {}, "x": {"$ref": "#/properties/a~1b~0c"}}))
+    assert found(root)[0][:2] == ("naming", CHUNK)
+    assert not [one for one in found(root) if one[0] == "ref"]
+
+
+NARROWED: tuple[tuple[str, Damage], ...] = (
+    (NEW_CHUNK, lambda it: it["required"].append("model")),
+    (NEW_CHUNK, lambda it: it["properties"].pop("model")),
+    (NEW_CHUNK, lambda it: it["properties"]["text"].update(minLength=1)),
+    (NEW_CHUNK, lambda it: it["properties"]["text"].update(maxLength=100)),
+    (NEW_CHUNK, lambda it: it["properties"]["text"].update(pattern="^[a-z]*$")),
+    (NEW_CHUNK, lambda it: it["properties"]["model"].update(type=["integer", "null"])),
+    (NEW_CHUNK, lambda it: it["properties"]["is_final"].update(const=True)),
+    ("llm/llm.types.message.v1.1.json", lambda it: it["properties"]["role"]["enum"].remove("tool")),
+    ("llm/llm.types.message.v1.1.json", lambda it: it["$defs"]["ToolCall"]["required"].append("index")),
+    ("llm/llm.sampling.params.v1.1.json", lambda it: it["properties"]["temperature"].update(maximum=1)),
+    ("llm/llm.sampling.params.v1.1.json", lambda it: it["properties"]["top_p"].update(exclusiveMinimum=0.1)),
+    (NEW_USAGE, lambda it: it["properties"]["total_tokens"].update(minimum=1)),
+    (NEW_USAGE, lambda it: it["properties"]["total_tokens"].update(multipleOf=2)),
+    ("common/envelope.success.v1.1.json", lambda it: it["properties"]["code"]["enum"].remove("ACCEPTED")),
+    ("common/envelope.error.v1.1.json", lambda it: it["properties"]["code"].update(maxLength=20)),
+    ("common/envelope.request.v1.1.json", lambda it: it["properties"]["args"].update(maxProperties=0)),
+    ("common/operation_context.v1.1.json", lambda it: it["properties"]["request_id"].update(maxLength=255)),
+    ("vector/vector.types.filter.v1.1.json",
+     lambda it: next(iter(it["patternProperties"].values()))["oneOf"].pop(1)),
+    ("vector/vector.types.vector.v1.1.json", lambda it: it["properties"]["metadata"].update(type="null")),
+    ("vector/vector.types.query_result.v1.1.json", lambda it: it["properties"]["matches"].update(minItems=1)),
+    ("vector/vector.types.query_result.v1.1.json", lambda it: it["properties"]["matches"].update(maxItems=1)),
+    ("graph/graph.types.entity.v1.1.json", lambda it: it["oneOf"].pop()),
+    ("graph/graph.types.row.v1.1.json", lambda it: it.update(propertyNames={"minLength": 1})),
+    ("graph/graph.types.partial_success_result.v1.1.json",
+     lambda it: it["properties"]["failures"]["items"]["properties"].pop("detail")),
+    ("embedding/embedding.types.vector.v1.1.json", lambda it: it["properties"]["vector"].update(minItems=2)),
+    ("embedding/embedding.types.failure.v1.1.json", lambda it: it["properties"].pop("text")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "damage"), NARROWED, ids=[f"{n}-{row[0]}" for n, row in enumerate(NARROWED)])
+def test_a_later_edition_that_narrows_is_found(
+    file: str, damage: Damage, damaged: Callable[[str, Damage], Path]
+) -> None:
+    """Whatever way edition 1.1.0 refuses what 1.0.0 accepts is a finding in the file where the rule stands."""
+    root = damaged(file, damage)
+    narrowing = lint(root, rules=["widens"])
+    assert narrowing
+    assert {finding.file for finding in narrowing} == {file}
+
+
+def shared_properties(elder: str, newer: str) -> set[str]:
+    """The properties that both files have at the top."""
+    first, second = (json.loads((SHIPPED / file).read_text()).get("properties", {}) for file in (elder, newer))
+    return first.keys() & second.keys()
+
+
+def forbid(names: set[str], it: Document) -> None:
+    """No value of these properties is valid any more."""
+    it["properties"] |= {name: {"not": {}} for name in names}
+
+
+def test_no_property_can_be_narrowed_unseen(damaged: Callable[[str, Damage], Path]) -> None:
+    """Every property of every schema that edition 1.1.0 changed: to forbid it is found, at its place."""
+    unseen, seen = [], 0
+    for schema in SCHEMAS:
+        names = shared_properties(schema.files[0], schema.files[-1]) if len(schema.own) > 1 else set()
+        if not names:
+            continue
+        file = schema.files[-1]
+        root = damaged(file, partial(forbid, names))
+        findings = {finding.path for finding in lint(root, rules=["widens"]) if finding.file == file}
+        unseen += [f"{file}: {name}" for name in names if f"/properties/{name}/not" not in findings]
+        seen += len(names)
+        damaged(file, lambda it: None)
+    assert unseen == []
+    assert seen > 80
+
+
+BROKEN_FILES: tuple[tuple[str, bytes, str], ...] = (
+    ("json", b"", "is empty"),
+    ("json", b" \n", "is empty"),
+    ("json", b"{", "is no JSON"),
+    ("json", b'{"a": 1} {}', "is no JSON"),
+    ("json", b"[]", "is no JSON object"),
+    ("json", b'{"title": "\xff"}', "is not UTF-8 at byte 12"),
+    ("json", b"\xff\xfe{\x00}\x00", "is not UTF-8"),
+    ("json", b"\x00\x01\x02", "is no JSON"),
+    ("json", b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
+    ("json", b'{"a": 1, "a": 2}', "stands twice"),
+    ("json", b'{"a": NaN}', "is not finite"),
+    ("json", b'{"a":' * 300 + b"1" + b"}" * 300, "is nested deeper"),
+    ("size", b" " * (5 * 1024 * 1024 + 1), "are the most"),
+)
+
+
+@pytest.mark.parametrize(("rule", "text", "said"), BROKEN_FILES, ids=range(len(BROKEN_FILES)))
+def test_a_file_that_is_no_json_is_one_finding(
+    rule: str, text: bytes, said: str, damaged: Callable[[str, Damage], Path]
+) -> None:
+    """An empty, binary, truncated, huge or ambiguous file is one finding in one line, whatever refers to it."""
+    root = damaged(MESSAGE, lambda it: None)
+    (root / MESSAGE).write_bytes(text)
+    (finding,) = lint(root)
+    assert (finding.rule, finding.file) == (rule, MESSAGE)
+    assert said in finding.message
+    assert "\n" not in str(finding)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "llm/llm.new.json", "llm.types.chunk.json", "llm/a/b.json"])
+def test_a_stray_file_is_orphaned(name: str, copied: Path) -> None:
+    """A file that is not in the table is one finding; hidden files are none of ours."""
+    stray, hidden = copied / name, copied / ".DS_Store"
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_text("{}")
+    hidden.write_text("")
+    try:
+        assert found(copied) == [("orphaned", name, "")]
+        assert name in files(copied)
+    finally:
+        stray.unlink()
+        hidden.unlink()
+
+
+@pytest.mark.parametrize("file", files(SHIPPED))
+def test_a_file_that_is_removed_or_renamed_is_found(file: str, copied: Path) -> None:
+    """Whichever file is taken away, its own name is the one finding; renamed, its new name is another."""
+    path, renamed = copied / file, copied / file.replace(".json", ".old.json")
+    path.rename(renamed)
+    try:
+        moved = [(finding.rule, finding.file) for finding in lint(copied)]
+        assert sorted(moved) == [("missing", file), ("orphaned", renamed.relative_to(copied).as_posix())]
+        renamed.unlink()
+        assert [finding.file for finding in lint(copied, rules=["missing", "orphaned"])] == [file]
+        assert file in files(copied)
+    finally:
+        shutil.copyfile(SHIPPED / file, path)
+
+
+def test_the_environment_names_the_tree(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CORPUS_SCHEMAS_ROOT is honoured, and an argument goes before it."""
+    path = copied / CHUNK
+    path.unlink()
+    monkeypatch.setenv(ROOT_VARIABLE, str(copied))
+    try:
+        assert [finding.file for finding in lint()] == [CHUNK]
+        assert lint(SHIPPED) == []
+    finally:
+        shutil.copyfile(SHIPPED / CHUNK, path)
+
+
+@pytest.mark.parametrize("root", ["none", "file"])
+def test_a_root_that_is_no_folder_is_refused(root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence names the folder, and the variable where that named it."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError, match="is no folder"):
+        lint(tmp_path / root)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / root))
+    with pytest.raises(NotADirectoryError, match=f"{root}, which CORPUS_SCHEMAS_ROOT names"):
+        lint()
+
+
+def test_a_finding_is_one_line(damaged: Callable[[str, Damage], Path]) -> None:
+    """Keys and references that hold line ends or escapes do not break out of the line."""
+    root = damaged(EMBEDDED_CHUNK, ref("a\nb\x1b[2J"))
+    (finding,) = lint(root)
+    assert finding.rule == "ref"
+    assert str(finding).isprintable()
+
+
+def test_lint_leaves_nothing_behind(damaged: Callable[[str, Damage], Path], tmp_path: Path) -> None:
+    """Also where strings have to be found for a pattern of one's own, no file is written."""
+    elder = damaged(CHUNK, lambda it: it["properties"]["text"].update(pattern="^[A-Z]{3}-[0-9]{4}$"))
+    code = f"from pytest_corpus.schema_lint import lint; print(len(lint({str(elder)!r})))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout == "0\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_rule_is_refused() -> None:
+    """A rule that does not exist is a mistake of the caller."""
+    with pytest.raises(KeyError):
+        lint(SHIPPED, rules=["no-such-rule"])
+
+
+def test_every_rule_names_its_sentence() -> None:
+    """Each rule says what it asks for, and by which document."""
+    for name, rule in RULES.items():
+        assert rule.name == name
+        assert rule.text
+        assert any(document in rule.source for document in ("SCHEMA", "SPECIFICATION"))
+
+
+@given(st.from_regex(r"([a-c]|\[\^?[x-z]\]|\(x\|y\)|[A-D0-3]|\.)([+*?]|\{2,3\})?", fullmatch=True), st.integers(1, 3))
+def test_a_string_is_found_for_any_plain_pattern(part: str, times: int) -> None:
+    """Whatever pattern a schema has, instances with a string that it matches are made of it."""
+    pattern = f"^{part * times}$"
+    found_one = matching((pattern,))
+    assert found_one is not None
+    assert re.search(pattern, found_one)
