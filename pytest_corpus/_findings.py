@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus import _json, resources
+from pytest_corpus._shown import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,6 @@ class Finding:
     def as_json(self) -> dict[str, str]:
         """The finding as an object of its four fields."""
         return asdict(self)
-
-
-def printable(text: str) -> str:
-    """The text with what would move a cursor as escapes."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def root_of(given: Path | str | None, variable: str, name: str) -> Path:

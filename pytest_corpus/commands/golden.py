@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action = actions.add_parser(name, help=text, description=text)
         add(action)
         action.add_argument("--schemas", metavar="DIR", help="another schemas/ folder")
-        action.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+        console.format_argument(action)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -70,9 +70,9 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         findings = golden.check(given.root, schemas=schemas)
         checked = len(golden.files(given.root))
     if given.format == "json":
-        _print_json({"checked": checked, "findings": [finding.as_json() for finding in findings]})
+        console.say_json({"checked": checked, "findings": [finding.as_json() for finding in findings]})
     else:
-        _print([*map(str, findings), _counted(checked, findings)])
+        console.say(*map(str, findings), _counted(checked, findings))
     return FINDINGS if findings else FINE
 
 
@@ -126,12 +126,12 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         raise CommandError(f"{stray[0]} is not in the table of goldens: name a folder for it with --output")
     written, kept = golden.generate(rows, root=given.output, force=given.force, schemas=schemas)
     if given.format == "json":
-        _print_json({"written": [str(path) for path in written], "kept": [str(path) for path in kept]})
+        console.say_json({"written": [str(path) for path in written], "kept": [str(path) for path in kept]})
         return FINE
     lines = [f"wrote {path}" for path in written]
     if kept and (given.names or given.operation or given.component):
         lines += [f"kept {path}, which exists; --force overwrites it" for path in kept]
-    _print([*lines, f"{len(written)} written, {len(kept)} kept"])
+    console.say(*lines, f"{len(written)} written, {len(kept)} kept")
     return FINE
 
 
@@ -174,7 +174,7 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         raise CommandError(f"{before} is no folder: --before takes one that holds the files of schemas/")
     changes = golden.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
     if given.format == "json":
-        _print_json({"changes": [change.as_json() for change in changes]})
+        console.say_json({"changes": [change.as_json() for change in changes]})
     else:
         for change in changes:
             lines = [
@@ -183,18 +183,10 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
             lines += [
                 f"{change.file} becomes valid under {name} (edition {edition})" for name, edition in change.starts
             ]
-            _print([*lines, *(f"  {problem}" for problem in change.problems)])
+            console.say(*lines, *(f"  {problem}" for problem in change.problems))
             sys.stdout.write(change.patch)
-        _print([f"{len(changes)} golden{'' if len(changes) == 1 else 's'} changed by these schemas"])
+        console.say(f"{len(changes)} golden{'' if len(changes) == 1 else 's'} changed by these schemas")
     return FINDINGS if changes else FINE
-
-
-def _print(lines: Iterable[str]) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 _Action = tuple[

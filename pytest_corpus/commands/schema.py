@@ -146,6 +146,29 @@ def _show(given: argparse.Namespace) -> int:
     return FINE
 
 
+def _lint_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule; repeatable")
+    console.format_argument(parser)
+
+
+def _lint(given: argparse.Namespace) -> int:
+    from pytest_corpus import schema_lint
+
+    root = _root(_registry())
+    for name in given.rule or ():
+        if name not in schema_lint.RULES:
+            raise CommandError(f"there is no rule {name!a}; use {', '.join(schema_lint.RULES)}")
+    findings = schema_lint.lint(root, rules=given.rule or tuple(schema_lint.RULES))
+    checked = len(schema_lint.files(root))
+    if given.format == "json":
+        console.say_json({"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]})
+    else:
+        console.say(*map(str, findings))
+        said = console.plural(len(findings), "finding") if findings else "no findings"
+        console.say(f"{console.plural(checked, 'file')} in {root} checked: {said}")
+    return FINDINGS if findings else FINE
+
+
 def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
     """A schema with all that it leads to in its ``$defs``, by ``$id``: no ``$ref`` changes (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
@@ -205,5 +228,6 @@ ACTIONS = {
     "list": Action("every schema: name, editions, file", _list_arguments, _list),
     "stats": Action("how many schemas, files, bytes and goldens there are", console.format_argument, _stats),
     "show": Action("one schema as it is printed", _show_arguments, _show),
+    "lint": Action("check the schema files themselves", _lint_arguments, _lint),
     "validate": Action("check messages in files against their schemas", _validate.arguments, _validate.run),
 }

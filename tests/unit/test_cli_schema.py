@@ -1,4 +1,4 @@
-"""`pytest-corpus schema`: list, stats, show and validate."""
+"""`pytest-corpus schema`: list, stats, show, lint and validate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cli_runs import called, ran
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_corpus import resources
+from pytest_corpus import cli, resources
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import MAX_BYTES
 from pytest_corpus.commands._told import told_schema
@@ -368,3 +368,19 @@ def test_no_file_brings_it_down(tmp_path_factory: pytest.TempPathFactory, data: 
         expected = 2 if shown["unreadable"] else 1 if shown["invalid"] else 0
         assert ended.code == expected
         assert shown["valid"] == (expected == 0)
+
+
+def test_lint_says_what_is_wrong_with_a_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`schema lint` ends with 0 on the shipped schemas, with 1 and a line of a missing file, and with 2 on a slip."""
+    assert cli.main(["schema", "lint"]) == 0
+    assert capsys.readouterr().out.endswith("checked: no findings\n")
+    root = tmp_path / "schemas"
+    shutil.copytree(resources.folder("schemas"), root)
+    (root / "llm" / "llm.types.message.json").unlink()
+    monkeypatch.setenv("CORPUS_SCHEMAS_ROOT", str(root))
+    assert cli.main(["schema", "lint", "--rule", "missing"]) == 1
+    assert "llm/llm.types.message.json: does not exist" in capsys.readouterr().out
+    assert cli.main(["schema", "lint", "--rule", "nothing"]) == 2
+    assert "there is no rule 'nothing'; use missing, " in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_a_mistake_is_one_sentence(
     Path("file").write_text("")
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, "")
-    assert err.startswith("pytest-corpus golden: ")
+    assert err.startswith("pytest-corpus golden ")
     assert said in err
     assert err.count("\n") == 1
     assert "\x1b" not in err
@@ -122,7 +122,7 @@ def test_a_schema_that_is_broken_is_one_sentence(tree: Path, capsys: pytest.Capt
     Path("schemas/llm").mkdir(parents=True)
     code, out, err = run(capsys, "check", "--schemas", "schemas")
     assert (code, out) == (2, "")
-    assert err.startswith("pytest-corpus golden: schemas/")
+    assert err.startswith("pytest-corpus golden check: schemas/")
     assert "cannot be read" in err
 
 
