@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.reports.ledger import Finding
+from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.requirements import catalogue
 
 LONGEST_STRING = 60
@@ -68,11 +69,6 @@ def sent(exchange: Exchange) -> str:
         text = text.replace(secret, "***")
     door = "handle_stream" if exchange.streaming else "handle"
     return f"{door} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
-
-
-def printable(text: str) -> str:
-    """Text of which no character moves the cursor or changes the terminal."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def _shortened(value: Any) -> Any:

@@ -22,6 +22,7 @@ from pytest_corpus.integration.conclude import Conclusion
 from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.run import Trial
 from pytest_corpus.reports.ledger import Ledger, TestRecord
+from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Violation
@@ -129,7 +130,7 @@ class Conformance:
     def _usage(self, error: DeclarationError) -> Exception:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
         self.usage_error = True
-        said = messages.printable(str(error))
+        said = printable(str(error))
         return pytest.Collector.CollectError(said) if self.worker is not None else pytest.UsageError(said)
 
     def _relative(self, path: Path) -> str:
@@ -276,12 +277,10 @@ class Conformance:
     def _conclude(self, item: pytest.Item, trial: Trial, report: pytest.TestReport) -> None:
         record = trial.record()
         level = trial.requirement.level
-        report.user_properties += [
-            ("corpus_requirement", record.requirement),
-            ("corpus_level", level),
-            ("corpus_status", record.outcome),
-            (PROPERTY, record.dump()),
-        ]
+        told = {"corpus_requirement": record.requirement, "corpus_level": level, "corpus_status": record.outcome}
+        report.user_properties += [*told.items(), (PROPERTY, record.dump())]
+        # JUnit takes the properties of a test from its teardown, and a test may have run before.
+        item.user_properties[:] = [*(pair for pair in item.user_properties if pair[0] not in told), *told.items()]
         if record.outcome == "error":
             report.sections.append(("pytest-corpus", "This is a fault of pytest-corpus, not of the adapter."))
             return
@@ -321,6 +320,8 @@ class Conformance:
         if isinstance(text, str) and self.worker is None:
             record = TestRecord.load(text)
             self._ledger(record.adapter).add(record)
+            # It has arrived; what pytest writes of properties (JUnit) is for people.
+            report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != PROPERTY]
             if record.findings and isinstance(report.longrepr, str):
                 # As a bare text it would stand in the short summary a second time, where CI is set.
                 report.longrepr = messages.Shown(report.longrepr)  # type: ignore[assignment]
@@ -356,7 +357,7 @@ class Conformance:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         for said in self.adapters.close():
-            session.config.issue_config_time_warning(pytest.PytestWarning(messages.printable(said)), stacklevel=2)
+            session.config.issue_config_time_warning(pytest.PytestWarning(printable(said)), stacklevel=2)
         if self.worker is not None:
             self._tell_controller(session)
             return

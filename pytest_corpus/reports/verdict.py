@@ -61,24 +61,36 @@ def decide(ledger: Ledger, level: str = "must") -> Verdict:
     decided = tuple(
         _component(component, records, level, partial=bool(gaps)) for component, records in by_component.items()
     )
-    worst = max((part.verdict for part in decided), key=VERDICTS.index, default="partial")
-    return Verdict("partial" if gaps else worst, not gaps, gaps, decided)
+    return Verdict("partial" if gaps else worst(part.verdict for part in decided), not gaps, gaps, decided)
 
 
 def _component(component: str, records: list[TestRecord], level: str, *, partial: bool) -> ComponentVerdict:
     statuses = tuple(_status(requirement, component, records) for requirement in applicable(component))
-    counted = ("MUST",) if level == "must" else ("MUST", "SHOULD")
-    binding = [entry.status for entry in statuses if entry.requirement.level in counted]
-    musts = [entry.status for entry in statuses if entry.requirement.level == "MUST"]
+    pairs = [(entry.requirement.level, entry.status) for entry in statuses]
+    return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
+
+
+def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool) -> str:
+    """The verdict that follows from the level and status of each requirement of a component."""
+    pairs = list(statuses)
+    musts = [status for of, status in pairs if of == "MUST"]
     if partial:
-        verdict = "partial"
-    elif "violated" in binding:
-        verdict = "nonconformant"
-    elif "not_assessed" in musts or not any(status == "satisfied" for status in musts):
-        verdict = "incomplete"
-    else:
-        verdict = "conformant_with_deviations" if "deviated" in musts else "conformant"
-    return ComponentVerdict(component, verdict, statuses)
+        return "partial"
+    if "violated" in (status for of, status in pairs if of in counted(level)):
+        return "nonconformant"
+    if "not_assessed" in musts or "satisfied" not in musts:
+        return "incomplete"
+    return "conformant_with_deviations" if "deviated" in musts else "conformant"
+
+
+def counted(level: str) -> tuple[str, ...]:
+    """The levels whose violation counts with `--corpus-level`."""
+    return ("MUST",) if level == "must" else ("MUST", "SHOULD")
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst of the components' verdicts; partial where there is none."""
+    return max(verdicts, key=VERDICTS.index, default="partial")
 
 
 def _status(requirement: Requirement, component: str, records: Iterable[TestRecord]) -> Status:

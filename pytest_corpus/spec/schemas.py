@@ -18,6 +18,10 @@ BASE_URI = "https://corpusos.com/schemas/"
 """What every ``$id`` begins with (SCHEMA 2.3)."""
 
 
+OWN_FOLDERS = ("report",)
+"""Folders below ``schemas/`` whose files describe what this product writes; they are no part of the protocol."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
     """One schema: its folder, its file stem, and the editions that have a file of their own for it."""

@@ -20,7 +20,7 @@ from jsonschema.exceptions import SchemaError
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.operations import operations_of
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST, OWN_FOLDERS, SCHEMAS, SchemaFile
 
 ROOT = resources.folder("schemas")
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -105,8 +105,14 @@ BESIDE_THE_TREE = {"llm.complete.request", "llm.types.completion_spec"}
 
 
 def read(root: Path = ROOT) -> Documents:
-    """Every document by its file, relative to `schemas/`."""
-    return {path.relative_to(root).as_posix(): json.loads(path.read_text()) for path in root.rglob("*.json")}
+    """Every document of the protocol by its file, relative to `schemas/`."""
+    return {file: json.loads((root / file).read_text()) for file in files(root) if file.endswith(".json")}
+
+
+def files(root: Path = ROOT) -> set[str]:
+    """The files below `schemas/`, but for the folders of the product itself."""
+    found = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    return {file for file in found if file.partition("/")[0] not in OWN_FOLDERS}
 
 
 def nodes(value: Any) -> Iterator[tuple[str, Any]]:
@@ -127,13 +133,13 @@ def refs(document: dict[str, Any]) -> list[str]:
 
 def drift(root: Path) -> list[str]:
     """Files without a row, rows without a file."""
-    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    found = files(root)
     listed = [file for schema in SCHEMAS for file in schema.files]
     twice = [f"{file} is listed twice" for file in listed if listed.count(file) > 1]
     return [
         *twice,
-        *(f"{file} is orphaned" for file in files - set(listed)),
-        *(f"{file} is missing" for file in set(listed) - files),
+        *(f"{file} is orphaned" for file in found - set(listed)),
+        *(f"{file} is missing" for file in set(listed) - found),
     ]
 
 
