@@ -329,6 +329,19 @@ def test_a_lint_rule_reports_a_planted_fault(
     assert rule(damaged) != []
 
 
+@pytest.mark.parametrize("rule", [draft, enums, patterns, resolves, dangling, recursive_definitions])
+def test_the_products_own_schemas_pass_the_same_rules(rule: Callable[[Documents], list[str]]) -> None:
+    """The schema of the report is as sound as those of the protocol, and is none of them: it has another base."""
+    own = {
+        f"{folder}/{path.name}": json.loads(path.read_text())
+        for folder in OWN_FOLDERS
+        for path in (ROOT / folder).iterdir()
+    }
+    assert own
+    assert rule(own) == []
+    assert not any(document["$id"].startswith(BASE_URI) for document in own.values())
+
+
 def test_table_and_files_agree() -> None:
     """Every file has a row and every row its files (R41)."""
     assert drift(ROOT) == []
