@@ -45,12 +45,13 @@ help:
 ##   A run that leaves tests out is partial: it finds violations, and gives no verdict.
 ##
 ## The project itself
-##   test                         its own tests, one mutant of each requirement among them
+##   test                         its own tests, one mutant of each requirement among them; those of the HTML
+##                                pages need chromium and node, and are skipped without them
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   lint                         ruff check, ruff format, mypy, import contracts
 ##   docs                         writes docs/requirements.md anew
-##   bench                        what the plugin costs a pytest run that declares no adapter, and what
-##                                validating costs (docs/performance.md)
+##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
+##                                costs (docs/performance.md), and what a matrix of reports costs
 ##   clean                        removes the virtual environment and all that is generated
 ##
 ## Variables, as in: make verify ADAPTER=mypkg:factory PYTEST_JOBS=2
@@ -145,6 +146,7 @@ docs: $(READY)test
 
 bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py
+	'$(BIN)/python' benchmarks/matrix.py
 	'$(BIN)/python' benchmarks/startup.py
 
 clean:

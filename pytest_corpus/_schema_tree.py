@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from pytest_corpus._findings import files_below, parsed, read_bytes
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS, SCHEMAS
 
 MAX_BYTES: Final = 5 * 1024 * 1024
 """The most that one schema may measure (SCHEMA 8.3, 12.E)."""
@@ -61,7 +61,7 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.listed = tuple(file for schema in SCHEMAS for file in schema.files)
-        self.files = files_below(root)
+        self.files = tuple(file for file in files_below(root) if file.partition("/")[0] not in OWN_FOLDERS)
 
     @cached_property
     def _read(self) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str]]]:

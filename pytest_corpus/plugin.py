@@ -59,7 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="GLOB")  # fmt: skip
     both("level", "string", "must (default) or should: from which level on a violation fails the run",
          metavar="LEVEL")  # fmt: skip
-    both("report", "linelist", "write the attestation to this .json file; repeatable", action="append",
+    both("report", "linelist", "write the report to this file, in the format of its suffix: .json, .md, .html, "
+         ".intoto.json, .badge.json, .svg, .junit.xml; repeatable", action="append",
          metavar="PATH")  # fmt: skip
     both("seed", "string", "seed of generated inputs (default 0)", metavar="N")
     both("schema-version", "string", "judge by this schema edition alone: 1.0.0 or 1.1.0", metavar="EDITION")
@@ -92,6 +93,11 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
+    if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
+        from pytest_corpus.integration import junit
+
+        junit.switch_on(config, reports)
     if any(config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client")):
         _conformance(config)
     elif config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):

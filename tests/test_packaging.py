@@ -71,9 +71,10 @@ def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
 
 
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
-    """The wheel carries every module of the package and `py.typed`, and nothing of tests or caches."""
+    """The wheel carries every module, `py.typed` and the assets of the pages, and nothing of tests or caches."""
     package = ROOT / "pytest_corpus"
-    expected = {path.relative_to(ROOT).as_posix() for path in package.rglob("*.py")} | {"pytest_corpus/py.typed"}
+    kinds = ("*.py", "py.typed", "reports/assets/*.*")
+    expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)
     found = {name for name in wheel.namelist() if ".dist-info/" not in name and not name.startswith(data)}
     assert found == expected

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports import deviations, json_report, terminal
+from pytest_corpus.reports import deviations, files, formats, json_report, origin, terminal
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.verdict import Status, Verdict, decide
 
@@ -38,8 +40,11 @@ class Conclusion:
             options.level,
             options.edition,
             options.globs,
-            options.profile.name,
+            profile=options.profile.name,
         )
+        if options.reports:
+            commit = origin.commit(os.environ, options.folder)
+            self.run = replace(self.run, commit=commit, ci=origin.ci(os.environ), notes=options.notes)
         if interrupted:
             for ledger in ledgers:
                 ledger.cut_short("the run was interrupted")
@@ -49,10 +54,11 @@ class Conclusion:
     def write(self) -> None:
         """Write every report that was asked for; what cannot be written is said in the summary."""
         for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True):
+            document = json_report.build(ledger, verdict, self.run) if self.options.reports else {}
             for asked in self.options.reports:
                 path = self._path(asked, ledger)
                 try:
-                    json_report.write(json_report.build(ledger, verdict, self.run), path)
+                    files.write(formats.render(document, formats.suffix_of(asked.name) or ".json"), path)
                     self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
@@ -92,7 +98,8 @@ class Conclusion:
         number = self.ledgers.index(ledger)
         again = labels[:number].count(labels[number])
         label = f"{labels[number]}.{again + 1}" if again else labels[number]
-        return asked.with_name(f"{asked.stem}.{label}{asked.suffix}")
+        end = len(formats.suffix_of(asked.name) or asked.suffix)
+        return asked.with_name(f"{asked.name[:-end]}.{label}{asked.name[-end:]}")
 
     @property
     def ran(self) -> bool:

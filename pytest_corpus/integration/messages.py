@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus._shown import printable as printable  # noqa: PLC0414  # others take it from here
+from pytest_corpus._shown import printable
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.reports.ledger import Finding, Ledger
 from pytest_corpus.spec.requirements import catalogue

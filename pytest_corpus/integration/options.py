@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from pytest_corpus.integration.profiles import PROFILES, Profile, is_production, refusal, usual
-from pytest_corpus.reports import FORMATS
 from pytest_corpus.reports.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.reports.deviations import read as read_deviations
+from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
 from pytest_corpus.spec.operations import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue, nearest
@@ -35,6 +35,8 @@ class Options:
     globs: tuple[str, ...]
     level: str
     reports: tuple[Path, ...]
+    folder: Path
+    notes: tuple[str, ...]
     seed: int
     edition: str | None
     call_timeout: float
@@ -69,20 +71,22 @@ def read(config: pytest.Config) -> Options:
     if not allowed and (refused := refusal(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
-    path, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
+    declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
     return Options(
         adapters=tuple(_several(config, "adapter")),
         clients=tuple(_several(config, "client")),
         components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",
-        reports=tuple(_report(config, path) for path in _several(config, "report")),
+        reports=tuple(path for given in _several(config, "report") if (path := _report(config, given))),
+        folder=config.invocation_params.dir,
+        notes=_notes(config),
         seed=_seed(_one(config, "seed")),
         edition=_choice(config, "schema-version", EDITIONS),
         call_timeout=_seconds(_one(config, "call-timeout"), profile.call_timeout),
         dialects=_dialects(config, _one(config, "dialects")),
         deviations=deviations,
-        deviations_path=path,
+        deviations_path=declared,
         update_deviations=drafting,
         strict=_switch(config, "strict"),
         traceback=bool(config.getoption("corpus_traceback")),
@@ -133,16 +137,25 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
     return tuple(glob.upper() for glob in globs)
 
 
-def _report(config: pytest.Config, given: str) -> Path:
+def _report(config: pytest.Config, given: str) -> Path | None:
+    """Where a report goes; None for the one that pytest writes."""
     path = Path(given)
     path = path if path.is_absolute() else config.invocation_params.dir / path
-    if path.suffix not in FORMATS:
-        raise pytest.UsageError(f"--corpus-report={given}: the name must end in {' or '.join(FORMATS)}")
+    suffixes = (*FORMATS, JUNIT)
+    suffix = suffix_of(path.name, suffixes)
+    if suffix is None:
+        raise pytest.UsageError(f"--corpus-report={given}: the name must end in {listed(suffixes)}")
     if not path.parent.is_dir():
         raise pytest.UsageError(f"--corpus-report={given}: there is no folder {path.parent}")
     if path.is_dir():
         raise pytest.UsageError(f"--corpus-report={given}: this is a folder, not a file")
-    return path
+    return None if suffix == JUNIT else path
+
+
+def _notes(config: pytest.Config) -> tuple[str, ...]:
+    """What the attestation notes of coverage (BEHAVIORAL_CONFORMANCE 12)."""
+    floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
+    return () if floor is None else (f"COV_FAIL_UNDER={floor:g}",)
 
 
 def _dialects(config: pytest.Config, given: str | None) -> Mapping[str, Dialect]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus._shown import printable
 from pytest_corpus.integration.adapters import Adapter
-from pytest_corpus.integration.messages import printable
 from pytest_corpus.integration.profiles import ENVIRONMENT
 from pytest_corpus.reports.json_report import facts
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus import resources, suites
+from pytest_corpus._shown import printable
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import BEGINNINGS, DeclarationError
 from pytest_corpus.adapter.factory import described, split_label
@@ -138,7 +139,7 @@ class Conformance:
     def _usage(self, error: DeclarationError) -> Exception:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
         self.usage_error = True
-        said = messages.printable(str(error))
+        said = printable(str(error))
         return pytest.Collector.CollectError(said) if self.worker is not None else pytest.UsageError(said)
 
     def _relative(self, path: Path) -> str:
@@ -313,6 +314,8 @@ class Conformance:
         if isinstance(text, str) and self.worker is None:
             record = TestRecord.load(text)
             self._ledger(record.adapter).add(record)
+            # It has arrived; what pytest writes of properties (JUnit) is for people.
+            report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != PROPERTY]
             self._progress.tell(self.config)
             if record.findings and isinstance(report.longrepr, str):
                 # As a bare text it would stand in the short summary a second time, where CI is set.
@@ -349,7 +352,7 @@ class Conformance:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         for said in self.adapters.close():
-            session.config.issue_config_time_warning(pytest.PytestWarning(messages.printable(said)), stacklevel=2)
+            session.config.issue_config_time_warning(pytest.PytestWarning(printable(said)), stacklevel=2)
         if self.worker is not None:
             self._tell_controller(session)
             return

@@ -32,12 +32,11 @@ def conclude(trial: Trial, report: pytest.TestReport, options: Options, rerun: s
     record = trial.record()
     counting = [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
     status = "deviated" if record.findings and not counting else record.outcome
-    report.user_properties += [
-        ("corpus_requirement", record.requirement),
-        ("corpus_level", trial.requirement.level),
-        (STATUS, status),
-        (PROPERTY, record.dump()),
-    ]
+    told = {"corpus_requirement": record.requirement, "corpus_level": trial.requirement.level, STATUS: status}
+    report.user_properties += [*told.items(), (PROPERTY, record.dump())]
+    # JUnit takes the properties of a test from its teardown, and a test may have run before.
+    own = trial.item.user_properties
+    own[:] = [*(pair for pair in own if pair[0] not in told), *told.items()]
     if record.outcome == "error":
         report.sections.append(("pytest-corpus", KIT_FAULT))
         return

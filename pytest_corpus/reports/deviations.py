@@ -11,9 +11,7 @@ expires = 2027-03-31         # the last day on which it counts
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta, timezone
@@ -21,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.reports import files
 from pytest_corpus.spec.requirements import catalogue, nearest
 
 if sys.version_info >= (3, 11):
@@ -204,13 +203,5 @@ def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
     if not new:
         return 0
     text = "\n".join(part for part in (before.rstrip("\n") + "\n" if before.strip() else "", drafted(new, day)) if part)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    files.write(text, path)
     return len(new)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-import os
 import platform
-import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.reports import files
 from pytest_corpus.reports.ledger import WORSE, Ledger, TestRecord
+from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.verdict import STATUSES, ComponentVerdict, Status, Verdict
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
@@ -22,12 +24,18 @@ FORMAT = "1.0"
 """The version of the report's own shape."""
 
 SHORT = 80
-"""No text that an adapter controls is longer in a report."""
+"""No text that an adapter states in its capabilities is longer in a report."""
+
+EXACT = 2**53
+"""The largest integer that every reader of JSON keeps exactly (RFC 8259, 6)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the report says of the run itself; times are ISO 8601 in UTC and seconds."""
+    """What the report says of the run itself; times are ISO 8601 in UTC and seconds.
+
+    `commit` and `ci` say where it comes from (`reports.origin`), `notes` are lines for its reader.
+    """
 
     started_at: str
     duration_s: float
@@ -35,12 +43,17 @@ class Run:
     level: str
     edition: str | None
     filters: tuple[str, ...] = ()
+    commit: str | None = None
+    ci: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
-    """The report as a JSON value."""
-    return {
+    """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
+    about = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": list(run.notes)}
+    document = {
+        **{key: value for key, value in about.items() if value},
         "format": FORMAT,
         "verdict": verdict.verdict,
         "complete": verdict.complete,
@@ -62,24 +75,48 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "started_at": run.started_at,
         "duration_s": round(run.duration_s, 3),
     }
+    return sealed(_cleaned(document))
 
 
-def write(report: dict[str, Any], path: Path) -> None:
+def render(document: Mapping[str, Any]) -> str:
+    """The canonical text: sorted keys, two spaces for each level, a newline at the end.
+
+    Raises:
+        TypeError, ValueError: the document is no JSON value.
+    """
+    return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """The SHA-256 of the canonical text, in UTF-8, of a document without its member `sha256`.
+
+    It is also that of the file without its line `sha256`: ``grep -v '^  "sha256": ' report.json | sha256sum``.
+    """
+    bare = {key: value for key, value in document.items() if key != "sha256"}
+    return hashlib.sha256(render(bare).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with the `sha256` of its content."""
+    return {**document, "sha256": digest(document)}
+
+
+def write(report: Mapping[str, Any], path: Path) -> None:
     """Write a report in canonical form, whole or not at all.
 
     Raises:
         OSError: the file cannot be written.
     """
-    text = json.dumps(report, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    files.write(render(report), path)
+
+
+def _cleaned(value: Any) -> Any:
+    """The value with all its text printable: what an adapter says must not move the cursor of a reader."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable(key): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list) else value
 
 
 def environment() -> dict[str, str]:
@@ -122,8 +159,13 @@ def _requirement(status: Status) -> dict[str, Any]:
             ({"expected": finding.expected, "got": finding.got, "path": finding.path} for finding in status.findings),
             key=json.dumps,
         )[:5]
+        if status.requirement.hint:
+            entry["hint"] = status.requirement.hint
     if status.deviation:
-        entry["deviation"] = status.deviation.document()
+        entry["deviation"] = {key: printable(text) for key, text in status.deviation.document().items()}
+    passed, runs = status.runs
+    if runs:
+        entry["repeats"] = {"runs": runs, "passed": passed}
     for key in ("reason", "keyword"):
         if getattr(status, key):
             entry[key] = getattr(status, key)
@@ -163,13 +205,15 @@ def facts(component: str, document: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (bool, int)) or value is None:
+    if isinstance(value, bool) or value is None:
         return value
+    if isinstance(value, int):
+        return value if abs(value) <= EXACT else f"an integer of {value.bit_length()} bits"
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, list):
-        return [_plain(item) for item in value[:100]]
-    return str(value)[:SHORT] if isinstance(value, str) else type(value).__name__
+        return [type(item).__name__ if isinstance(item, list) else _plain(item) for item in value[:100]]
+    return printable(value[:SHORT])[:SHORT] if isinstance(value, str) else type(value).__name__
 
 
 def _editions(ledger: Ledger) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.verdict import ComponentVerdict, Status, Verdict
 
 
@@ -16,7 +17,7 @@ def summary(ledger: Ledger, verdict: Verdict) -> list[str]:
     lines += [f"  not complete: {gap}" for gap in verdict.gaps]
     lines += [f"  failed: {fault}" for fault in verdict.faults]
     said = "no verdict: only a part of the suite ran" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
-    return [*lines, f"  {said}"]
+    return [printable(line) for line in (*lines, f"  {said}")]
 
 
 def _component(part: ComponentVerdict) -> Iterator[str]:

@@ -89,13 +89,13 @@ def decide(
         _component(component, records, level, counting, partial=bool(gaps))
         for component, records in by_component.items()
     )
-    worst = max((part.verdict for part in decided), key=VERDICTS.index, default="partial")
     faults = (
         *(f"the deviation of {entry.requirement} expired on {entry.expires}: renew or remove it"
           for entry in declared if entry.expired(day)),
         *_needless(counting, decided, complete=not gaps),
     )  # fmt: skip
-    return Verdict("partial" if gaps else worst, not gaps, gaps, decided, faults)
+    overall = "partial" if gaps else worst(part.verdict for part in decided)
+    return Verdict(overall, not gaps, gaps, decided, faults)
 
 
 def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
@@ -112,18 +112,32 @@ def _component(
 ) -> ComponentVerdict:
     found = (_status(requirement, component, records) for requirement in applicable(component))
     statuses = tuple(_deviated(status, deviations) for status in found)
-    counted = ("MUST",) if level == "must" else ("MUST", "SHOULD")
-    binding = [entry.status for entry in statuses if entry.requirement.level in counted]
-    musts = [entry.status for entry in statuses if entry.requirement.level == "MUST"]
+    pairs = [(entry.requirement.level, entry.status) for entry in statuses]
+    return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
+
+
+def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool) -> str:
+    """The verdict that follows from the level and status of each requirement of a component."""
+    pairs = list(statuses)
+    musts = {status for of, status in pairs if of == "MUST"}
+    binding = {status for of, status in pairs if of in counted(level)}
     if partial:
-        verdict = "partial"
-    elif "violated" in binding:
-        verdict = "nonconformant"
-    elif "not_assessed" in musts or not any(status == "satisfied" for status in musts):
-        verdict = "incomplete"
-    else:
-        verdict = "conformant_with_deviations" if "deviated" in binding else "conformant"
-    return ComponentVerdict(component, verdict, statuses)
+        return "partial"
+    if "violated" in binding:
+        return "nonconformant"
+    if "not_assessed" in musts or not musts & {"satisfied", "deviated"}:
+        return "incomplete"
+    return "conformant_with_deviations" if "deviated" in binding else "conformant"
+
+
+def counted(level: str) -> tuple[str, ...]:
+    """The levels whose violation counts with `--corpus-level`."""
+    return ("MUST",) if level == "must" else ("MUST", "SHOULD")
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst of the components' verdicts; partial where there is none."""
+    return max(verdicts, key=VERDICTS.index, default="partial")
 
 
 def _deviated(status: Status, deviations: Iterable[Deviation]) -> Status:

@@ -21,6 +21,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """What every ``$schema`` says (SCHEMA 8.1)."""
 
 
+OWN_FOLDERS = ("report",)
+"""Folders below ``schemas/`` whose files describe what this product writes; they are no part of the protocol."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
     """One schema: its folder, its file stem, and the editions that have a file of their own for it."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from xml.etree import ElementTree
 
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said
+
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.reading import schema_flaws
 
 FEW = "--corpus-requirement=COM-CAP-2"
 
@@ -61,8 +66,10 @@ def test_canonical(project: Project) -> None:
     [
         ("nowhere/r.json", "there is no folder"),
         ("folder.json", "this is a folder"),
-        ("r.txt", "must end in .json"),
-        ("r", "must end in .json"),
+        ("r.txt", "must end in .json, .md, .html, .intoto.json, .badge.json, .svg or .junit.xml"),
+        ("r", "must end in .json, "),
+        (".json", "must end in .json, "),
+        ("r.xml", "must end in .json, "),
     ],
 )
 def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
@@ -85,6 +92,95 @@ def test_path_that_becomes_unwritable(project: Project) -> None:
     assert "Traceback" not in said(result)
 
 
+SUFFIXES = (".json", ".md", ".html", ".intoto.json", ".badge.json", ".svg")
+
+
+def test_every_format_in_one_run(project: Project) -> None:
+    """Each suffix gives its format, all from the same document; nothing is left beside them."""
+    result = project.run(REFERENCE, FEW, *(f"--corpus-report=r{suffix}" for suffix in SUFFIXES))
+    assert result.ret == 0
+    report = project.report("r.json")
+    found = {path.name: path.read_text("utf-8") for path in project.path.iterdir() if path.is_file()}
+    assert found == {f"r{suffix}": formats.render(report, suffix) for suffix in SUFFIXES}
+
+
+def test_the_report_describes_itself(project: Project) -> None:
+    """The file without its line `sha256` has that SHA-256, and its schema accepts it."""
+    project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    lines = (project.path / "r.json").read_bytes().splitlines(keepends=True)
+    bare = b"".join(line for line in lines if not line.startswith(b'  "sha256": '))
+    assert hashlib.sha256(bare).hexdigest() == project.report()["sha256"]
+    assert schema_flaws(project.report()) == []
+
+
+def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report names the commit and the CI run that the environment tells, and nothing else of it."""
+    told = {"GITHUB_ACTIONS": "true", "GITHUB_SHA": "a" * 40, "GITHUB_REPOSITORY": "me/mine", "GITHUB_RUN_ID": "7"}
+    for name, value in {**told, "GITHUB_SERVER_URL": "https://github.com", "GITHUB_TOKEN": "canary-8f3"}.items():
+        monkeypatch.setenv(name, value)
+    project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    report = project.report()
+    assert report["commit"] == "a" * 40
+    assert report["ci"] == {"name": "GitHub Actions", "id": "7", "url": "https://github.com/me/mine/actions/runs/7"}
+    assert "canary-8f3" not in (project.path / "r.json").read_text()
+
+
+@pytest.mark.parametrize("distributed", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("option", ["--corpus-report", "--junitxml"])
+def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> None:
+    """pytest's JUnit file has id, level and status of every requirement, and nothing else of ours."""
+    plugins = ("xdist",) if distributed else ()
+    result = project.run_apart(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
+    assert result.ret == 0
+    cases = list(ElementTree.parse(project.path / "r.junit.xml").iter("testcase"))
+    assert cases
+    for case in cases:
+        found = {each.get("name"): each.get("value") for each in case.iter("property")}
+        assert found == {"corpus_requirement": "COM-CAP-2", "corpus_level": "MUST", "corpus_status": "satisfied"}
+
+
+def test_junit_of_a_failure(project: Project) -> None:
+    """A failing test has its properties once, also where its teardown fails too, and its message is the finding."""
+    project.adapter(
+        "class Liar(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        if op_of(envelope) == 'llm.capabilities':\n"
+        "            answer = {**answer, 'result': {**answer['result'], 'protocol': 'x'}}\n"
+        "        return answer\n"
+    )
+    failing = "import pytest\n@pytest.fixture(autouse=True)\ndef broken():\n    yield\n    raise OSError('teardown')\n"
+    hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
+    project.pytester.makeconftest(failing + hook)
+    project.pytester.makeini("[pytest]\npythonpath = .\n")
+    result = project.run_apart("--corpus-requirement=COM-CAP-*", "--corpus-report=r.junit.xml")
+    assert result.ret == 1
+    text = (project.path / "r.junit.xml").read_text()
+    assert '"adapter"' not in text
+    assert "quot;adapter" not in text
+    for case in ElementTree.fromstring(text).iter("testcase"):
+        names = [each.get("name") for each in case.iter("property")]
+        assert sorted(names) == sorted(set(names))
+        assert set(names) <= {"corpus_requirement", "corpus_level", "corpus_status"}
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        (("--corpus-report=a.junit.xml", "--junitxml=b.xml"), "pytest writes one JUnit file a run; name one"),
+        (("--corpus-report=a.junit.xml", "--corpus-report=b.junit.xml"), "pytest writes one JUnit file a run"),
+        (("--corpus-report=a.junit.xml", "-p", "no:junitxml"), "junitxml, which writes it, is switched off"),
+    ],
+)
+def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: str) -> None:
+    """A JUnit file that pytest cannot write is a usage error of one line."""
+    result = project.run_apart(REFERENCE, FEW, *given)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    assert fault in line
+    assert list(project.path.glob("*.xml")) == []
+
+
 def test_one_for_each_adapter(project: Project) -> None:
     """Several adapters have a report each, under names that a file system bears."""
     result = project.run(REFERENCE, "--corpus-adapter=a/b c=pytest_corpus.reference:llm", FEW, "--corpus-report=r.json")
@@ -93,6 +189,12 @@ def test_one_for_each_adapter(project: Project) -> None:
         "r.a_b_c.json",
         "r.pytest_corpus.reference_llm.json",
     ]
+
+
+def test_suffixes_of_two_parts(project: Project) -> None:
+    """Of several adapters the label stands before the whole suffix."""
+    project.run("--corpus-adapter=a=pytest_corpus.reference:llm", REFERENCE, FEW, "--corpus-report=r.intoto.json")
+    assert "r.a.intoto.json" in {path.name for path in project.path.iterdir()}
 
 
 def test_labels_that_look_alike_in_a_file_name(project: Project) -> None:

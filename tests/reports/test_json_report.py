@@ -156,3 +156,31 @@ def test_editions_met() -> None:
         if not entry.editions:
             found.records[key] = record(entry.requirement, test=entry.test, editions=("1.0.0", "1.1.0"))
     assert built(found)["spec"]["editions_met"] == ["1.1.0"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**5000, -(10**40), 2.5e300, [[[[1]]]], [10**30], ["x" * 500]],
+    ids=["5001 digits", "41 digits", "float", "deep", "list", "long"],
+)
+def test_values_without_measure(value: Any) -> None:
+    """A number beyond the exact ones of JSON, a deep list or a long text becomes short and plain text."""
+    found = ledger()
+    found.capabilities = {"llm": {"server": "s", "max_context_length": value, "supported_models": value}}
+    text = json_report.render(built(found))
+    assert len(text) < len(json_report.render(built(ledger()))) + 1000
+    assert json_report.render(json.loads(text)) == text
+
+
+def test_an_adapters_text_is_printable() -> None:
+    """What would move a cursor or turn the direction of reading stands as its escape."""
+    found = ledger()
+    found.capabilities = {"llm": {"server": "a\x1b[2J\u202e\n\x00"}}
+    assert built(found)["adapter"]["server"] == "a\\x1b[2J\\u202e\\n\\x00"
+
+
+def test_the_digest_is_of_the_rest() -> None:
+    """`sha256` depends on every member but itself."""
+    report = built(ledger())
+    assert report["sha256"] == json_report.digest(report) == json_report.digest({**report, "sha256": "x"})
+    assert all(json_report.digest({**report, key: "other"}) != report["sha256"] for key in report if key != "sha256")

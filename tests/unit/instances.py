@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pytest_corpus import resources
+from pytest_corpus.spec.schemas import OWN_FOLDERS
 
 Path = tuple[str | int, ...]
 
@@ -35,8 +36,9 @@ JSON = st.recursive(
 
 @cache
 def documents() -> Mapping[str, dict[str, Any]]:
-    """Every schema document by its `$id`, as the files have it."""
-    read = [json.loads(path.read_text()) for path in sorted(resources.folder("schemas").rglob("*.json"))]
+    """Every schema document of the protocol by its `$id`, as the files have it."""
+    paths = sorted(resources.folder("schemas").rglob("*.json"))
+    read = [json.loads(path.read_text()) for path in paths if path.parent.name not in OWN_FOLDERS]
     return {document["$id"]: document for document in read}
 
 

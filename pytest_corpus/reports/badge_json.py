@@ -1,0 +1,29 @@
+"""The verdict as a shields endpoint (https://shields.io/badges/endpoint-badge)."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_corpus.reports import view
+
+COLORS = {"good": "brightgreen", "caution": "yellow", "bad": "red", "none": "lightgrey"}
+"""The colour names of shields; only a verdict without reservation is green."""
+
+
+def render(document: view.Document) -> str:
+    """The endpoint document: label, message, colour."""
+    tone = view.tone(document)
+    told = {
+        "schemaVersion": 1,
+        "label": document["spec"]["protocol"],
+        "message": message(document),
+        "color": COLORS[tone],
+        **({"isError": True} if tone == "bad" else {}),
+    }
+    return json.dumps(told, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
+def message(document: view.Document) -> str:
+    """The verdict, with the components where it speaks for them: a badge must not say more than was tested."""
+    said = view.words(document)
+    return f"{said}: {view.titles(document)}" if document["complete"] and not view.altered(document) else said

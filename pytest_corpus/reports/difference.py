@@ -1,0 +1,93 @@
+"""What changed between two reports of one adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.text import STATUS_WORDS, TITLES, count
+from pytest_corpus.reports.verdict import VERDICTS
+
+KINDS = {
+    "newly_violated": "newly violated",
+    "fixed": "fixed",
+    "no_longer_satisfied": "no longer satisfied, though not violated",
+    "changed": "changed otherwise",
+    "added": "added",
+    "gone": "gone",
+}
+"""What may become of a requirement, as a person reads it."""
+
+
+def build(old: view.Document, new: view.Document) -> dict[str, Any]:
+    """The changes, and whether they are a regression: `{"regression", "why", "verdict", <kind>: [...]}`.
+
+    A regression is a requirement that is newly violated (of any level, or added and violated at once), a verdict
+    that is worse, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
+    """
+    changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    before, after = _by_key(old), _by_key(new)
+    for key in (*after, *(key for key in before if key not in after)):
+        for kind in _kinds(before.get(key), after.get(key)):
+            changes[kind].append(_change(before.get(key), after.get(key)))
+    why = list(_regressions(old, new, changes))
+    said = {"old": _verdict(old), "new": _verdict(new)}
+    return {"regression": bool(why), "why": why, "verdict": said, **changes}
+
+
+def text(difference: Mapping[str, Any]) -> str:
+    """The changes as lines for a person; the conclusion last."""
+    said = difference["verdict"]
+    lines = [f"verdict: {said['old']}" if said["old"] == said["new"] else f"verdict: {said['old']} -> {said['new']}"]
+    for kind, title in KINDS.items():
+        if difference[kind]:
+            lines.append(f"{title}: {len(difference[kind])}")
+            lines += [f"  {_line(change)}" for change in difference[kind]]
+    conclusion = f"regression: {'; '.join(difference['why'])}" if difference["regression"] else "no regression"
+    return "\n".join([*lines, conclusion]) + "\n"
+
+
+def _line(change: Mapping[str, Any]) -> str:
+    now = STATUS_WORDS.get(change["new"], "not in the new report")
+    was = STATUS_WORDS.get(change["old"], "not in the old report")
+    return f"{change['id']} ({change['level']}, {TITLES[change['component']]}): {was} -> {now}"
+
+
+def _by_key(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(entry["component"], entry["id"]): entry for entry in document["requirements"]}
+
+
+def _kinds(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[str]:
+    was, now = old and old["status"], new and new["status"]
+    if old is None:
+        yield "added"
+    if new is None:
+        yield "gone"
+    if now == "violated" and was != "violated":
+        yield "newly_violated"
+    elif old is None or new is None or was == now:
+        return
+    elif was == "violated" and now == "satisfied":
+        yield "fixed"
+    else:
+        yield "no_longer_satisfied" if was == "satisfied" else "changed"
+
+
+def _change(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict[str, Any]:
+    entry = new or old or {}
+    told = {key: entry[key] for key in ("component", "id", "level", "text")}
+    return {**told, "old": old and old["status"], "new": new and new["status"]}
+
+
+def _verdict(document: view.Document) -> str:
+    return "altered" if view.altered(document) else str(document["verdict"])
+
+
+def _regressions(old: view.Document, new: view.Document, changes: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+    if violated := len(changes["newly_violated"]):
+        yield f"{count(violated, 'requirement')} newly violated"
+    if old["complete"] and VERDICTS.index(new["verdict"]) > VERDICTS.index(old["verdict"]):
+        yield f"the verdict is {new['verdict']} and was {old['verdict']}"
+    if lost := [TITLES[name] for name in view.components(old) if name not in new["components"]]:
+        yield f"{', '.join(lost)} no longer tested"

@@ -1,0 +1,51 @@
+"""The formats of a report, by the suffix of its file; a new one is a module and a line here.
+
+Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+FORMATS: Mapping[str, str] = {
+    ".json": "json_report",
+    ".md": "markdown_report",
+    ".html": "html_report",
+    ".intoto.json": "intoto_report",
+    ".badge.json": "badge_json",
+    ".svg": "badge_svg",
+}
+"""The module below `reports/` that renders each format."""
+
+BADGES = (".svg", ".badge.json")
+"""The formats that say the verdict alone."""
+
+MATRIX_FORMATS: Mapping[str, str] = {".html": "matrix_html", ".md": "matrix_markdown", ".json": "matrix"}
+"""The module that renders each format of a matrix (`matrix.build`)."""
+
+JUNIT = ".junit.xml"
+"""The suffix of pytest's own JUnit file, which pytest writes itself."""
+
+
+def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -> str | None:
+    """The longest known suffix that a file name ends in, with something before it; None where there is none."""
+    fitting = [suffix for suffix in known if name.lower().endswith(suffix) and len(name) > len(suffix)]
+    return max(fitting, key=len, default=None)
+
+
+def render(document: Mapping[str, Any], suffix: str, known: Mapping[str, str] = FORMATS) -> str:
+    """A document in the format of a suffix.
+
+    Raises:
+        KeyError: there is no such format.
+    """
+    text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(document)
+    return text
+
+
+def listed(known: Mapping[str, str] | tuple[str, ...]) -> str:
+    """The suffixes as a person reads them: ``.json, .md or .html``."""
+    *most, last = known
+    return f"{', '.join(most)} or {last}"

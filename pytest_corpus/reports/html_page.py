@@ -1,0 +1,124 @@
+"""One HTML page without network: its shell, its strict content policy, and foreign text as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, TITLES, printable
+
+ASSETS = Path(__file__).resolve().parent / "assets"
+
+TONES = {
+    "satisfied": "good",
+    "violated": "bad",
+    "deviated": "caution",
+    "not_assessed": "caution",
+    "not_applicable": "none",
+}
+"""How a status looks."""
+
+_ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Ccircle cx='8' cy='8' r='7' fill='%2357606a'/%3E%3C/svg%3E"
+)
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """A whole page. Its policy allows its own style and script, by their digests, and nothing else."""
+    style, script = asset("page.css"), asset("page.js")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src '{_hash(style)}'",
+            f"script-src '{_hash(script)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    return "\n".join(
+        (
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            f"<title>{text(title)}</title>",
+            f'<link rel="icon" href="{_ICON}">',
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            *body,
+            f"<script>{script}</script>",
+            "</body>",
+            "</html>\n",
+        )
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """The style or the script of every page."""
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def text(value: object) -> str:
+    """Foreign text, fit for an element and for an attribute in double quotes."""
+    return escape(printable(str(value)), quote=True)
+
+
+def sentence(value: str) -> str:
+    """A sentence in which backticks mark code, as the catalogue writes it."""
+    parts = value.split("`")
+    if len(parts) % 2 == 0:
+        return text(value)
+    return "".join(f"<code>{text(part)}</code>" if at % 2 else text(part) for at, part in enumerate(parts))
+
+
+def pill(tone: str, sign: str, words: str) -> str:
+    """A word on a coloured ground, with a sign for those who see no colour."""
+    return f'<span class="pill {tone}"><span aria-hidden="true">{text(sign)}</span> {text(words)}</span>'
+
+
+def status_pill(status: str) -> str:
+    """A status as a pill."""
+    return pill(TONES[status], STATUS_SIGNS[status], STATUS_WORDS[status])
+
+
+def pairs(rows: Iterable[tuple[str, str]], kind: str = "pairs") -> str:
+    """Labels with markup, as a description list."""
+    listed = "".join(f"<div><dt>{text(name)}</dt><dd>{markup}</dd></div>" for name, markup in rows)
+    return f'<dl class="{kind}">{listed}</dl>'
+
+
+def top(title: str) -> str:
+    """The first line of a page, with the switch of the theme."""
+    return f'<div class="top"><p>{text(title)}</p><button type="button" id="theme" hidden>Dark theme</button></div>'
+
+
+def filters(components: Iterable[str], chapters: Iterable[str], extra: str = "") -> Iterator[str]:
+    """The form that filters the rows of a page; without a script it is not there and every row is."""
+    yield '<form id="filters" class="filters" hidden>'
+    yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
+    yield _choice("Component", "component", [(name, TITLES[name]) for name in components])
+    yield _choice("Level", "level", [(level, level) for level in ("MUST", "SHOULD", "MAY")])
+    yield _choice("Status", "status", list(STATUS_WORDS.items()))
+    yield _choice("Chapter", "chapter", [(name, name) for name in chapters])
+    yield f'{extra}<button type="reset">Reset</button></form>'
+    yield '<p class="count muted small"><output id="shown" role="status"></output></p>'
+
+
+def _choice(label: str, name: str, options: Iterable[tuple[str, str]]) -> str:
+    listed = "".join(f'<option value="{text(value)}">{text(words)}</option>' for value, words in options)
+    return f'<label>{label}<select name="{name}"><option value="">all</option>{listed}</select></label>'

@@ -1,0 +1,73 @@
+"""The report as an in-toto Statement v1 with the test-result predicate v0.1, ready to be signed.
+
+The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter
+is no file, so it has no digest of its own; whoever holds the JSON report can tell that it is the one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.json_report import digest
+from pytest_corpus.reports.text import printable
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+
+RESULTS = {"good": "PASSED", "caution": "WARNED", "bad": "FAILED", "none": "FAILED"}
+"""Without a verdict the result is FAILED: the predicate knows no fourth, and nothing has passed."""
+
+
+def render(document: view.Document) -> str:
+    """The statement as JSON with sorted keys."""
+    statement = {
+        "_type": STATEMENT,
+        "subject": [{"name": printable(str(document["adapter"]["name"])), "digest": {"sha256": digest(document)}}],
+        "predicateType": PREDICATE,
+        "predicate": _predicate(document),
+    }
+    return json.dumps(statement, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
+def _predicate(document: view.Document) -> dict[str, Any]:
+    failed = _names(view.binding(document))
+    warned = [
+        *view.of_status(document, "deviated"),
+        *view.of_status(document, "not_assessed"),
+        *view.of_status(document, "violated"),
+    ]
+    told: dict[str, Any] = {
+        "result": RESULTS[view.tone(document)],
+        "configuration": _configuration(document),
+        "passedTests": _names(view.of_status(document, "satisfied")),
+        "warnedTests": sorted(set(_names(warned)) - set(failed)),
+        "failedTests": failed,
+    }
+    if url := document.get("ci", {}).get("url"):
+        told["url"] = url
+    return told
+
+
+def _configuration(document: view.Document) -> list[dict[str, Any]]:
+    """What the result depends on: this product with what it was told, and the commit."""
+    version = document["environment"].get("pytest-corpus", "")
+    release = f"@{version}" if version[:1].isdigit() else ""
+    about = {
+        "verdict": "altered" if view.altered(document) else document["verdict"],
+        "complete": document["complete"],
+        "gaps": document["gaps"],
+        "components": view.components(document),
+        "catalogue": document["spec"]["catalogue"],
+        "editions_met": document["spec"]["editions_met"],
+        "level": document["level"],
+        "seed": document["seed"],
+    }
+    suite = {"name": "pytest-corpus", "uri": f"pkg:pypi/pytest-corpus{release}", "annotations": about}
+    commit = document.get("commit")
+    return [suite, *([{"name": "commit", "digest": {"gitCommit": commit}}] if commit else [])]
+
+
+def _names(entries: list[dict[str, Any]]) -> list[str]:
+    return sorted(f"{entry['component']}/{entry['id']}" for entry in entries)

@@ -1,0 +1,106 @@
+"""Several reports side by side: providers by requirements, with verdicts.
+
+The canonical document of a matrix, of which the other formats are pure functions::
+
+    {"format": "1.0", "kind": "matrix", "catalogues": ["1.0"],
+     "reports": [{"label", "verdict", "words", "tone", "complete", "components": {component: verdict},
+                  "server", "version", "started_at", "commit", "sha256"}],
+     "chapters": [{"component", "chapter", "rows": [{"id", "level", "text", "statuses": [status or null]}]}]}
+
+`statuses` has one place for each report, in their order; null where the report does not know the requirement.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.reports import json_report, view
+from pytest_corpus.reports.text import TITLES
+from pytest_corpus.reports.view import Document, chapter
+
+FORMAT = "1.0"
+
+
+class Mixed(Exception):
+    """The reports are of different versions of the catalogue."""
+
+    def __init__(self, versions: Mapping[str, str]) -> None:
+        said = ", ".join(f"{label} of {version}" for label, version in versions.items())
+        super().__init__(f"the reports are of different catalogue versions ({said}); --allow-mixed merges them anyway")
+
+
+def build(reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False) -> dict[str, Any]:
+    """The matrix of reports, each with the name of its file.
+
+    Raises:
+        Mixed: they are of different versions of the catalogue, and that was not allowed.
+    """
+    labels = _labels(reports)
+    versions = {label: document["spec"]["catalogue"] for label, (_, document) in zip(labels, reports, strict=True)}
+    if len(set(versions.values())) > 1 and not allow_mixed:
+        raise Mixed(versions)
+    documents = [document for _, document in reports]
+    return {
+        "format": FORMAT,
+        "kind": "matrix",
+        "catalogues": sorted(set(versions.values())),
+        "reports": [_column(label, document) for label, document in zip(labels, documents, strict=True)],
+        "chapters": _chapters(documents),
+    }
+
+
+def render(matrix: Mapping[str, Any]) -> str:
+    """The matrix as canonical JSON."""
+    return json_report.render(matrix)
+
+
+def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
+    """The names of the adapters, with the file where two have one name, with a number where that does not help."""
+    names = [str(document["adapter"]["name"]) for _, document in reports]
+    twice = [name for name, many in Counter(names).items() if many > 1]
+    told = [f"{name} ({file})" if name in twice else name for name, (file, _) in zip(names, reports, strict=True)]
+    return [f"{name} #{told[: at + 1].count(name)}" if told.count(name) > 1 else name for at, name in enumerate(told)]
+
+
+def _column(label: str, document: Document) -> dict[str, Any]:
+    lost = view.altered(document)
+    components = {name: "altered" if lost else part["verdict"] for name, part in document["components"].items()}
+    return {
+        "label": label,
+        "verdict": "altered" if lost else document["verdict"],
+        "words": view.words(document),
+        "tone": view.tone(document),
+        "complete": document["complete"],
+        "components": components,
+        "started_at": document["started_at"],
+        "sha256": document["sha256"],
+        **{key: document["adapter"][key] for key in ("server", "version") if key in document["adapter"]},
+        **({"commit": document["commit"]} if "commit" in document else {}),
+    }
+
+
+def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """The rows of every chapter; chapters in the order in which the reports have them, component by component."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for number, document in enumerate(documents):
+        for entry in document["requirements"]:
+            row = rows.setdefault(
+                (entry["component"], entry["id"]),
+                {
+                    "id": entry["id"],
+                    "level": entry["level"],
+                    "text": entry["text"],
+                    "statuses": [None] * len(documents),
+                },
+            )
+            row["statuses"][number] = entry["status"]
+    chapters: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for (component, name), row in rows.items():
+        chapters.setdefault((component, chapter(name)), []).append(row)
+    order = list(TITLES)
+    return [
+        {"component": component, "chapter": name, "rows": found}
+        for (component, name), found in sorted(chapters.items(), key=lambda pair: order.index(pair[0][0]))
+    ]

@@ -1,0 +1,122 @@
+"""Reports read back from files: each is a report of this format, or one sentence says what it is not."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus import resources
+from pytest_corpus.reports.json_report import FORMAT
+from pytest_corpus.reports.text import printable
+
+LARGEST = 64 * 2**20
+"""No report is larger, in bytes."""
+
+
+class ReportError(Exception):
+    """A file that cannot be read as a report; says which and why, in one sentence."""
+
+    def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:
+        super().__init__(f"{printable(str(path))}: {why}")
+        self.why, self.missing = why, missing
+
+
+def read(path: Path) -> tuple[dict[str, Any], bytes]:
+    """The document of a report and the bytes of its file.
+
+    Raises:
+        ReportError: there is no such file, or it is no report of this format.
+    """
+    data = _bytes(path)
+    document = _value(path, data)
+    if not isinstance(document, dict) or "verdict" not in document or "requirements" not in document:
+        raise ReportError(path, "is no report of pytest-corpus; name a file that --corpus-report=NAME.json wrote")
+    said = document.get("format")
+    if said != FORMAT:
+        shown = printable(str(said))[:20] if isinstance(said, str) else "unknown"
+        raise ReportError(path, f"is a report of format {shown}, and this version reads {FORMAT}; run the suite again")
+    if "sha256" not in document:
+        raise ReportError(path, "has no sha256, as reports of older versions have none; run the suite again")
+    if flaws := schema_flaws(document):
+        more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
+        raise ReportError(path, f"is no sound report: {flaws[0]}{more}")
+    return document, data
+
+
+def schema_flaws(document: object) -> list[str]:
+    """What `schemas/report/report.schema.json` refuses in a document, at most ten lines."""
+    found = []
+    for error in _validator().iter_errors(document):
+        place = ".".join(str(part) for part in error.instance_path) or "the report"
+        found.append(f"{printable(place)[:100]}: {_shortened(error.message)}")
+        if len(found) == 10:
+            break
+    return found
+
+
+def _shortened(message: str) -> str:
+    """A message, of which the end says what is wrong where a long value comes first."""
+    text = printable(message)
+    return text if len(text) <= 200 else f"{text[:60]} ... {text[-130:]}"
+
+
+@cache
+def _validator() -> Any:
+    import jsonschema_rs
+
+    schema = resources.folder("schemas") / "report" / "report.schema.json"
+    return jsonschema_rs.validator_for(json.loads(schema.read_text(encoding="utf-8")))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise ReportError(path, "is a folder; name a report", missing=True)
+        if path.stat().st_size > LARGEST:
+            raise ReportError(path, f"is larger than any report ({LARGEST // 2**20} MiB)")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ReportError(path, "there is no such file", missing=True) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "the name is none that a file can have"
+        raise ReportError(path, f"cannot be read: {why}", missing=True) from None
+
+
+def _value(path: Path, data: bytes) -> Any:
+    if not data.strip():
+        raise ReportError(path, "is empty")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ReportError(path, "is no text in UTF-8, so it is no report") from None
+    try:
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_number)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
+    except json.JSONDecodeError as error:
+        raise ReportError(path, f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
+    except UnicodeEncodeError:
+        raise ReportError(path, "holds half a character (a lone surrogate), which no report does") from None
+    except RecursionError:
+        raise ReportError(path, "is nested too deep for a report") from None
+    except ValueError as error:
+        raise ReportError(path, f"is no sound JSON: {printable(str(error))[:100]}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number("a number beyond any measure")
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,36 @@
+"""Text that changes nothing but text, and the words that every format uses."""
+
+from __future__ import annotations
+
+from pytest_corpus._shown import printable
+
+__all__ = ["STATUS_SIGNS", "STATUS_WORDS", "TITLES", "VERDICT_WORDS", "count", "printable"]
+
+VERDICT_WORDS = {
+    "conformant": "conformant",
+    "conformant_with_deviations": "conformant with deviations",
+    "incomplete": "incomplete",
+    "nonconformant": "not conformant",
+    "partial": "no verdict",
+}
+"""What a person reads for each verdict."""
+
+STATUS_WORDS = {
+    "satisfied": "satisfied",
+    "violated": "violated",
+    "deviated": "deviated",
+    "not_assessed": "not assessed",
+    "not_applicable": "not applicable",
+}
+"""What a person reads for each status, in the order in which tables and bars show them."""
+
+STATUS_SIGNS = {"satisfied": "✓", "violated": "✗", "deviated": "≈", "not_assessed": "?", "not_applicable": "-"}
+"""A sign beside the word, for colour alone tells nothing to some readers and to no printer."""
+
+TITLES = {"llm": "LLM", "vector": "Vector", "embedding": "Embedding", "graph": "Graph", "wire": "Request builders"}
+"""The components as the template of BEHAVIORAL_CONFORMANCE 12 writes them, and what a client library is tested in."""
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: ``1 test``, ``2 tests``."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

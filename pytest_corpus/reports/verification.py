@@ -1,0 +1,116 @@
+"""Whether a report is what a run wrote: its shape, its digest, its logic, its completeness, its deviations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.reports import json_report
+from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.reports.text import count
+from pytest_corpus.reports.verdict import STATUSES, verdict_of, worst
+from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
+
+
+def faults(path: Path, today: date) -> list[str]:
+    """Everything that is wrong with a report, one sentence each; empty where it stands.
+
+    Raises:
+        ReportError: there is no such file, or it cannot be read.
+    """
+    try:
+        document, data = read(path)
+    except ReportError as error:
+        if error.missing:
+            raise
+        return [error.why]
+    return [
+        *_digest(document, data),
+        *_whole(document),
+        *_catalogue(document),
+        *_totals(document),
+        *_verdicts(document),
+        *_deviations(document, today),
+    ]
+
+
+def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
+    found = json_report.digest(document)
+    if found != document["sha256"]:
+        yield f"its content has the sha256 {found}, not the one that it states: it was changed after it was written"
+    elif data != json_report.render(document).encode("utf-8", "backslashreplace"):
+        yield "it is not in canonical form: its text, though not its values, was changed after it was written"
+
+
+def _whole(document: dict[str, Any]) -> Iterator[str]:
+    if not document["complete"]:
+        yield f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}"
+
+
+def _catalogue(document: dict[str, Any]) -> Iterator[str]:
+    version = document["spec"]["catalogue"]
+    if version != CATALOGUE_VERSION:
+        yield (
+            f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}: whether anything is missing "
+            "cannot be told; verify it with the version that its environment names"
+        )
+        return
+    found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
+    yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
+    for component in document["components"]:
+        known = {entry.id: entry.level for entry in applicable(component)}
+        given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
+        if missing := [name for name in known if name not in given]:
+            yield f"{component}: {count(len(missing), 'requirement')} missing: {_some(missing)}"
+        if unknown := [name for name in given if name not in known]:
+            yield f"{component}: the catalogue does not know {_some(unknown)}"
+        if wrong := [name for name, level in given.items() if known.get(name, level) != level]:
+            yield f"{component}: the catalogue gives another level to {_some(wrong)}"
+    if strange := {of for of, _ in found} - set(document["components"]):
+        yield f"it has requirements of {', '.join(sorted(strange))} and no verdict of it"
+
+
+def _totals(document: dict[str, Any]) -> Iterator[str]:
+    for component, part in document["components"].items():
+        for level, totals in part["totals"].items():
+            found = Counter(
+                entry["status"]
+                for entry in document["requirements"]
+                if entry["component"] == component and entry["level"] == level.upper()
+            )
+            for status in STATUSES:
+                if found[status] != totals[status]:
+                    yield f"{component}: {totals[status]} {level.upper()} are said to be {status}, {found[status]} are"
+
+
+def _verdicts(document: dict[str, Any]) -> Iterator[str]:
+    partial = not document["complete"]
+    expected = {}
+    for component, part in document["components"].items():
+        pairs = [(each["level"], each["status"]) for each in document["requirements"] if each["component"] == component]
+        expected[component] = verdict_of(pairs, document["level"], partial=partial)
+        if part["verdict"] != expected[component]:
+            yield f"{component}: the verdict is {part['verdict']}, but its statuses make {expected[component]}"
+    overall = "partial" if partial else worst(expected.values())
+    if document["verdict"] != overall:
+        yield f"the verdict is {document['verdict']}, but its components make {overall}"
+
+
+def _deviations(document: dict[str, Any], today: date) -> Iterator[str]:
+    for entry in document["requirements"]:
+        if deviation := entry.get("deviation"):
+            of = f"{entry['component']}: the deviation from {entry['id']}"
+            try:
+                expires = date.fromisoformat(deviation["expires"])
+            except ValueError:
+                yield f"{of} expires on {deviation['expires']}, which is no day"
+                continue
+            if expires < today:
+                yield f"{of} expired on {expires}"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")

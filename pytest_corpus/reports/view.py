@@ -1,0 +1,151 @@
+"""What every format says of a report: the questions that a reader has, answered from the document alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from pytest_corpus.reports.json_report import digest
+from pytest_corpus.reports.text import TITLES, VERDICT_WORDS, count, printable
+from pytest_corpus.reports.verdict import counted
+
+Document = Mapping[str, Any]
+Tone = Literal["good", "caution", "bad", "none"]
+
+TONES: Mapping[str, Tone] = {
+    "conformant": "good",
+    "conformant_with_deviations": "caution",
+    "incomplete": "caution",
+    "nonconformant": "bad",
+    "partial": "none",
+}
+"""How a verdict looks: only a verdict without reservation is good, and without a verdict there is no colour."""
+
+
+class Numbers(NamedTuple):
+    """What is said of one level of one component; never a share alone."""
+
+    level: str
+    satisfied: int
+    applicable: int
+    violated: int
+    deviated: int
+    not_assessed: int
+    not_applicable: int
+
+
+def altered(document: Document) -> bool:
+    """Whether the document is not the one that its `sha256` was made of."""
+    return bool(document.get("sha256") != digest(document))
+
+
+def tone(document: Document) -> Tone:
+    """How the document's verdict looks."""
+    return "none" if altered(document) else TONES[document["verdict"]]
+
+
+def words(document: Document) -> str:
+    """The verdict in words: with the number of what stands against it."""
+    if altered(document):
+        return "altered"
+    verdict, said = document["verdict"], VERDICT_WORDS[document["verdict"]]
+    if verdict == "conformant_with_deviations":
+        return f"conformant with {count(len(of_status(document, 'deviated')), 'deviation')}"
+    if verdict == "incomplete":
+        left = [entry for entry in of_status(document, "not_assessed") if entry["level"] == "MUST"]
+        return f"{said}, {len(left)} MUST not assessed" if left else said
+    if verdict == "nonconformant":
+        return f"{said}, {len(binding(document))} violated"
+    return said
+
+
+def components(document: Document) -> list[str]:
+    """The components, in the order in which the protocol names them."""
+    return [component for component in TITLES if component in document["components"]]
+
+
+def titles(document: Document) -> str:
+    """The names of the components, with commas."""
+    return ", ".join(TITLES[component] for component in components(document)) or "none"
+
+
+def numbers(document: Document, component: str) -> Iterator[Numbers]:
+    """The numbers of each level of a component."""
+    for level, totals in sorted(document["components"][component]["totals"].items()):
+        yield Numbers(
+            level.upper(),
+            totals["satisfied"],
+            sum(totals.values()) - totals["not_applicable"],
+            totals["violated"],
+            totals["deviated"],
+            totals["not_assessed"],
+            totals["not_applicable"],
+        )
+
+
+def of_status(document: Document, status: str) -> list[dict[str, Any]]:
+    """The requirements of a status."""
+    return [entry for entry in document["requirements"] if entry["status"] == status]
+
+
+def binding(document: Document) -> list[dict[str, Any]]:
+    """The violations that count."""
+    levels = counted(document["level"])
+    return [entry for entry in of_status(document, "violated") if entry["level"] in levels]
+
+
+def chapter(requirement: str) -> str:
+    """The id without its number, e.g. ``LLM-STREAM``."""
+    return requirement.rpartition("-")[0]
+
+
+def rerun(document: Document, requirement: str) -> str:
+    """The command that runs one requirement again."""
+    name = printable(str(document["adapter"]["name"]))
+    plain = all(char.isalnum() or char in "_.:=/-" for char in name) and ":" in name
+    return f"pytest --corpus-adapter={name if plain else '...'} --corpus-requirement={requirement}"
+
+
+def notices(document: Document) -> list[str]:
+    """What a reader must know before the verdict."""
+    told = []
+    if altered(document):
+        told.append("The sha256 of this report does not match its content: it was changed after it was written.")
+    if not document["complete"]:
+        told.append("Only a part of the suite ran, so there is no verdict.")
+    return told
+
+
+def notes(document: Document) -> list[str]:
+    """The notes of the attestation: how whole the run was, and what the run itself notes."""
+    told = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
+    if document["complete"]:
+        told.append("All suites ran unmodified and whole.")
+    if number := len(of_status(document, "deviated")):
+        told.append(f"{count(number, 'deviation')} declared.")
+    if profile := document.get("profile"):
+        told.append(f"Profile {profile}.")
+    return [*told, *document.get("notes", ())]
+
+
+def facts(document: Document) -> list[tuple[str, str]]:
+    """What identifies the run, label by label; values are text of the adapter or of its machine."""
+    adapter, spec = document["adapter"], document["spec"]
+    server = " ".join(str(adapter[key]) for key in ("server", "version") if key in adapter)
+    ci = document.get("ci", {})
+    editions = ", ".join(spec["editions_met"]) or "none"
+    pinned = f" (pinned to {spec['pinned_edition']})" if spec["pinned_edition"] else ""
+    rows = [
+        ("Adapter", str(adapter["name"])),
+        ("Server", server),
+        ("Commit", document.get("commit", "")),
+        ("CI run", " ".join(part for part in (ci.get("name", ""), ci.get("id", "")) if part)),
+        ("Started", document["started_at"].replace("T", " ").replace("+00:00", " UTC")),
+        ("Took", f"{document['duration_s']} s"),
+        ("Catalogue", str(spec["catalogue"])),
+        ("Schema editions met", editions + pinned),
+        ("Counts from", str(document["level"]).upper()),
+        ("Seed", str(document["seed"])),
+        ("sha256", document["sha256"]),
+    ]
+    return [(label, value) for label, value in rows if value]

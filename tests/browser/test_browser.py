@@ -1,0 +1,165 @@
+"""The HTML pages in a real Chromium: filtered, searched, switched, printed, looked at, and accessible (axe-core).
+
+What it needs besides Python: Debian's `chromium`, Node 20 and npm. Where `CI` is set their absence is a failure;
+elsewhere it is a skip that says what to install.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections import Counter
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus.reports import formats, json_report, matrix
+from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.reports.verdict import decide
+from pytest_corpus.spec.requirements import applicable
+
+HERE = Path(__file__).resolve().parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+HOSTILE = "<script>document.title = 'taken'</script>"
+COMPONENTS = ("llm", "graph")
+
+
+def refuse(why: str) -> None:
+    """Skip where somebody works without a browser, fail where nobody would notice."""
+    said = f"{why}; the browser tests need: apt-get install chromium nodejs npm"
+    if os.environ.get("CI"):
+        pytest.fail(said, pytrace=False)
+    pytest.skip(said)
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The browser, and a folder in which playwright-core and axe-core are installed as the lock file says."""
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        refuse("there is no chromium")
+    if not (shutil.which("node") and shutil.which("npm")):
+        refuse("there is no node or no npm")
+    folder = tmp_path_factory.mktemp("node")
+    for name in ("package.json", "package-lock.json", "look.mjs"):
+        shutil.copy(HERE / name, folder)
+    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    done = subprocess.run(install, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        refuse(f"npm ci failed: {done.stderr.strip()[-300:]}")
+    return str(browser), folder
+
+
+def report(name: str, **odd: str) -> dict[str, Any]:
+    """A report on two components in which some requirements end oddly: `odd` is an outcome by an index."""
+    found = Ledger(name, COMPONENTS, {"llm": {"server": HOSTILE, "version": "1"}})
+    for component in COMPONENTS:
+        for number, entry in enumerate(applicable(component)):
+            outcome = odd.get(f"at_{number}", "satisfied")
+            findings = (Finding(entry.id, "this", HOSTILE, "result.x"),) if outcome == "violated" else ()
+            reason = "capabilities deny it" if outcome == "not_applicable" else "why"
+            test = TestRecord(name, component, entry.id, f"{component}/t.py::{entry.id}", outcome, reason)  # type: ignore[arg-type]
+            found.add(TestRecord(**{**{key: getattr(test, key) for key in test.__slots__}, "findings": findings}))
+            found.expect([f"{component}/{test.test}"])
+    run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, (), "a" * 40, {"name": "Jenkins"})
+    return json_report.build(found, decide(found), run)
+
+
+FAULTY = report("faulty", at_0="violated", at_3="not_assessed", at_5="not_applicable")
+DOCUMENTS = [("a.json", report("fine")), ("b.json", FAULTY), ("c.json", report(HOSTILE)), ("d.json", FAULTY)]
+PAGES = {
+    "report": formats.render(FAULTY, ".html"),
+    "matrix": formats.render(matrix.build(DOCUMENTS), ".html", formats.MATRIX_FORMATS),
+}
+
+
+@pytest.fixture(scope="session", params=PAGES)
+def seen(request: pytest.FixtureRequest, tools: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a reader of a page sees, as `look.mjs` tells it, with the page's name and the folder of the pictures."""
+    browser, folder = tools
+    shown = tmp_path_factory.mktemp(request.param)
+    page = shown / "page.html"
+    page.write_text(PAGES[request.param], encoding="utf-8")
+    command = ["node", "look.mjs", browser, str(page), str(shown)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return {**json.loads(done.stdout), "page": request.param, "folder": shown}
+
+
+def test_no_error_and_no_network(seen: dict[str, Any]) -> None:
+    """The console stays empty, the content policy is never broken, and nothing is fetched."""
+    assert seen["console"] == []
+    assert seen["requests"] == []
+
+
+def test_accessible(seen: dict[str, Any]) -> None:
+    """axe-core finds nothing serious or critical, at both widths, in both themes, with a row opened."""
+    assert len(seen["violations"]) >= 4
+    assert {name: found for name, found in seen["violations"].items() if found} == {}
+
+
+def test_nothing_is_wider_than_the_screen(seen: dict[str, Any]) -> None:
+    """At 1280 and at 390 pixels nobody has to scroll sideways."""
+    assert seen["widths"] == {"1280": 1280, "390": 390}
+
+
+def test_filters(seen: dict[str, Any]) -> None:
+    """Each value of each filter shows just the rows of that value, and reset shows all again."""
+    entries = FAULTY["requirements"]
+    found = seen["filtered"]
+    assert found["all"] == found["reset"] == len(entries)
+    for name, of in (("component", "component"), ("level", "level")):
+        counted = Counter(entry[of] for entry in entries)
+        assert {value: number for value, number in found[name].items() if number} == counted
+    chapters = Counter(entry["id"].rpartition("-")[0] for entry in entries)
+    assert found["chapter"] == chapters
+    statuses = Counter(entry["status"] for entry in entries)
+    if seen["page"] == "matrix":  # in two of the four reports every requirement is satisfied
+        statuses["satisfied"] = len(entries)
+    assert {value: number for value, number in found["status"].items() if number} == statuses
+
+
+def test_search(seen: dict[str, Any]) -> None:
+    """A search leaves the rows that have its words, says how many, and hides chapters without any."""
+    found = seen["filtered"]
+    assert set(found["search"]) >= {"COM-WIRE-1", "COM-WIRE-10"}
+    assert found["said"] == f"{len(found['search'])} of {found['all']} requirements"
+    assert (found["nothing"], found["groups"]) == (0, 0)
+
+
+def test_themes(seen: dict[str, Any]) -> None:
+    """The switch turns the page dark, and the choice is kept when it is opened again."""
+    before, after, again = seen["themes"]
+    assert (before["name"], after["name"]) == ("", "dark")
+    assert before["ground"] != after["ground"]
+    assert again == after
+
+
+def test_rows_open(seen: dict[str, Any]) -> None:
+    """A row of the report opens with the keyboard."""
+    assert seen.get("opened", 1) == 1
+
+
+def test_printed(seen: dict[str, Any]) -> None:
+    """On paper there are all rows and no controls."""
+    assert seen["printed"] == {"controls": 0, "rows": seen["filtered"]["all"]}
+    assert (seen["folder"] / "page.pdf").read_bytes().startswith(b"%PDF-")
+    assert seen["pdf"] > 10_000
+
+
+def test_pictures(seen: dict[str, Any]) -> None:
+    """There is a picture at 1280 and at 390 pixels, in both themes."""
+    for width in (1280, 390):
+        for theme in ("light", "dark"):
+            assert (seen["folder"] / f"{width}-{theme}.png").stat().st_size > 5_000
+
+
+def test_the_pages_hold_the_hostile_name() -> None:
+    """The pages that were opened did have the hostile text in them, as text."""
+    for page in PAGES.values():
+        assert HOSTILE not in page
+        assert HOSTILE in unescape(page)

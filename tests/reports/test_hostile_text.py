@@ -1,0 +1,259 @@
+"""200 hostile strings in every field that an adapter controls change nothing but text, in every format."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from ledgers import MUSTS, RUN, ledger, record
+
+from pytest_corpus.reports import formats, json_report, matrix, terminal
+from pytest_corpus.reports.ledger import Finding, Ledger
+from pytest_corpus.reports.markdown_text import cell, code, sentence
+from pytest_corpus.reports.reading import schema_flaws
+from pytest_corpus.reports.verdict import decide
+
+HARMLESS = "plain"
+
+BASE = (
+    *(
+        "<script>alert(1)</script>",
+        "</script><script>alert(1)</script>",
+        "</style><style>*{display:none}",
+        "<!--",
+        "-->",
+    ),
+    *("<img src=x onerror=alert(1)>", '" onmouseover="alert(1)', "' onclick='alert(1)", "</dd></dl></main>", "<b>"),
+    *(
+        "&lt;script&gt;",
+        "&#60;b&#62;",
+        "&amp;",
+        "&",
+        "]]>",
+        "<![CDATA[",
+        "<?xml?>",
+        "<!DOCTYPE x>",
+        "</title>",
+        "{{7*7}}",
+    ),
+    *(
+        "|",
+        "a|b|c",
+        "\\|",
+        "\\\\|",
+        "| --- |",
+        "`",
+        "``",
+        "```",
+        "`a`",
+        "a`b",
+        "\\`",
+        "`|`",
+        "~~~",
+        "***",
+        "---",
+        "===",
+    ),
+    *(
+        "# head",
+        "- item",
+        "1. one",
+        "> quote",
+        "[a](javascript:alert(1))",
+        "![a](http://x.example/y.png)",
+        "<http://x>",
+    ),
+    *("http://x.example", "www.x.example", "a@b.example", "@user", "#12", ":smile:", "_a_", "**a**", "~~a~~", "[x]: y"),
+    *("\n", "a\nb", "\r\n", "a\n\n# head", "\n|a|", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"),
+    *("\x1b[2J", "\x1b]0;title\x07", "\x1b[31m", "\x9b31m", "\x07", "\x08\x08", "\r", "\x7f", "\x1b]8;;http://x\x1b\\"),
+    *("\u202eabc", "\u2066x\u2069", "\u200f", "\u061c", "\u200b", "\u200d", "\ufeff", "\u00ad", "\u00a0", "\u3000"),
+    *("\ud800", "\udfff", "a\udc80b", "\ufffe", "\uffff", "\U0010ffff", "\ufdd0", "e\u0301", "\u0301", "Z\u0351\u0351"),
+    *(" ", "  ", "x" * 5000, "ä", "漢字", "\U0001f600", "..", "../../etc/passwd", "%s%n", "${x}", "$(x)", "%0a"),
+    *("null", "true", "0", "-1", "NaN", "\\", "\\n", "\\u0000", '"', '","a":"', "'", "*/", "//", "/*", "=1+1", "+cmd"),
+    *("javascript:alert(1)", "data:text/html,x", "</svg>", "<svg onload=alert(1)>", "</text><text>", "</details>"),
+    *("<details open>", "<summary>", "</summary>", "</table>", "<td>", "</td></tr>", "<a href=x>", "</code>", "<br>"),
+)
+STRINGS = (*BASE, *(f"a{each}b{each}" for each in BASE))[:230]
+
+
+def test_there_are_200() -> None:
+    """The list has as many strings as it promises, none of them twice."""
+    assert len(set(STRINGS)) == len(STRINGS) >= 200
+
+
+def filled(text: str, *, declared: bool = True) -> Ledger:
+    """A ledger in which every text that an adapter controls is this one."""
+    finding = Finding(MUSTS[0].id, text, text, text)
+    found = ledger(
+        record(MUSTS[0], "violated", findings=(finding,)),
+        record(MUSTS[1], "not_assessed", reason=text),
+        record(MUSTS[2], "not_applicable", reason=text),
+    )
+    found.adapter = text if declared else "a"
+    facts = {"server": text, "version": text, "protocol": text, "supported_models": [text, text], "limits": {}}
+    found.capabilities = {"llm": {**facts, "limits": {"max_context_length": text}}}
+    return found
+
+
+@cache
+def built(text: str) -> dict[str, Any]:
+    """The report on such a ledger, with its first requirements alone: the others hold no foreign text."""
+    found = filled(text)
+    run = json_report.Run(RUN.started_at, 1.0, 0, "must", None, notes=(text,))
+    document = json_report.build(found, decide(found), run)
+    return json_report.sealed({**document, "requirements": document["requirements"][:8]})
+
+
+@cache
+def raw(text: str) -> dict[str, Any]:
+    """The same document as somebody else might have written it: with nothing cleaned."""
+
+    def put(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: put(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [put(item) for item in value]
+        return text if value == HARMLESS else value
+
+    return json_report.sealed(put(built(HARMLESS)))
+
+
+class Structure(HTMLParser):
+    """The tags of a page with their attributes, but for their text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[Any] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, [name for name, _ in attrs]))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append(f"/{tag}")
+
+    def handle_comment(self, data: str) -> None:
+        self.found.append("comment")
+
+    def handle_decl(self, decl: str) -> None:
+        self.found.append(decl)
+
+
+def pages(document: dict[str, Any]) -> Iterator[str]:
+    """The HTML pages that show a document."""
+    yield formats.render(document, ".html")
+    merged = matrix.build([("x.json", document), ("y.json", document)])
+    yield formats.render(merged, ".html", formats.MATRIX_FORMATS)
+
+
+def tables(markdown: str) -> list[str]:
+    """The lines of a Markdown text without what code spans and escapes hide."""
+    bare = (re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "CODE", line) for line in markdown.splitlines())
+    return [re.sub(r"\\[!-/:-@\[-`{-~]", "E", line) for line in bare]
+
+
+HARMLESS_PAGES = [Structure(page).found for page in pages(built(HARMLESS))]
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+@pytest.mark.parametrize("made", [built, raw], ids=["built", "raw"])
+def test_html(text: str, made: Any) -> None:
+    """The pages have the tags and attributes that they have for a harmless adapter, and no character that acts."""
+    for page, harmless in zip(pages(made(text)), HARMLESS_PAGES, strict=True):
+        assert Structure(page).found == harmless
+        assert all(char.isprintable() or char == "\n" for char in page)
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+@pytest.mark.parametrize("made", [built, raw], ids=["built", "raw"])
+def test_markdown(text: str, made: Any) -> None:
+    """The attestation has the lines of a harmless one, each table row its cells, and all foreign text is code."""
+    found, harmless = (formats.render(made(each), ".md") for each in (text, HARMLESS))
+    assert all(char.isprintable() or char == "\n" for char in found)
+    assert len(found.splitlines()) == len(harmless.splitlines())
+    for line, expected in zip(tables(found), tables(harmless), strict=True):
+        assert line.count("|") == expected.count("|")
+        assert re.match(r"[\s|#<>-]*", line).group() == re.match(r"[\s|#<>-]*", expected).group()  # type: ignore[union-attr]
+        assert "<script" not in line
+        assert "](" not in line
+        assert "@" not in line
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+@pytest.mark.parametrize("made", [built, raw], ids=["built", "raw"])
+def test_markdown_of_a_matrix(text: str, made: Any) -> None:
+    """Each row of each table has as many cells as its head, wherever a bar is taken for one."""
+    merged = matrix.build([("x.json", made(text)), ("y.json", made(HARMLESS))])
+    found = formats.render(merged, ".md", formats.MATRIX_FORMATS)
+    harmless = matrix.build([("x.json", made(HARMLESS + "2")), ("y.json", made(HARMLESS))])
+    expected = formats.render(harmless, ".md", formats.MATRIX_FORMATS)
+    assert [line.count("|") for line in found.splitlines()] == [line.count("|") for line in expected.splitlines()]
+    assert all(char.isprintable() or char == "\n" for char in found)
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+@pytest.mark.parametrize("made", [built, raw], ids=["built", "raw"])
+def test_json_and_badges(text: str, made: Any) -> None:
+    """The statement and the badges are JSON and XML with the shape of harmless ones."""
+
+    def shape(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: shape(item) for key, item in value.items()}
+        return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
+
+    document, harmless = made(text), made(HARMLESS)
+    assert shape(json.loads(formats.render(document, ".intoto.json"))) == shape(
+        json.loads(formats.render(harmless, ".intoto.json"))
+    )
+    assert formats.render(document, ".badge.json") == formats.render(harmless, ".badge.json")
+    picture = formats.render(document, ".svg")
+    assert picture == formats.render(harmless, ".svg")
+    ElementTree.fromstring(picture)
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+def test_json_report(text: str) -> None:
+    """The report is printable UTF-8 that its schema accepts, and a terminal shows it as it is."""
+    document = built(text)
+    assert schema_flaws(document) == []
+    written = json_report.render(document).encode("utf-8").decode("utf-8")
+    assert all(char.isprintable() or char == "\n" for char in written)
+
+
+@pytest.mark.parametrize("text", ["`", "``a`", "a``", "|", "\\|", "", " ", "a|b`c", "\x1b|", "`|`"], ids=ascii)
+def test_code_spans(text: str) -> None:
+    """A code span is opened and closed by a run of backticks that is not inside, and a cell has no bar."""
+    for span in (code(text), cell(text)):
+        fence = re.match("`*", span).group()  # type: ignore[union-attr]
+        inner = span[len(fence) : len(span) - len(fence)] if fence else ""
+        assert fence not in re.findall("`+", inner)
+    assert "|" not in cell(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["- a", "1. a", "_a_ b", "*a*", "<b>", "a@b.c", "http://x", ":a:", "#1", "\\", "[a](b)"]
+)
+def test_sentences(text: str) -> None:
+    """What Markdown would make something of is escaped, or shown as code."""
+    assert sentence(text) != text
+
+
+def test_sentences_of_the_catalogue_stay_readable() -> None:
+    """A sentence with code in backticks stays as it is written."""
+    assert sentence("`handle` answers; no exception escapes.") == "`handle` answers; no exception escapes."
+    assert sentence("BEHAVIORAL_CONFORMANCE 5.3") == "BEHAVIORAL_CONFORMANCE 5.3"
+
+
+def test_the_terminal_summary_moves_no_cursor() -> None:
+    """No line of the summary has a character that acts on a terminal."""
+    for text in STRINGS:
+        found = filled(text)
+        for line in terminal.summary(found, decide(found)):
+            assert line.isprintable(), ascii(line)
