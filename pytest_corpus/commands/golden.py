@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_corpus._findings import Finding
     from pytest_corpus.schema_registry import SchemaRegistry
 
-SUMMARY = "golden messages: check them, generate missing ones, compare with other schemas"
+SUMMARY = "golden messages: check, generate, diff"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

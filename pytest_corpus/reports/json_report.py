@@ -70,7 +70,6 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
         "environment": environment(),
         "level": run.level,
-        "profile": run.profile,
         "seed": run.seed,
         "started_at": run.started_at,
         "duration_s": round(run.duration_s, 3),
