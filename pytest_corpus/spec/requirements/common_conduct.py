@@ -6,46 +6,62 @@ from pytest_corpus.spec.requirements.common_wire import STREAMING
 from pytest_corpus.spec.requirements.model import Requirement
 
 _CAPABILITIES = (
-    Requirement("COM-CAP-1", "MUST", "`capabilities` answers with an object.", ("SPECIFICATION 6.2",)),
+    Requirement(
+        "COM-CAP-1",
+        "MUST",
+        "`capabilities` answers with an object.",
+        ("SPECIFICATION 6.2",),
+        hint="return an object, not a list, and answer `capabilities` as often as it is asked",
+    ),
     Requirement(
         "COM-CAP-2",
         "MUST",
         "Capabilities state `server`, `version` and `protocol` as non-empty strings.",
         ("SPECIFICATION 6.2", "R22"),
+        hint="state the three as strings at the top of the result, the version of your adapter included",
     ),
     Requirement(
         "COM-CAP-3",
         "MUST",
         "`protocol` is the component's protocol, e.g. llm/v1.0.",
         ("SPECIFICATION 4.2.2", "SPECIFICATION 6.2"),
+        hint="state <component>/v1.0 as `protocol`, the minor version included, for example vector/v1.0",
     ),
     Requirement(
         "COM-CAP-4",
         "MUST",
         "Flags are booleans, limits are numbers and listings are lists, wherever they are stated.",
         ("SPECIFICATION 6.2", "SPECIFICATION 8.4", "R22"),
-        hint="leave out what you do not know, or say null",
+        hint='state 8192, not "8192 tokens", and a list, not a joined string; leave out what you do not know',
     ),
     Requirement(
         "COM-CAP-5",
         "SHOULD",
         "Keys under `extensions` are namespaced, e.g. vendor:name.",
         ("SPECIFICATION 6.2",),
+        hint="put a namespace before each key under `extensions`, for example acme:routing",
     ),
     Requirement(
         "COM-CAP-6",
         "MUST",
         "An operation that capabilities claim works.",
         ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        hint="claim only what works, or mend the operation",
+        hint="claim only operations that you serve, or mend the one that is claimed",
     ),
     Requirement(
         "COM-CAP-7",
         "MUST",
         "An operation that capabilities deny answers NOT_SUPPORTED (or simply works).",
         ("BEHAVIORAL_CONFORMANCE 5.3", "ERRORS 6", "R23"),
+        hint="answer NOT_SUPPORTED as soon as the flag of the operation is false, before its arguments are read",
     ),
-    Requirement("COM-CAP-8", "SHOULD", "An operation that works is not denied by capabilities.", ("R23",)),
+    Requirement(
+        "COM-CAP-8",
+        "SHOULD",
+        "An operation that works is not denied by capabilities.",
+        ("R23",),
+        hint="set the flag of the operation to true, or answer NOT_SUPPORTED",
+    ),
     Requirement(
         "COM-CAP-9",
         "MUST",
@@ -53,6 +69,7 @@ _CAPABILITIES = (
         ("SPECIFICATION 4.2.3", "R22"),
         needs=("supports_streaming",),
         components=STREAMING,
+        hint="add handle_stream to the wire handler, or deny streaming in `capabilities`",
     ),
 )
 
@@ -62,18 +79,21 @@ _HEALTH = (
         "MUST",
         "`health` answers with an object, or with an error envelope where the backend is down.",
         ("SPECIFICATION 4.2.6", "SPECIFICATION 7.6", "R35"),
+        hint='return an object, for example {"ok": true, "status": "ok"}, not a bare word',
     ),
     Requirement(
         "COM-HEALTH-2",
         "SHOULD",
         "A healthy report says `ok`, `status` (ok, degraded or down), `server` and `version`.",
         ("SPECIFICATION 7.6", "R35"),
+        hint="translate the backend's own words into ok, degraded or down, and add `ok`, `server` and `version`",
     ),
     Requirement(
         "COM-HEALTH-3",
         "SHOULD",
         "A degraded or down report gives a `reason`.",
         ("SPECIFICATION 7.6", "SPECIFICATION 10.3", "R35"),
+        hint="add a short `reason` wherever `status` is degraded or down",
     ),
     Requirement(
         "COM-HEALTH-4",
@@ -81,6 +101,7 @@ _HEALTH = (
         "With its provider down, `health` still answers: with an object or a retryable error.",
         ("SPECIFICATION 7.6", "BEHAVIORAL_CONFORMANCE 5", "R35"),
         needs=("provider",),
+        hint="catch backend failures in `health`, and report down or a retryable class such as UNAVAILABLE",
     ),
     Requirement(
         "COM-HEALTH-5",
@@ -88,6 +109,7 @@ _HEALTH = (
         "With its provider down, `health` does not report everything fine.",
         ("SPECIFICATION 7.6", "R35"),
         needs=("provider",),
+        hint="ask the backend in `health`, and say `ok` false or a `status` of degraded or down where it fails",
     ),
 )
 
@@ -97,7 +119,7 @@ _DEADLINES = (
         "MUST",
         "A call whose deadline has passed is refused with DEADLINE_EXCEEDED.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1", "R16"),
-        hint="compare ctx.deadline_ms, absolute epoch milliseconds, with the clock before any work",
+        hint="compare ctx.deadline_ms, absolute epoch milliseconds, with the clock first thing in every operation",
     ),
     Requirement(
         "COM-DEADLINE-2",
@@ -105,6 +127,7 @@ _DEADLINES = (
         "A call whose deadline has passed causes no backend work.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1", "R16"),
         needs=("provider",),
+        hint="check the deadline before the first call of the provider, not after its answer",
     ),
     Requirement(
         "COM-DEADLINE-3",
@@ -113,6 +136,7 @@ _DEADLINES = (
         ("SPECIFICATION 6.1", "R16"),
         needs=("supports_streaming",),
         components=STREAMING,
+        hint="check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope",
     ),
     Requirement(
         "COM-DEADLINE-4",
@@ -120,7 +144,7 @@ _DEADLINES = (
         "A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.",
         ("BEHAVIORAL_CONFORMANCE 6.1", "R17"),
         needs=("provider", "supports_deadline"),
-        hint="bound every provider call by what remains of the budget",
+        hint="bound every provider call by what remains of the budget, and map that timeout to DeadlineExceeded",
     ),
     Requirement(
         "COM-DEADLINE-5",
@@ -129,20 +153,21 @@ _DEADLINES = (
         ("BEHAVIORAL_CONFORMANCE 6.1", "R17"),
         needs=("provider", "supports_deadline", "supports_streaming"),
         components=STREAMING,
-        hint="bound the wait for each chunk by what remains of the budget",
+        hint="bound the wait for each chunk, not for the first alone, by what remains of the budget",
     ),
     Requirement(
         "COM-DEADLINE-6",
         "MUST",
         "A call well within its deadline is carried out.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1"),
-        hint="deadline_ms is an epoch time, not a duration",
+        hint="read deadline_ms as an epoch time, not a duration, and give the provider all that remains of it",
     ),
     Requirement(
         "COM-DEADLINE-7",
         "MUST",
         "A `deadline_ms` of zero or less is refused with BAD_REQUEST or DEADLINE_EXCEEDED.",
         ("SCHEMA 3.2", "R18"),
+        hint="test whether `deadline_ms` is None, not whether it is true: zero is a deadline that has passed",
     ),
 )
 
@@ -153,6 +178,7 @@ _OBSERVABILITY = (
         "A call that succeeds is observed exactly once.",
         ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
         needs=("metrics",),
+        hint="call `observe` once in the outermost layer of every operation, `health` included, not once for each item",
     ),
     Requirement(
         "COM-OBS-2",
@@ -160,6 +186,7 @@ _OBSERVABILITY = (
         "A call that fails is observed exactly once, refused and expired ones included.",
         ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
         needs=("metrics",),
+        hint="call `observe` in a `finally` that surrounds validation and the deadline check too",
     ),
     Requirement(
         "COM-OBS-3",
@@ -168,6 +195,7 @@ _OBSERVABILITY = (
         ("SPECIFICATION 6.4", "SPECIFICATION 11.2", "R19"),
         needs=("metrics", "supports_streaming"),
         components=STREAMING,
+        hint="observe a stream in one `finally` around all of it: refusal, failure on the way, and good end",
     ),
     Requirement(
         "COM-OBS-4",
@@ -175,6 +203,7 @@ _OBSERVABILITY = (
         "The `component` of an observation is the component, and that of any report is one of the four.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
+        hint="pass llm, vector, embedding or graph as `component` to every metric, that of a stream too",
     ),
     Requirement(
         "COM-OBS-5",
@@ -182,6 +211,7 @@ _OBSERVABILITY = (
         "The `ok` of an observation is the outcome of the call.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
+        hint="take `ok` from the envelope or terminal frame that you send, not from how the iterator ended",
     ),
     Requirement(
         "COM-OBS-6",
@@ -189,6 +219,7 @@ _OBSERVABILITY = (
         "The `code` of an observation, or of a stream's outcome, is OK or names the class of the failure.",
         ("ERRORS 5", "SPECIFICATION 6.4", "R20"),
         needs=("metrics",),
+        hint="pass OK or the class or code of the error that you send, in place of one code for all failures",
     ),
     Requirement(
         "COM-OBS-7",
@@ -196,6 +227,7 @@ _OBSERVABILITY = (
         "The `ms` of an observation is a non-negative number.",
         ("SPECIFICATION 6.4", "SPECIFICATION 4.1"),
         needs=("metrics",),
+        hint="measure `ms` from the start of the call on every path, failures included",
     ),
     Requirement(
         "COM-OBS-8",
@@ -203,6 +235,7 @@ _OBSERVABILITY = (
         "`tenant_hash` is there when a tenant was given.",
         ("BEHAVIORAL_CONFORMANCE 6.8", "R20"),
         needs=("metrics",),
+        hint="add `tenant_hash` to `extra` in one place that all outcomes pass, streams and batches included",
     ),
     Requirement(
         "COM-OBS-9",
@@ -210,6 +243,7 @@ _OBSERVABILITY = (
         "`tenant_hash` is stable for one tenant, in all operations, and differs between tenants.",
         ("SPECIFICATION 4", "R20"),
         needs=("metrics",),
+        hint="hash the whole tenant id with one fixed salt: no salt of the call, no hash of a mere part",
     ),
     Requirement(
         "COM-OBS-10",
@@ -217,6 +251,7 @@ _OBSERVABILITY = (
         "`deadline_bucket` is there when, and only when, a deadline was given.",
         ("BEHAVIORAL_CONFORMANCE 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R20"),
         needs=("metrics",),
+        hint="set `deadline_bucket` where a deadline was given, an expired one too, and leave the key out otherwise",
     ),
     Requirement(
         "COM-OBS-11",
@@ -225,6 +260,7 @@ _OBSERVABILITY = (
         ("BEHAVIORAL_CONFORMANCE 6.2", "ERRORS 6.1", "R19"),
         needs=("metrics", "supports_streaming"),
         components=("llm", "graph"),
+        hint="count the outcome where the stream ends, in one `finally` that refusals pass too, not with each chunk",
     ),
     Requirement(
         "COM-OBS-12",
@@ -232,6 +268,7 @@ _OBSERVABILITY = (
         "Metrics are reported with the arguments of the interface, by keyword.",
         ("SPECIFICATION 6.4",),
         needs=("metrics",),
+        hint="call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)",
     ),
     Requirement(
         "COM-OBS-13",
@@ -240,6 +277,7 @@ _OBSERVABILITY = (
         ("SPECIFICATION 13.1", "R21"),
         needs=("metrics",),
         components=("llm", "embedding"),
+        hint="label by `model` only once you have found it in your list",
     ),
     Requirement(
         "COM-OBS-14",
@@ -247,6 +285,7 @@ _OBSERVABILITY = (
         "Request ids and trace ids do not become labels.",
         ("BEHAVIORAL_CONFORMANCE 6.8", "SPECIFICATION 13.1"),
         needs=("metrics",),
+        hint="keep request_id and traceparent out of `extra`; they belong in traces",
     ),
     Requirement(
         "COM-OBS-15",
@@ -254,6 +293,7 @@ _OBSERVABILITY = (
         "`tenant_hash` is salted: nobody finds a tenant by hashing its id.",
         ("SPECIFICATION 15", "SPECIFICATION 4"),
         needs=("metrics",),
+        hint="hash the tenant with a secret salt, for example by HMAC, not with plain SHA-256",
     ),
 )
 
@@ -263,7 +303,7 @@ _LEAKS = (
         "MUST",
         "No content of a request stands in the message or the details of an error.",
         ("ERRORS 2.1", "SPECIFICATION 15", "R21"),
-        hint="name the field and the rule, never the value",
+        hint="name the field and the rule that it breaks, never its value or a part of it",
     ),
     Requirement(
         "COM-LEAK-2",
@@ -271,26 +311,28 @@ _LEAKS = (
         "No content of a request stands in metrics.",
         ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R21"),
         needs=("metrics",),
+        hint="label by op, code and counts; take no label from texts, vectors, queries, filters or metadata",
     ),
     Requirement(
         "COM-LEAK-3",
         "MUST",
         "No content of a request stands in a log record.",
         ("SPECIFICATION 15", "SPECIFICATION 11.2", "R21"),
-        hint="log hashes and lengths",
+        hint="log hashes and lengths in place of content, in extra fields of the record too",
     ),
     Requirement(
         "COM-LEAK-4",
         "MUST",
         "No raw tenant id stands in an error, in metrics or in a log record.",
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R21"),
-        hint="use the tenant hash, in throttle_scope too",
+        hint="use the tenant hash wherever you would name a tenant, in throttle_scope too",
     ),
     Requirement(
         "COM-LEAK-5",
         "MUST",
         "No idempotency key stands in an error, in metrics or in a log record.",
         ("R21",),
+        hint="keep the idempotency key out of details, labels and logs; log at most that there was one",
     ),
     Requirement(
         "COM-LEAK-6",
@@ -298,13 +340,14 @@ _LEAKS = (
         "No raw text of the provider stands in an answer, in metrics or in a log record.",
         ("ERRORS 8", "R6"),
         needs=("provider",),
-        hint="write a message of your own for each class",
+        hint="write a message of your own for each class; do not pass on str(error), nor log it with its traceback",
     ),
     Requirement(
         "COM-LEAK-7",
         "SHOULD",
         "Nor does it stand in debug records, when debug logging is switched on.",
         ("SPECIFICATION 15",),
+        hint="log hashes and lengths at debug level too",
     ),
 )
 
@@ -315,6 +358,7 @@ _FAULTS = (
         "A provider's rate limit or exhausted quota (429) is ResourceExhausted.",
         ("ERRORS 8", "SPECIFICATION 12.4"),
         needs=("provider",),
+        hint="map every 429, exhausted quotas included, to ResourceExhausted, in batches too",
     ),
     Requirement(
         "COM-FAULT-2",
@@ -322,6 +366,7 @@ _FAULTS = (
         "A provider that is overloaded or unavailable (503, 529) is Unavailable.",
         ("ERRORS 1", "SPECIFICATION 12.4"),
         needs=("provider",),
+        hint="map 503 and 529 to Unavailable, each by an entry of its own, not by one rule for all of 5xx",
     ),
     Requirement(
         "COM-FAULT-3",
@@ -329,7 +374,7 @@ _FAULTS = (
         "A network failure or gateway timeout (502, 504) is TransientNetwork.",
         ("ERRORS 6.1", "ERRORS 8", "SPECIFICATION 12.4"),
         needs=("provider",),
-        hint="the provider's timeout is not the caller's deadline",
+        hint="map 502 and 504 to TransientNetwork; the provider's timeout is not the caller's deadline",
     ),
     Requirement(
         "COM-FAULT-4",
@@ -337,6 +382,7 @@ _FAULTS = (
         "A provider's refusal of credentials or permission (401, 403) is AuthError.",
         ("ERRORS 1", "SPECIFICATION 12.4"),
         needs=("provider",),
+        hint="map 401 and 403 alike to AuthError",
     ),
     Requirement(
         "COM-FAULT-5",
@@ -344,6 +390,7 @@ _FAULTS = (
         "A provider's content filter is BadRequest or its subtype ContentFiltered.",
         ("ERRORS 6.1", "SPECIFICATION 8.5", "R12"),
         needs=("provider",),
+        hint="recognize the provider's content filter, and raise ContentFiltered or BadRequest for it",
     ),
     Requirement(
         "COM-FAULT-6",
@@ -351,6 +398,7 @@ _FAULTS = (
         "A request that the provider finds invalid (400) is BadRequest.",
         ("ERRORS 1", "SPECIFICATION 12.4"),
         needs=("provider",),
+        hint="map the provider's 400 to BadRequest, even though the request passed your own checks",
     ),
     Requirement(
         "COM-FAULT-7",
@@ -358,6 +406,7 @@ _FAULTS = (
         "An unexpected exception is Unavailable.",
         ("ERRORS 8", "R7"),
         needs=("provider",),
+        hint="end the mapping with a default for any other exception: Unavailable with a neutral message",
     ),
     Requirement(
         "COM-FAULT-8",
@@ -365,6 +414,7 @@ _FAULTS = (
         "The provider's `retry_after_ms` is passed on.",
         ("ERRORS 4", "ERRORS 8"),
         needs=("provider",),
+        hint="copy the provider's retry_after_ms into the error envelope, in milliseconds, in streams too",
     ),
     Requirement(
         "COM-FAULT-9",
@@ -373,6 +423,7 @@ _FAULTS = (
         ("ERRORS 6.1", "ERRORS 6.4"),
         needs=("provider", "supports_streaming"),
         components=STREAMING,
+        hint="map the exceptions of a stream with the function that maps those of the unary call",
     ),
     Requirement(
         "COM-FAULT-10",
@@ -380,6 +431,7 @@ _FAULTS = (
         "A retryable error without `retry_after_ms` gives `details.suggested_backoff_ms`.",
         ("SPECIFICATION 12.1",),
         needs=("provider",),
+        hint="add an integer details.suggested_backoff_ms to retryable errors for which the provider gives no hint",
     ),
     Requirement(
         "COM-FAULT-11",
@@ -388,6 +440,7 @@ _FAULTS = (
         ("SPECIFICATION 14.4", "ERRORS 6.1", "R12"),
         needs=("provider",),
         components=("llm", "embedding"),
+        hint="tell the content filter from other 400s by what the provider says of its kind, and raise ContentFiltered",
     ),
     Requirement(
         "COM-FAULT-12",
@@ -395,6 +448,7 @@ _FAULTS = (
         "After a provider's failure the next call works again.",
         ("BEHAVIORAL_CONFORMANCE 6.3", "SPECIFICATION 12.3"),
         needs=("provider",),
+        hint="keep no failure, rebuild a broken client, and open a circuit breaker only after repeated failures",
     ),
     Requirement(
         "COM-FAULT-13",
@@ -402,6 +456,7 @@ _FAULTS = (
         "A rate limit or exhausted quota gives `details.throttle_scope`.",
         ("SPECIFICATION 12.1", "SPECIFICATION 11.1", "R5"),
         needs=("provider",),
+        hint="say in details.throttle_scope what is throttled, with the hash where it is a tenant",
     ),
     Requirement(
         "COM-FAULT-14",
@@ -409,6 +464,7 @@ _FAULTS = (
         "`retry_after_ms` of an overloaded, unavailable or exhausted provider is passed on too.",
         ("ERRORS 7", "SPECIFICATION 11.1"),
         needs=("provider",),
+        hint="copy retry_after_ms from every failure that has one, not from rate limits alone",
     ),
 )
 
@@ -419,6 +475,7 @@ _STATE = (
         "The same idempotency key with other arguments is another request.",
         ("SPECIFICATION 6.1", "R24"),
         needs=("idempotent_writes",),
+        hint="key replays by tenant, op, idempotency key and a hash of all arguments",
     ),
     Requirement(
         "COM-IDEM-2",
@@ -426,6 +483,7 @@ _STATE = (
         "The same idempotency key of another tenant is another request.",
         ("SPECIFICATION 6.1", "R24"),
         needs=("idempotent_writes", "provider"),
+        hint="make the tenant a part of the key under which you keep replays",
     ),
     Requirement(
         "COM-CACHE-1",
@@ -433,13 +491,14 @@ _STATE = (
         "A cached answer is not given to another tenant.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
         needs=("provider", "supports_caching"),
+        hint="make the tenant hash a part of every cache key, in batches too",
     ),
     Requirement(
         "COM-CONC-1",
         "MUST",
         "Calls that run at the same time do not disturb each other.",
         ("SPECIFICATION 1.3",),
-        hint="keep the state of a call out of the adapter object",
+        hint="keep the state of a call in local variables, not in the adapter object, across every await",
     ),
     Requirement(
         "COM-IDEM-3",
@@ -448,6 +507,7 @@ _STATE = (
         ("SPECIFICATION 6.1", "R24"),
         needs=("idempotent_writes",),
         components=("vector", "graph"),
+        hint="keep the first answer of every write, deletes and batches too; on a replay return it and apply nothing",
     ),
     Requirement(
         "COM-TENANT-1",
@@ -456,6 +516,7 @@ _STATE = (
         ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.6", "R25"),
         needs=("supports_multi_tenant",),
         components=("vector", "graph"),
+        hint="make the tenant a part of every storage key, in writes, deletes, batches, queries and traversals",
     ),
 )
 
