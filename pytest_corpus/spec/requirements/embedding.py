@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from pytest_corpus.spec.requirements import embedding_conduct
 from pytest_corpus.spec.requirements.model import Requirement
 
 R = partial(Requirement, components=("embedding",))
@@ -367,11 +366,4 @@ _TRUNCATION = (
     ),
 )
 
-REQUIREMENTS = (
-    *_EMBED,
-    *_ARGUMENTS,
-    *_MODELS,
-    *_NORMALIZATION,
-    *_TRUNCATION,
-    *embedding_conduct.REQUIREMENTS,
-)
+REQUIREMENTS = (*_EMBED, *_ARGUMENTS, *_MODELS, *_NORMALIZATION, *_TRUNCATION)
