@@ -25,7 +25,7 @@ _CAPABILITIES = (
         "MUST",
         "`protocol` is the component's protocol, e.g. llm/v1.0.",
         ("SPECIFICATION 4.2.2", "SPECIFICATION 6.2"),
-        hint="state <component>/v1.0 as `protocol`, the minor version included, for example vector/v1.0",
+        hint="state `<component>/v1.0` as `protocol`, the minor version included, for example vector/v1.0",
     ),
     Requirement(
         "COM-CAP-4",

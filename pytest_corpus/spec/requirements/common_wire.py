@@ -251,7 +251,7 @@ _NUMBERS = (
         "SHOULD",
         "An integer beyond signed 64 bits is refused with BAD_REQUEST.",
         ("SPECIFICATION 4.1",),
-        hint="refuse integers outside -2**63 to 2**63 - 1 where you check the types",
+        hint="refuse integers outside `-2**63` to `2**63 - 1` where you check the types",
     ),
 )
 

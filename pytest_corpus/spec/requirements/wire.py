@@ -17,7 +17,7 @@ REQUIREMENTS = (
         "OFFER-1",
         "A client library offers a request builder for at least one operation.",
         "SCHEMA 8.2",
-        hint="name a method build_<op>_request or build_<component>_<op>_request, see docs/wire.md",
+        hint="name a method `build_<op>_request` or `build_<component>_<op>_request`, see docs/wire.md",
     ),
     _wire(
         "BUILD-1",
@@ -45,7 +45,7 @@ REQUIREMENTS = (
         "The `op` of a request is exactly the name of the operation that the builder is named for.",
         "SCHEMA 6.3",
         "SPECIFICATION 4.2.6",
-        hint="set `op` to <component>.<operation> in lower case, as in SPECIFICATION 4.2.6",
+        hint="set `op` to `<component>.<operation>` in lower case, as in SPECIFICATION 4.2.6",
     ),
     _wire(
         "CTX-1",
@@ -60,7 +60,7 @@ REQUIREMENTS = (
         "A `deadline_ms` is a point in time in milliseconds of the epoch, not a span and not in seconds.",
         "SCHEMA 3.2",
         "SPECIFICATION 6.1",
-        hint="add the budget to the current time: int(time.time() * 1000) + budget_ms",
+        hint="add the budget to the current time: `int(time.time() * 1000) + budget_ms`",
         level="SHOULD",
     ),
     _wire(
