@@ -206,7 +206,7 @@ _ERRORS = (
         "MUST",
         "An error carries `ms`, a non-negative number.",
         ("SCHEMA 3.1", "R6"),
-        hint="start the clock first thing in each call, and set `ms` in errors, those of streams too, to the number",
+        hint="start the clock first thing in each call, and send `ms` as a number, in the error of a stream too",
     ),
     Requirement(
         "COM-ERR-10",

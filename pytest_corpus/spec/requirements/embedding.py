@@ -155,7 +155,7 @@ _MODELS = (
         "MUST",
         "`embed` refuses an unknown model with a class that is not retryable.",
         ("SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13"),
-        hint="compare the whole name with the list before you embed; fall back to no other model",
+        hint="compare the whole name with the list, and raise ModelNotFound; fall back to no other model",
     ),
     R(
         "EMB-MODEL-3",

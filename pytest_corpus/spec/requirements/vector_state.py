@@ -14,7 +14,7 @@ _DIMENSIONS = (
         "MUST",
         "An upserted vector of another dimension than its namespace's is DIMENSION_MISMATCH, whole or for the item.",
         ("SPECIFICATION 9.3", "ERRORS 6.3", "R12"),
-        hint="compare len(vector) with the dimensions of the namespace, both ways, and raise DimensionMismatch",
+        hint="compare len(vector) with the dimensions of the namespace, longer or shorter, and raise DimensionMismatch",
     ),
     R(
         "VEC-DIM-2",
