@@ -112,14 +112,14 @@ _ENVELOPES = (
         "MUST",
         "A unary success has no keys beyond `ok`, `code`, `ms` and `result`.",
         ("SPECIFICATION 4.2.1", "SCHEMA 3.1", "R5"),
-        hint="put extra information, such as a request id, inside `result`",
+        hint="drop extra keys such as a request id, or put them into `result` where its schema leaves room",
     ),
     Requirement(
         "COM-ENV-2",
         "MUST",
         "The `code` of a unary success is OK (PARTIAL_SUCCESS and ACCEPTED stay valid).",
         ("SPECIFICATION 12.4", "SCHEMA 3.1", "R9"),
-        hint="answer every unary success with the code OK, and put a status of your own inside `result`",
+        hint="answer every unary success with OK; a status such as that of `health` belongs inside `result`",
     ),
     Requirement(
         "COM-ENV-3",
@@ -294,7 +294,7 @@ _STREAMS = (
         ("SPECIFICATION 4.2.3.1", "R1", "R5"),
         needs=("supports_streaming",),
         components=STREAMING,
-        hint="put all else inside `chunk`, usage included, and leave {event, data} frames to a gateway",
+        hint="move usage into `chunk`, drop what else stands beside it, and leave {event, data} frames to a gateway",
     ),
     Requirement(
         "COM-STREAM-2",

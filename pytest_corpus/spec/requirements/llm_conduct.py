@@ -47,7 +47,7 @@ _TOKENS = (
         "`count_tokens` answers with a whole number that is not negative.",
         ("SPECIFICATION 8.3", "R10"),
         needs=("supports_count_tokens",),
-        hint="round an estimate to an integer, and count at least zero for words that are not in the vocabulary",
+        hint="round an estimate to an integer, and send no -1 for words that are not in the vocabulary",
     ),
     R(
         "LLM-TOKENS-2",
