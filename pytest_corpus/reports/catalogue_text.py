@@ -40,7 +40,8 @@ def card(entry: Requirement) -> str:
     if entry.needs:
         lines.append(f"  needs:      {', '.join(entry.needs)}")
     if entry.hint:
-        lines.append(fill(entry.hint, 100, initial_indent="  hint:       ", subsequent_indent="              "))
+        margin = "  hint:       "
+        lines.append(fill(entry.hint, 100, initial_indent=margin, subsequent_indent=" " * 14, break_on_hyphens=False))
     declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
     lines.append(f"  run it:     pytest {declared} --corpus-requirement={entry.id}")
     return "\n".join(lines)

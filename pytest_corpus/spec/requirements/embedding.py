@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from pytest_corpus.spec.requirements import embedding_conduct
 from pytest_corpus.spec.requirements.model import Requirement
 
 R = partial(Requirement, components=("embedding",))
@@ -15,54 +14,71 @@ _EMBED = (
         "MUST",
         "A plain text is answered with a result of the schema: embedding, model, text.",
         ("SCHEMA 4.3.2", "SPECIFICATION 10.3", "R28"),
-        hint="compare the result with embedding.types.result; it is singular for `embed`",
+        hint="return `embedding` as one object, not a list, with `model` and `text`, as embedding.types.result says",
     ),
     R(
         "EMB-EMBED-2",
         "MUST",
         "`dimensions` of an embedding is the length of its vector.",
         ("SCHEMA 4.3.2", "SPECIFICATION 14.4"),
+        hint="set `dimensions` to len(vector) once the vector is complete",
     ),
     R(
         "EMB-EMBED-3",
         "MUST",
         "`text` of an embedding is the text that was sent, or a part of it where it was truncated.",
         ("SCHEMA 4.3.2",),
-        hint="give back the caller's text, not the provider's form of it",
+        hint="give back the caller's text, without the prefix or form that the provider wants",
     ),
-    R("EMB-EMBED-4", "MUST", "Texts of any script are embedded.", ("SPECIFICATION 4.2.1", "SPECIFICATION 10.3")),
+    R(
+        "EMB-EMBED-4",
+        "MUST",
+        "Texts of any script are embedded.",
+        ("SPECIFICATION 4.2.1", "SPECIFICATION 10.3"),
+        hint="pass any Unicode text on as UTF-8, and give lookups of characters a default",
+    ),
     R(
         "EMB-EMBED-5",
         "MUST",
         "Texts that have nothing in common have different vectors.",
         ("SPECIFICATION 4.2.6", "SPECIFICATION 10.1"),
-        hint="embed the text, do not return a constant",
+        hint="embed what the text says, with every model; return no constant, and do not drop its words",
     ),
     R(
         "EMB-EMBED-6",
         "SHOULD",
         "`model` of a result and of its embedding is the model that was asked for.",
         ("SCHEMA 4.3.2",),
+        hint="return the name of the model from the request, not its dated version",
     ),
-    R("EMB-EMBED-7", "SHOULD", "The same text has the same vector every time.", ("SPECIFICATION 11.6",)),
+    R(
+        "EMB-EMBED-7",
+        "SHOULD",
+        "The same text has the same vector every time.",
+        ("SPECIFICATION 11.6",),
+        hint="pin one version of each model on all replicas",
+    ),
     R(
         "EMB-EMBED-8",
         "SHOULD",
         "`tokens_used` is what `count_tokens` counts for the text.",
         ("SCHEMA 4.3.2",),
         needs=("supports_token_counting",),
+        hint="count tokens_used with the tokenizer of `count_tokens`",
     ),
     R(
         "EMB-EMBED-9",
         "SHOULD",
         "`text` of an embedding is the text that was sent, letter by letter.",
         ("SCHEMA 4.3.2",),
+        hint="keep the text as it came beside the form that you embed, and return the former",
     ),
     R(
         "EMB-DIM-1",
         "MUST",
         "All vectors of one model have the same number of dimensions.",
         ("SPECIFICATION 14.4", "ERRORS 6.2"),
+        hint="ask the provider for the same dimensions for every text, single and in batches",
     ),
     R(
         "EMB-DIM-2",
@@ -79,19 +95,21 @@ _ARGUMENTS = (
         "MUST",
         "A missing `text`, or one that is no string, is refused with BAD_REQUEST by `embed`.",
         ("SPECIFICATION 10.3", "ERRORS 6.2", "R8"),
+        hint="check that `text` is there and a string before you strip or convert it",
     ),
     R(
         "EMB-ARGS-2",
         "MUST",
         "A `model` that is no string is refused with BAD_REQUEST by `embed`.",
         ("SPECIFICATION 10.3", "R8"),
+        hint="check that `model` is a string before you look it up",
     ),
     R(
         "EMB-ARGS-3",
         "MUST",
         "`truncate` or `normalize` that is no boolean is refused with BAD_REQUEST by `embed`.",
         ("SPECIFICATION 10.3", "R8"),
-        hint='"false" is a true value in many languages',
+        hint='check for a boolean, not for truth: "false" is a true value in many languages',
     ),
     R(
         "EMB-ARGS-4",
@@ -99,19 +117,28 @@ _ARGUMENTS = (
         "`stream_embed` refuses the arguments that `embed` refuses.",
         ("SPECIFICATION 10.3", "ERRORS 6.2", "R8"),
         needs=("supports_streaming",),
+        hint="check the arguments of `stream_embed` with the function that `embed` uses, before the first frame",
     ),
     R(
         "EMB-ARGS-5",
         "MUST",
         "A missing `model` is never answered with an error that may be retried.",
         ("SPECIFICATION 10.3", "SPECIFICATION 12.1"),
+        hint="check whether `model` is there before you read it, in `embed_batch` too",
     ),
-    R("EMB-ARGS-6", "SHOULD", "A missing `model` is refused.", ("SPECIFICATION 10.3", "SPECIFICATION 10.6")),
+    R(
+        "EMB-ARGS-6",
+        "SHOULD",
+        "A missing `model` is refused.",
+        ("SPECIFICATION 10.3", "SPECIFICATION 10.6"),
+        hint="answer BAD_REQUEST where `model` is missing; choose no model for the caller",
+    ),
     R(
         "EMB-ARGS-7",
         "SHOULD",
         "An empty text is embedded, or refused for good.",
         ("SPECIFICATION 12.1", "R29"),
+        hint="let a text have no tokens (no division by their number), or answer BAD_REQUEST",
     ),
 )
 
@@ -121,13 +148,14 @@ _MODELS = (
         "MUST",
         "Every model that capabilities list embeds.",
         ("SPECIFICATION 10.6", "R23"),
-        hint="list only models that work",
+        hint="list only models that embed, and take one that is gone off the list",
     ),
     R(
         "EMB-MODEL-2",
         "MUST",
         "`embed` refuses an unknown model with a class that is not retryable.",
         ("SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13"),
+        hint="compare the whole name with the list, and raise ModelNotFound; fall back to no other model",
     ),
     R(
         "EMB-MODEL-3",
@@ -135,6 +163,7 @@ _MODELS = (
         "`embed_batch` refuses an unknown model with a class that is not retryable.",
         ("SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13"),
         needs=("supports_batch_embedding",),
+        hint="look the model up in `embed_batch` too, before quotas, with the function that `embed` uses",
     ),
     R(
         "EMB-MODEL-4",
@@ -142,6 +171,7 @@ _MODELS = (
         "`stream_embed` refuses an unknown model with a class that is not retryable.",
         ("SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13"),
         needs=("supports_streaming",),
+        hint="look the model up in `stream_embed` too, before the first frame",
     ),
 )
 
@@ -152,7 +182,7 @@ _NORMALIZATION = (
         "With `normalize`, `embed` gives a vector of unit norm.",
         ("BEHAVIORAL_CONFORMANCE 6.4",),
         needs=("supports_normalization",),
-        hint="divide by the square root of the sum of squares",
+        hint="divide by the square root of the sum of squares, whichever model embeds",
     ),
     R(
         "EMB-NORM-2",
@@ -160,6 +190,7 @@ _NORMALIZATION = (
         "With `normalize`, `embed_batch` gives vectors of unit norm.",
         ("BEHAVIORAL_CONFORMANCE 6.4",),
         needs=("supports_normalization", "supports_batch_embedding"),
+        hint="pass `normalize` on to every text of a batch, the last one included",
     ),
     R(
         "EMB-NORM-3",
@@ -167,12 +198,14 @@ _NORMALIZATION = (
         "With `normalize`, `stream_embed` gives vectors of unit norm.",
         ("BEHAVIORAL_CONFORMANCE 6.4",),
         needs=("supports_normalization", "supports_streaming"),
+        hint="pass `normalize` on to the code that streams, and apply it before the frame is sent",
     ),
     R(
         "EMB-NORM-4",
         "MUST",
         "`embed` refuses `normalize` with NOT_SUPPORTED where capabilities deny normalization.",
         ("SPECIFICATION 10.6", "R12"),
+        hint="raise NotSupported, not BadRequest; do not give the vector as it is",
     ),
     R(
         "EMB-NORM-5",
@@ -180,6 +213,7 @@ _NORMALIZATION = (
         "`embed_batch` refuses `normalize` with NOT_SUPPORTED where capabilities deny normalization.",
         ("SPECIFICATION 10.6", "R12"),
         needs=("supports_batch_embedding",),
+        hint="check `normalize` in `embed_batch` with the function that `embed` uses, before the first text",
     ),
     R(
         "EMB-NORM-6",
@@ -187,6 +221,7 @@ _NORMALIZATION = (
         "`stream_embed` refuses `normalize` with NOT_SUPPORTED where capabilities deny normalization.",
         ("SPECIFICATION 10.6", "R12"),
         needs=("supports_streaming",),
+        hint="check `normalize` in `stream_embed` with the function that `embed` uses, before the first frame",
     ),
     R(
         "EMB-NORM-7",
@@ -194,6 +229,7 @@ _NORMALIZATION = (
         "A vector that the source gives with unit norm is not normalized again.",
         ("BEHAVIORAL_CONFORMANCE 6.4",),
         needs=("normalizes_at_source",),
+        hint="pass the provider's vector on untouched where normalizes_at_source is true, in batches too",
     ),
     R(
         "EMB-NORM-8",
@@ -201,12 +237,14 @@ _NORMALIZATION = (
         "A normalized vector points where the vector of the same text points.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "SPECIFICATION 10.3"),
         needs=("supports_normalization",),
+        hint="multiply all components by one positive number; neither centre the vector nor change signs",
     ),
     R(
         "EMB-NORM-9",
         "MUST",
         "`normalize` is false where it is left out, and false is always accepted.",
         ("SPECIFICATION 10.3",),
+        hint="take a missing `normalize` for false, and ask whether you offer it only where it is true",
     ),
     R(
         "EMB-NORM-10",
@@ -214,6 +252,7 @@ _NORMALIZATION = (
         "Where the source is said to normalize, vectors have unit norm unasked.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "R23"),
         needs=("normalizes_at_source",),
+        hint="claim normalizes_at_source only where the provider does it unasked, not where you do it",
     ),
 )
 
@@ -224,13 +263,14 @@ _TRUNCATION = (
         "With `truncate`, a text beyond `max_text_length` is embedded, and `truncated` is true.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "R28"),
         needs=("supports_truncation",),
+        hint="cut a text of any length beyond the limit, and set `truncated` to true, whichever model embeds",
     ),
     R(
         "EMB-TRUNC-2",
         "MUST",
         "A text of up to `max_text_length` is embedded, and `truncated` is not true.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "SPECIFICATION 10.6", "R23"),
-        hint="the limit itself is still within the limit",
+        hint="cut or refuse only above max_text_length, and set `truncated` only where something was cut",
     ),
     R(
         "EMB-TRUNC-3",
@@ -238,6 +278,7 @@ _TRUNCATION = (
         "Without `truncate`, `embed` refuses a text beyond `max_text_length` with TEXT_TOO_LONG.",
         ("SPECIFICATION 10.4", "SPECIFICATION 10.6", "ERRORS 6.2", "R12"),
         needs=("supports_truncation",),
+        hint="compare the length with max_text_length before anything is cut, and raise TextTooLong",
     ),
     R(
         "EMB-TRUNC-4",
@@ -245,6 +286,7 @@ _TRUNCATION = (
         "The vector of a truncated text is the vector of what is left of it.",
         ("BEHAVIORAL_CONFORMANCE 6.4",),
         needs=("supports_truncation",),
+        hint="embed the very part of the text that you give back",
     ),
     R(
         "EMB-TRUNC-5",
@@ -252,6 +294,7 @@ _TRUNCATION = (
         "What is left of a truncated text is no longer than `max_text_length`.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "BEHAVIORAL_CONFORMANCE 6.7"),
         needs=("supports_truncation",),
+        hint="cut at the limit itself, not behind the token that crosses it",
     ),
     R(
         "EMB-TRUNC-6",
@@ -259,13 +302,14 @@ _TRUNCATION = (
         "`truncate` is true where it is left out.",
         ("SPECIFICATION 10.3",),
         needs=("supports_truncation",),
+        hint="take a missing `truncate` for true",
     ),
     R(
         "EMB-TRUNC-7",
         "MUST",
         "No part of a text is left out without `truncated` saying so.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "R28"),
-        hint="state the length that the provider reads as max_text_length",
+        hint="state as max_text_length what every model reads to its end, or set `truncated` where one reads less",
     ),
     R(
         "EMB-TRUNC-8",
@@ -273,6 +317,7 @@ _TRUNCATION = (
         "`embed_batch` truncates a text as `embed` does.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "SPECIFICATION 10.6"),
         needs=("supports_truncation", "supports_batch_embedding"),
+        hint="cut the texts of a batch with the function and the limit that `embed` uses",
     ),
     R(
         "EMB-TRUNC-9",
@@ -280,6 +325,7 @@ _TRUNCATION = (
         "Without `truncate`, `embed_batch` refuses, or reports, a text beyond `max_text_length` with TEXT_TOO_LONG.",
         ("SPECIFICATION 10.4", "SPECIFICATION 10.6", "ERRORS 6.2", "R14"),
         needs=("supports_truncation", "supports_batch_embedding"),
+        hint="compare the length of each text of a batch, and use TEXT_TOO_LONG, not BAD_REQUEST",
     ),
     R(
         "EMB-TRUNC-10",
@@ -287,6 +333,7 @@ _TRUNCATION = (
         "Without `truncate`, `stream_embed` refuses a text beyond `max_text_length` with TEXT_TOO_LONG.",
         ("SPECIFICATION 10.4", "SPECIFICATION 10.6", "ERRORS 6.2", "R12"),
         needs=("supports_truncation", "supports_streaming"),
+        hint="compare the length in `stream_embed` too, before the first frame, and raise TextTooLong",
     ),
     R(
         "EMB-TRUNC-11",
@@ -294,32 +341,29 @@ _TRUNCATION = (
         "`stream_embed` truncates a text as `embed` does.",
         ("BEHAVIORAL_CONFORMANCE 6.4",),
         needs=("supports_truncation", "supports_streaming"),
+        hint="cut the text of a stream with the function and the limit that `embed` uses",
     ),
     R(
         "EMB-TRUNC-12",
         "MUST",
         "Where truncation is denied, a text beyond `max_text_length` is refused with TEXT_TOO_LONG or NOT_SUPPORTED.",
         ("BEHAVIORAL_CONFORMANCE 6.7", "SPECIFICATION 17.2", "R29"),
+        hint="compare the length yourself, before the provider does, and refuse; do not cut",
     ),
     R(
         "EMB-TRUNC-13",
         "SHOULD",
         "TEXT_TOO_LONG gives `details.max_text_length` and `details.provided_length`.",
         ("ERRORS 6.2",),
+        hint="add max_text_length and provided_length to `details`",
     ),
     R(
         "EMB-TRUNC-14",
         "SHOULD",
         "The very end of a text within the limit counts too.",
         ("BEHAVIORAL_CONFORMANCE 6.4", "R28"),
+        hint="embed the text to its last character, or lower max_text_length to what the model reads",
     ),
 )
 
-REQUIREMENTS = (
-    *_EMBED,
-    *_ARGUMENTS,
-    *_MODELS,
-    *_NORMALIZATION,
-    *_TRUNCATION,
-    *embedding_conduct.REQUIREMENTS,
-)
+REQUIREMENTS = (*_EMBED, *_ARGUMENTS, *_MODELS, *_NORMALIZATION, *_TRUNCATION)

@@ -15,7 +15,7 @@ _BATCH = (
         "A plain batch is answered with a result of the schema.",
         ("SCHEMA 4.3.2", "SPECIFICATION 12.5", "R14"),
         needs=("supports_batch_embedding",),
-        hint="compare the result with embedding.partial_success.result",
+        hint="return `embeddings`, `model` and `total_texts`, with numbers as numbers, and no undocumented key",
     ),
     R(
         "EMB-BATCH-2",
@@ -23,7 +23,7 @@ _BATCH = (
         "Each text of a batch gets its own vector, in the order of the texts.",
         ("SPECIFICATION 12.5", "BEHAVIORAL_CONFORMANCE 6.6"),
         needs=("supports_batch_embedding",),
-        hint="keep the positions when texts are sorted, grouped or sent in parts",
+        hint="keep the positions when texts are sorted, grouped, looked up in a cache or sent in parts",
     ),
     R(
         "EMB-BATCH-3",
@@ -31,7 +31,7 @@ _BATCH = (
         "Every text of a batch is either embedded or reported as failed, once.",
         ("SPECIFICATION 12.5", "R14"),
         needs=("supports_batch_embedding",),
-        hint="equal texts are texts of their own",
+        hint="give equal texts an embedding each, and put a text either into `embeddings` or into the failures",
     ),
     R(
         "EMB-BATCH-4",
@@ -39,6 +39,7 @@ _BATCH = (
         "`index` is the position of the text in the batch.",
         ("SCHEMA 4.3.2", "SPECIFICATION 12.5", "R14"),
         needs=("supports_batch_embedding",),
+        hint="take `index` from the position in `texts`, counted from 0, for embeddings and failures alike",
     ),
     R(
         "EMB-BATCH-5",
@@ -46,6 +47,7 @@ _BATCH = (
         "One bad text is reported for itself and leaves the others alone, or the batch is refused whole.",
         ("SPECIFICATION 10.6", "SPECIFICATION 12.5", "R14", "R45"),
         needs=("supports_batch_embedding",),
+        hint="go on after a bad text and report it alone, or answer BAD_REQUEST; nothing that may be retried",
     ),
     R(
         "EMB-BATCH-6",
@@ -53,6 +55,7 @@ _BATCH = (
         "A batch of more texts than `max_batch_size` is refused with BAD_REQUEST.",
         ("SPECIFICATION 10.6", "ERRORS 6.2", "R15"),
         needs=("supports_batch_embedding",),
+        hint="compare len(texts) with max_batch_size and raise BadRequest; do not cut, nor call it a quota",
     ),
     R(
         "EMB-BATCH-7",
@@ -60,7 +63,7 @@ _BATCH = (
         "A batch of `max_batch_size` texts is embedded.",
         ("BEHAVIORAL_CONFORMANCE 6.7", "R23"),
         needs=("supports_batch_embedding",),
-        hint="state the size that is served",
+        hint="refuse only more than max_batch_size, and state the size that is served",
     ),
     R(
         "EMB-BATCH-8",
@@ -68,6 +71,7 @@ _BATCH = (
         "`texts` that is missing or no list of strings is refused with BAD_REQUEST, or reported for the text.",
         ("SPECIFICATION 10.6", "ERRORS 6.2", "R8", "R45"),
         needs=("supports_batch_embedding",),
+        hint="check that `texts` is there, a list, and of strings, before you go through it; convert nothing",
     ),
     R(
         "EMB-BATCH-9",
@@ -75,6 +79,7 @@ _BATCH = (
         "`embed_batch` refuses `model`, `truncate` or `normalize` of the wrong type with BAD_REQUEST.",
         ("SPECIFICATION 10.3", "R8"),
         needs=("supports_batch_embedding",),
+        hint="check these arguments with the function that `embed` uses, before you look them up",
     ),
     R(
         "EMB-BATCH-10",
@@ -82,6 +87,7 @@ _BATCH = (
         "Every model that capabilities list embeds batches.",
         ("SPECIFICATION 10.6", "R23"),
         needs=("supports_batch_embedding",),
+        hint="list only models that embed batches, or embed text by text with one that does not",
     ),
     R(
         "EMB-BATCH-11",
@@ -89,6 +95,7 @@ _BATCH = (
         "A failed text carries `index` and, in `error`, a class of the taxonomy or its code.",
         ("SPECIFICATION 12.5", "ERRORS 10", "R14"),
         needs=("supports_batch_embedding",),
+        hint="put a class such as TextTooLong, or its code, into `error`, and words into `message`",
     ),
     R(
         "EMB-BATCH-12",
@@ -96,7 +103,7 @@ _BATCH = (
         "When the provider fails for some texts, order and positions are kept and none is lost.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 12.5", "R14"),
         needs=("provider", "supports_batch_embedding"),
-        hint="go on with the texts after a failed one",
+        hint="fill in results by position, and go on with the texts after one that failed",
     ),
     R(
         "EMB-BATCH-13",
@@ -104,6 +111,7 @@ _BATCH = (
         "An over-large batch is explained by `details.max_batch_size` and `details.suggested_batch_reduction`.",
         ("ERRORS 6.2", "ERRORS 10", "R15"),
         needs=("supports_batch_embedding",),
+        hint="add max_batch_size and suggested_batch_reduction, a percentage, to `details`",
     ),
     R(
         "EMB-BATCH-14",
@@ -111,6 +119,7 @@ _BATCH = (
         "`total_texts`, `processed_count` and `failed_count` count the texts.",
         ("SCHEMA 4.3.2", "SPECIFICATION 12.5"),
         needs=("supports_batch_embedding",),
+        hint="set total_texts to len(texts), and let processed_count and failed_count add up to it",
     ),
     R(
         "EMB-BATCH-15",
@@ -118,6 +127,7 @@ _BATCH = (
         "An empty batch is answered with no embeddings, or refused for good.",
         ("SPECIFICATION 12.1", "R29"),
         needs=("supports_batch_embedding",),
+        hint="answer an empty list with embeddings [], or BAD_REQUEST; take no maximum of no texts",
     ),
     R(
         "EMB-BATCH-16",
@@ -125,6 +135,7 @@ _BATCH = (
         "A text that failed at the provider is reported with the class of that failure.",
         ("ERRORS 8", "SPECIFICATION 11.1", "SPECIFICATION 12.5"),
         needs=("provider", "supports_batch_embedding"),
+        hint="map the exception of each text by itself, with the function that `embed` uses",
     ),
     R(
         "EMB-BATCH-17",
@@ -132,6 +143,7 @@ _BATCH = (
         "`model` of a batch and of its embeddings is the model that was asked for.",
         ("SCHEMA 4.3.2",),
         needs=("supports_batch_embedding",),
+        hint="set `model` of the batch and of each embedding to the name in the request",
     ),
     R(
         "EMB-BATCH-18",
@@ -139,6 +151,7 @@ _BATCH = (
         "A text has the same vector in a batch as alone.",
         ("SPECIFICATION 10.3", "SPECIFICATION 10.6"),
         needs=("supports_batch_embedding",),
+        hint="ask the provider for the same precision and options in a batch as for one text",
     ),
 )
 
@@ -149,6 +162,7 @@ _STREAM = (
         "Every chunk of a stream is of the schema: `embeddings`, `is_final` and nothing undocumented.",
         ("SPECIFICATION 4.2.3.1", "SPECIFICATION 4.2.3.3", "R3"),
         needs=("supports_streaming",),
+        hint="send `embeddings` as a list in each chunk, [] included, with `is_final` and no undocumented key",
     ),
     R(
         "EMB-STREAM-2",
@@ -156,6 +170,7 @@ _STREAM = (
         "A stream that comes to its end has given at least one embedding.",
         ("SPECIFICATION 4.2.6",),
         needs=("supports_streaming",),
+        hint="send the embedding in the final chunk or in one before it",
     ),
     R(
         "EMB-STREAM-3",
@@ -163,6 +178,7 @@ _STREAM = (
         "The embedding of a stream is that of its text.",
         ("SPECIFICATION 4.2.6", "SPECIFICATION 4.2.3.3"),
         needs=("supports_streaming",),
+        hint="embed the text as it was sent and as a whole",
     ),
     R(
         "EMB-STREAM-4",
@@ -170,6 +186,7 @@ _STREAM = (
         "`usage.total_tokens` is the sum of prompt and completion tokens.",
         ("R29",),
         needs=("supports_streaming",),
+        hint="set total_tokens of `usage` to prompt_tokens + completion_tokens",
     ),
     R(
         "EMB-STREAM-5",
@@ -177,6 +194,7 @@ _STREAM = (
         "Every model that capabilities list streams.",
         ("SPECIFICATION 10.6", "R23"),
         needs=("supports_streaming",),
+        hint="list only models that stream, or send the result of `embed` as one final chunk",
     ),
     R(
         "EMB-STREAM-6",
@@ -184,6 +202,7 @@ _STREAM = (
         "`model` of a chunk and of its embeddings is the model that was asked for.",
         ("SCHEMA 4.3.2",),
         needs=("supports_streaming",),
+        hint="set `model` of each chunk and embedding to the name in the request",
     ),
     R(
         "EMB-STREAM-7",
@@ -191,6 +210,7 @@ _STREAM = (
         "A stream of one embedding gives the vector that `embed` gives.",
         ("SPECIFICATION 4.2.6",),
         needs=("supports_streaming",),
+        hint="send the vector with the precision that `embed` has",
     ),
 )
 
@@ -201,6 +221,7 @@ _TOKENS = (
         "`count_tokens` answers with a whole number that is not negative.",
         ("SPECIFICATION 10.3", "R10"),
         needs=("supports_token_counting",),
+        hint="round an estimate to an integer, and send a number, no text",
     ),
     R(
         "EMB-TOKENS-2",
@@ -208,6 +229,7 @@ _TOKENS = (
         "A text never has fewer tokens than a beginning of it.",
         ("BEHAVIORAL_CONFORMANCE 6.5",),
         needs=("supports_token_counting",),
+        hint="let no added character lower the count, for example by counting characters or bytes",
     ),
     R(
         "EMB-TOKENS-3",
@@ -215,6 +237,7 @@ _TOKENS = (
         "Combining marks and characters beyond the basic plane are counted safely.",
         ("BEHAVIORAL_CONFORMANCE 6.5",),
         needs=("supports_token_counting",),
+        hint="count any Unicode text, a combining mark alone and characters beyond U+FFFF included",
     ),
     R(
         "EMB-TOKENS-4",
@@ -222,6 +245,7 @@ _TOKENS = (
         "`count_tokens` refuses an unknown model with a class that is not retryable.",
         ("BEHAVIORAL_CONFORMANCE 6.5", "R13"),
         needs=("supports_token_counting",),
+        hint="look the model up before you count; do not fall back to the tokenizer of another",
     ),
     R(
         "EMB-TOKENS-5",
@@ -229,6 +253,7 @@ _TOKENS = (
         "`count_tokens` works for every model that capabilities list.",
         ("SPECIFICATION 4.2.6", "R23"),
         needs=("supports_token_counting",),
+        hint="give every model that you list a tokenizer, or an estimate",
     ),
     R(
         "EMB-TOKENS-6",
@@ -236,6 +261,7 @@ _TOKENS = (
         "A missing `text`, or `text` or `model` of the wrong type, is refused with BAD_REQUEST by `count_tokens`.",
         ("SPECIFICATION 10.3", "R8"),
         needs=("supports_token_counting",),
+        hint="check that `text` is there, and that `text` and `model` are strings, before you use them",
     ),
     R(
         "EMB-TOKENS-7",
@@ -243,6 +269,7 @@ _TOKENS = (
         "The same text has the same number of tokens every time.",
         ("BEHAVIORAL_CONFORMANCE 6.5",),
         needs=("supports_token_counting",),
+        hint="use one tokenizer for a model in every call and on every replica",
     ),
     R(
         "EMB-TOKENS-8",
@@ -250,7 +277,7 @@ _TOKENS = (
         "A text of many words has more tokens than a single word of it.",
         ("SPECIFICATION 4.2.6",),
         needs=("supports_token_counting",),
-        hint="count the text, do not return a constant",
+        hint="count the whole text; do not return a constant",
     ),
 )
 
@@ -261,7 +288,7 @@ _STATE = (
         "A cached vector is not given to another text.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
         needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of the whole text and of every argument",
+        hint="key the cache by a hash of the whole text as it came, not of a part or a simpler form",
     ),
     R(
         "EMB-CACHE-2",
@@ -269,6 +296,7 @@ _STATE = (
         "A cached vector is not given to another model.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 16.3", "R27"),
         needs=("provider", "supports_caching"),
+        hint="make `model` a part of the cache key, in batches too",
     ),
     R(
         "EMB-CACHE-3",
@@ -276,6 +304,7 @@ _STATE = (
         "A cached vector is not given where `normalize` differs.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 16.3", "R27"),
         needs=("provider", "supports_caching", "supports_normalization"),
+        hint="make `normalize` a part of the cache key, or keep plain vectors and normalize them afterwards",
     ),
     R(
         "EMB-CACHE-4",
@@ -283,6 +312,7 @@ _STATE = (
         "A cached answer has the `truncated` flag, and the refusal, of its own request.",
         ("BEHAVIORAL_CONFORMANCE 6.6", "R27"),
         needs=("provider", "supports_caching", "supports_truncation"),
+        hint="check the length before the cache is asked, and keep `truncated` out of what is cached",
     ),
     R(
         "EMB-IDEM-1",
@@ -290,6 +320,7 @@ _STATE = (
         "A replay under the same idempotency key is answered as the first call was.",
         ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24"),
         needs=("idempotent_writes",),
+        hint="keep the whole first answer, failures of a batch included, and return it; do not refuse a known key",
     ),
 )
 
@@ -299,24 +330,28 @@ _REPORTS = (
         "SHOULD",
         "Capabilities list the supported models.",
         ("SPECIFICATION 10.5", "R13"),
+        hint="state `supported_models`, the names that `model` may have",
     ),
     R(
         "EMB-CAP-2",
         "SHOULD",
         "Capabilities state every flag of the component, and its limits.",
         ("SPECIFICATION 10.5",),
+        hint="state every flag and limit of EmbeddingCapabilities (SPECIFICATION 10.2), false ones included",
     ),
     R(
         "EMB-STATS-1",
         "MUST",
         "`get_stats` answers with an object whose documented counters are numbers that are not negative.",
         ("SPECIFICATION 4.2.6", "SPECIFICATION 4.1"),
+        hint="return an object of plain numbers, and leave out a counter that you do not keep",
     ),
     R(
         "EMB-STATS-2",
         "SHOULD",
         "Statistics move with the work: their totals grow and never fall.",
         ("SPECIFICATION 4.2.6", "R29"),
+        hint="count every request and every text of a batch, and reset nothing when statistics are read",
     ),
     R(
         "EMB-OBS-1",
@@ -324,6 +359,7 @@ _REPORTS = (
         "A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.",
         ("BEHAVIORAL_CONFORMANCE 6.2", "R19"),
         needs=("metrics", "supports_streaming"),
+        hint="count the outcome where the stream ends, in one `finally` that refusals and failures pass too",
     ),
 )
 

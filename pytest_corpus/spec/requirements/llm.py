@@ -1,4 +1,4 @@
-"""LLM (SPECIFICATION 8; SCHEMA 4.1; BEHAVIORAL_CONFORMANCE 5.3, 6; ERRORS 6.1)."""
+"""LLM: completions and their arguments (SPECIFICATION 8; SCHEMA 4.1; BEHAVIORAL_CONFORMANCE 5.3, 6; ERRORS 6.1)."""
 
 from __future__ import annotations
 
@@ -14,41 +14,50 @@ _COMPLETE = (
         "MUST",
         "A plain request is answered with a completion of the schema: text, model, usage, finish_reason.",
         ("SCHEMA 4.1.2", "SPECIFICATION 8.2"),
-        hint="compare the result with llm.types.completion",
+        hint="return text, model, usage and finish_reason, and no field that llm.types.completion lacks",
     ),
     R(
         "LLM-COMPLETE-2",
         "MUST",
         "`finish_reason` is stop, length, tool_call, tool_calls or content_filter.",
         ("SPECIFICATION 8.2", "R29"),
-        hint="map the provider's own reasons",
+        hint="map every reason of the provider to one of the five, with a default for those you do not know",
     ),
     R(
         "LLM-COMPLETE-3",
         "MUST",
         "`usage.total_tokens` is the sum of prompt and completion tokens.",
         ("SCHEMA 4.1.2", "SCHEMA 7.3", "R29"),
+        hint="set total_tokens to prompt_tokens + completion_tokens, counted after the text was cut",
     ),
     R(
         "LLM-COMPLETE-4",
         "MUST",
         "A completion has no more tokens than `max_tokens`.",
         ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3"),
-        hint="pass max_tokens on to the provider",
+        hint="pass max_tokens on to the provider, or cut both text and usage at exactly so many tokens",
     ),
     R(
         "LLM-COMPLETE-5",
         "SHOULD",
         "`model` in the result is the model that was asked for.",
         ("SCHEMA 4.1.2",),
+        hint="return the name of the model from the request, not the default or an alias",
     ),
     R(
         "LLM-COMPLETE-6",
         "MUST",
         "Every documented optional argument is accepted with a valid value.",
         ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3"),
+        hint="accept each documented argument alone and with the others; deny the flag of what you do not offer",
     ),
-    R("LLM-COMPLETE-7", "SHOULD", "`model` may be left out.", ("SPECIFICATION 8.3",)),
+    R(
+        "LLM-COMPLETE-7",
+        "SHOULD",
+        "`model` may be left out.",
+        ("SPECIFICATION 8.3",),
+        hint="use a default model where none is named, in `complete`, `stream` and `count_tokens`",
+    ),
 )
 
 _MODELS = (
@@ -57,13 +66,14 @@ _MODELS = (
         "MUST",
         "Every model that capabilities list completes.",
         ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        hint="list only models that work",
+        hint="list only models that complete, or mend the one that does not",
     ),
     R(
         "LLM-MODEL-2",
         "MUST",
         "`complete` refuses an unknown model with a class that is not retryable.",
         ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13"),
+        hint="look the model up before you call the provider, and raise ModelNotFound; fall back to no default",
     ),
     R(
         "LLM-MODEL-3",
@@ -71,6 +81,7 @@ _MODELS = (
         "`stream` refuses an unknown model with a class that is not retryable.",
         ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13"),
         needs=("supports_streaming",),
+        hint="look the model up in `stream` too, before the first frame, with the function that `complete` uses",
     ),
 )
 
@@ -80,42 +91,49 @@ _SAMPLING = (
         "MUST",
         "`temperature` outside [0, 2] is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="check 0 <= temperature <= 2 before you call the provider; neither clamp nor tolerate",
     ),
     R(
         "LLM-SAMPLING-2",
         "MUST",
         "`top_p` outside (0, 1] is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.3", "R37"),
+        hint="check 0 < top_p <= 1: zero itself is outside",
     ),
     R(
         "LLM-SAMPLING-3",
         "MUST",
         "`frequency_penalty` outside [-2, 2] is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="check both ends: -2 <= frequency_penalty <= 2",
     ),
     R(
         "LLM-SAMPLING-4",
         "MUST",
         "`presence_penalty` outside [-2, 2] is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="check -2 <= presence_penalty <= 2 yourself, before the provider fails on it",
     ),
     R(
         "LLM-SAMPLING-5",
         "MUST",
         "`max_tokens` that is negative or no whole number is refused with BAD_REQUEST.",
         ("SPECIFICATION 17.2", "SPECIFICATION 4.1"),
+        hint="refuse a max_tokens below zero or with a fraction; neither round it nor take it for no limit",
     ),
     R(
         "LLM-SAMPLING-6",
         "MUST",
         "Values within the ranges, both ends included, are accepted.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="compare with <= at the ends that belong to the range, and take integers and floats alike",
     ),
     R(
         "LLM-SAMPLING-7",
         "MUST",
         "A sampling parameter that is no number is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.3", "R8"),
+        hint="check the type before you compare or convert; a text, a list or an object is no number",
     ),
     R(
         "LLM-SAMPLING-8",
@@ -123,6 +141,7 @@ _SAMPLING = (
         "`stream` refuses the sampling parameters that `complete` refuses.",
         ("ERRORS 6.1", "SPECIFICATION 8.3"),
         needs=("supports_streaming",),
+        hint="check the parameters of `stream` with the function that `complete` uses, before the first frame",
     ),
 )
 
@@ -132,36 +151,42 @@ _MESSAGES = (
         "MUST",
         "A role other than system, user, assistant and tool is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.2", "ERRORS 6.1"),
+        hint="check that the role of every message is a string and exactly one of the four",
     ),
     R(
         "LLM-MSG-2",
         "MUST",
         "A message without `role` or without `content` is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "ERRORS 6.1"),
+        hint="refuse a message that lacks `role` or `content`; fill in no default",
     ),
     R(
         "LLM-MSG-3",
         "MUST",
         "`content` that is no string is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "R8"),
+        hint="check that `content` is a string; do not join a list of parts",
     ),
     R(
         "LLM-MSG-4",
         "MUST",
         "`messages` that is no list of objects is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "R8"),
+        hint="check that `messages` is a list and each entry an object; neither wrap a text nor skip an entry",
     ),
     R(
         "LLM-MSG-5",
         "MUST",
         "A request without `messages` is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "R8"),
+        hint="refuse a request without `messages`; do not take it for an empty conversation",
     ),
     R(
         "LLM-MSG-6",
         "MUST",
         "`name`, `tool_call_id` or `tool_calls` of the wrong type is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "R8"),
+        hint="check the optional keys too: `name` and `tool_call_id` are strings, `tool_calls` is a list",
     ),
     R(
         "LLM-MSG-7",
@@ -169,6 +194,7 @@ _MESSAGES = (
         "System, user and assistant messages are accepted.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.2"),
         needs=("supports_roles",),
+        hint="accept messages of these roles in turn, any number of them, or deny supports_roles",
     ),
     R(
         "LLM-MSG-8",
@@ -176,18 +202,21 @@ _MESSAGES = (
         "`stream` refuses the messages that `complete` refuses.",
         ("ERRORS 6.1",),
         needs=("supports_streaming",),
+        hint="check the messages of `stream` with the function that `complete` uses, before the first frame",
     ),
     R(
         "LLM-MSG-9",
         "MUST",
         "An unknown key in a message is ignored or refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "R8"),
+        hint="read the keys that you know by name; do not spread a message into keyword arguments",
     ),
     R(
         "LLM-MSG-10",
         "MUST",
         "An optional argument of the wrong type is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "R8"),
+        hint="check that stop_sequences is a list of strings and system_message a string; convert nothing",
     ),
 )
 
@@ -198,6 +227,7 @@ _TOOLS = (
         'With `tool_choice` "required" a tool is called.',
         ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
         needs=("supports_tools", "supports_tool_choice"),
+        hint="pass `tool_choice` on to the provider, and return the `tool_calls` that come back",
     ),
     R(
         "LLM-TOOLS-2",
@@ -205,6 +235,7 @@ _TOOLS = (
         "A tool call names one of the given tools, and its arguments are a JSON text.",
         ("SCHEMA 4.1.2",),
         needs=("supports_tools", "supports_tool_choice"),
+        hint="write `function.arguments` as the JSON text of an object, and take the name from the given tools",
     ),
     R(
         "LLM-TOOLS-3",
@@ -212,6 +243,7 @@ _TOOLS = (
         "A malformed tool definition is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.3", "ERRORS 6.1", "R8"),
         needs=("supports_tools",),
+        hint="check that each tool is an object with a `function` that has a `name`; do not drop a bad one",
     ),
     R(
         "LLM-TOOLS-4",
@@ -219,12 +251,14 @@ _TOOLS = (
         "A malformed `tool_choice` is refused with BAD_REQUEST.",
         ("ERRORS 6.1", "R8"),
         needs=("supports_tools", "supports_tool_choice"),
+        hint='accept "auto", "none", "required" or an object, and refuse all else before you read from it',
     ),
     R(
         "LLM-TOOLS-5",
         "MUST",
         "Where tools are denied, a request with tools is answered or refused with NOT_SUPPORTED.",
         ("ERRORS 6", "R23"),
+        hint="answer NOT_SUPPORTED to `tools` that you deny, or leave them unused, before anything reads them",
     ),
     R(
         "LLM-TOOLS-6",
@@ -232,6 +266,7 @@ _TOOLS = (
         "The result of a tool call is accepted as a message of role tool.",
         ("SPECIFICATION 8.3", "SCHEMA 4.1.2"),
         needs=("supports_tools", "supports_roles"),
+        hint="accept role tool with `tool_call_id`, and read the name of an earlier call from its `function`",
     ),
     R(
         "LLM-TOOLS-7",
@@ -239,6 +274,7 @@ _TOOLS = (
         'With `tool_choice` "none" no tool is called.',
         ("BEHAVIORAL_CONFORMANCE 5.3",),
         needs=("supports_tools", "supports_tool_choice"),
+        hint='leave the tools out of the provider\'s request where `tool_choice` is "none"',
     ),
     R(
         "LLM-TOOLS-8",
@@ -246,6 +282,7 @@ _TOOLS = (
         "No more tools are called at once than capabilities state.",
         ("BEHAVIORAL_CONFORMANCE 6.7", "R23"),
         needs=("supports_tools", "supports_tool_choice"),
+        hint="cut the calls to max_tool_calls_per_turn, and to one where supports_parallel_tool_calls is false",
     ),
     R(
         "LLM-TOOLS-9",
@@ -253,194 +290,8 @@ _TOOLS = (
         'With `tool_choice` "required" a stream tells of a tool call.',
         ("ERRORS 6.1", "R23"),
         needs=("supports_tools", "supports_tool_choice", "supports_streaming"),
+        hint="send `tool_calls` in a chunk of the stream (edition 1.1.0), as in a completion",
     ),
 )
 
-_CONTEXT = (
-    R(
-        "LLM-CONTEXT-1",
-        "MUST",
-        "A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R12"),
-        hint="it is the caller's mistake: not retryable",
-    ),
-    R(
-        "LLM-CONTEXT-2",
-        "MUST",
-        "A prompt beyond the stated context window is refused with BAD_REQUEST by `stream`.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R12"),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-CONTEXT-3",
-        "SHOULD",
-        "It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.",
-        ("ERRORS 6.1",),
-    ),
-    R(
-        "LLM-CONTEXT-4",
-        "MUST",
-        "A prompt well within the stated context window is accepted.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        hint="state the window that is enforced",
-    ),
-)
-
-_TOKENS = (
-    R(
-        "LLM-TOKENS-1",
-        "MUST",
-        "`count_tokens` answers with a whole number that is not negative.",
-        ("SPECIFICATION 8.3", "R10"),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-2",
-        "MUST",
-        "A text never has fewer tokens than a beginning of it.",
-        ("BEHAVIORAL_CONFORMANCE 6.5",),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-3",
-        "MUST",
-        "Combining marks and characters beyond the basic plane are counted safely.",
-        ("BEHAVIORAL_CONFORMANCE 6.5",),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-4",
-        "MUST",
-        "`count_tokens` refuses an unknown model with a class that is not retryable.",
-        ("BEHAVIORAL_CONFORMANCE 6.5", "R13"),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-5",
-        "MUST",
-        "`count_tokens` works for every model that capabilities list.",
-        ("SPECIFICATION 4.2.6", "R23"),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-6",
-        "MUST",
-        "A missing `text` or one that is no string is refused with BAD_REQUEST.",
-        ("SPECIFICATION 8.3", "R8"),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-7",
-        "SHOULD",
-        "The same text has the same number of tokens every time.",
-        ("BEHAVIORAL_CONFORMANCE 5.3",),
-        needs=("supports_count_tokens",),
-    ),
-    R(
-        "LLM-TOKENS-8",
-        "MUST",
-        "A text of many words has more tokens than a single word of it.",
-        ("SPECIFICATION 4.2.6",),
-        needs=("supports_count_tokens",),
-        hint="count the text, do not return a constant",
-    ),
-)
-
-_STREAM = (
-    R(
-        "LLM-STREAM-1",
-        "MUST",
-        "Every chunk of a stream is of the schema: `text`, `is_final` and nothing undocumented.",
-        ("SCHEMA 4.1.2", "SPECIFICATION 4.2.3.1", "R3"),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-STREAM-2",
-        "MUST",
-        "`usage_so_far.total_tokens` is the sum of prompt and completion tokens.",
-        ("SCHEMA 4.1.2", "R29"),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-STREAM-3",
-        "MUST",
-        "A stream has no more tokens than `max_tokens`.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3"),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-STREAM-4",
-        "SHOULD",
-        "`usage_so_far` never decreases.",
-        ("SPECIFICATION 8.2",),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-STREAM-5",
-        "MUST",
-        "Every model that capabilities list streams.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-STREAM-6",
-        "MUST",
-        "`stream` accepts every documented optional argument with a valid value.",
-        ("SPECIFICATION 8.3", "ERRORS 6.1"),
-        needs=("supports_streaming",),
-    ),
-    R(
-        "LLM-STREAM-7",
-        "SHOULD",
-        "`model` of a chunk is the model that was asked for.",
-        ("SCHEMA 4.1.2",),
-        needs=("supports_streaming",),
-    ),
-)
-
-_CAPABILITIES = (
-    R(
-        "LLM-CAP-1",
-        "SHOULD",
-        "Capabilities list the models and state the context length.",
-        ("SPECIFICATION 8.4",),
-    ),
-    R(
-        "LLM-CAP-2",
-        "SHOULD",
-        "The stated sampling ranges lie within the protocol's.",
-        ("SPECIFICATION 8.4", "SPECIFICATION 8.3"),
-    ),
-)
-
-_CACHE = (
-    R(
-        "LLM-CACHE-1",
-        "MUST",
-        "A cached answer is not given to other messages.",
-        ("SPECIFICATION 11.6", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of all that was asked",
-    ),
-    R(
-        "LLM-CACHE-2",
-        "MUST",
-        "A cached answer is not given where any other argument differs.",
-        ("SPECIFICATION 11.6", "BEHAVIORAL_CONFORMANCE 6.6", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of all that was asked",
-    ),
-)
-
-REQUIREMENTS = (
-    *_COMPLETE,
-    *_MODELS,
-    *_SAMPLING,
-    *_MESSAGES,
-    *_TOOLS,
-    *_CONTEXT,
-    *_TOKENS,
-    *_STREAM,
-    *_CAPABILITIES,
-    *_CACHE,
-)
+REQUIREMENTS = (*_COMPLETE, *_MODELS, *_SAMPLING, *_MESSAGES, *_TOOLS)

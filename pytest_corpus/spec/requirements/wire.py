@@ -17,7 +17,7 @@ REQUIREMENTS = (
         "OFFER-1",
         "A client library offers a request builder for at least one operation.",
         "SCHEMA 8.2",
-        hint="a builder is a method build_<op>_request or build_<component>_<op>_request, see docs/wire.md",
+        hint="name a method `build_<op>_request` or `build_<component>_<op>_request`, see docs/wire.md",
     ),
     _wire(
         "BUILD-1",
@@ -33,13 +33,19 @@ REQUIREMENTS = (
         "SPECIFICATION 4.2.1",
         hint="return the dict itself, not its JSON text or a model object",
     ),
-    _wire("ENV-2", "A request envelope has the keys `op`, `ctx` and `args`.", "SCHEMA 3.1", "SCHEMA 6.3"),
+    _wire(
+        "ENV-2",
+        "A request envelope has the keys `op`, `ctx` and `args`.",
+        "SCHEMA 3.1",
+        "SCHEMA 6.3",
+        hint="return all three keys, `ctx` and `args` as {} where they are empty",
+    ),
     _wire(
         "ENV-3",
         "The `op` of a request is exactly the name of the operation that the builder is named for.",
         "SCHEMA 6.3",
         "SPECIFICATION 4.2.6",
-        hint="op is <component>.<operation> in lower case",
+        hint="set `op` to `<component>.<operation>` in lower case, as in SPECIFICATION 4.2.6",
     ),
     _wire(
         "CTX-1",
@@ -47,13 +53,14 @@ REQUIREMENTS = (
         "SCHEMA 3.2",
         "SCHEMA 6.3",
         "SPECIFICATION 6.1",
+        hint="make `ctx` a dict of strings, with an object as `attrs` and a deadline_ms of at least 1",
     ),
     _wire(
         "CTX-2",
         "A `deadline_ms` is a point in time in milliseconds of the epoch, not a span and not in seconds.",
         "SCHEMA 3.2",
         "SPECIFICATION 6.1",
-        hint="add the budget to the current time: int(time.time() * 1000) + budget_ms",
+        hint="add the budget to the current time: `int(time.time() * 1000) + budget_ms`",
         level="SHOULD",
     ),
     _wire(
@@ -69,7 +76,7 @@ REQUIREMENTS = (
         "JSON-2",
         "A request that is written as JSON and read again is the same.",
         "SCHEMA 6.3",
-        hint="JSON has no keys but strings",
+        hint="write every key of an object as a string: JSON knows no others",
     ),
     _wire(
         "SCHEMA-1",
@@ -78,6 +85,7 @@ REQUIREMENTS = (
         "SCHEMA 6.3",
         "SCHEMA 10.1",
         "R18",
+        hint="put nothing beside `op`, `ctx` and `args`, not even a version",
     ),
     _wire(
         "ARGS-1",
@@ -87,6 +95,7 @@ REQUIREMENTS = (
         "SPECIFICATION 9.3",
         "SPECIFICATION 10.3",
         "SPECIFICATION 17.2",
+        hint="check the arguments as you build: required keys, sampling ranges, top_k of at least 1, finite vectors",
     ),
     _wire(
         "ARGS-2",
@@ -94,6 +103,7 @@ REQUIREMENTS = (
         "SCHEMA 2.2",
         "SCHEMA 4",
         "R42",
+        hint="give each argument the type that the schema of the operation's request asks for",
     ),
     _wire(
         "ARGS-3",
@@ -101,7 +111,7 @@ REQUIREMENTS = (
         "SPECIFICATION 8.3",
         "SPECIFICATION 9.2",
         "SCHEMA 6.3",
-        hint="an adapter need not understand what only the examples of SCHEMA 6.3 accept",
+        hint="write a prompt as one message of role user, and send the vector of a query rather than its text",
         level="SHOULD",
     ),
 )

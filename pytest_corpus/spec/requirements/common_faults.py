@@ -1,0 +1,177 @@
+"""What every component shares when its provider fails, and in what it keeps from call to call."""
+
+from __future__ import annotations
+
+from pytest_corpus.spec.requirements.common_wire import STREAMING
+from pytest_corpus.spec.requirements.model import Requirement
+
+_FAULTS = (
+    Requirement(
+        "COM-FAULT-1",
+        "MUST",
+        "A provider's rate limit or exhausted quota (429) is ResourceExhausted.",
+        ("ERRORS 8", "SPECIFICATION 12.4"),
+        needs=("provider",),
+        hint="map every 429, exhausted quotas included, to ResourceExhausted, in batches too",
+    ),
+    Requirement(
+        "COM-FAULT-2",
+        "MUST",
+        "A provider that is overloaded or unavailable (503, 529) is Unavailable.",
+        ("ERRORS 1", "SPECIFICATION 12.4"),
+        needs=("provider",),
+        hint="map 503 and 529 to Unavailable, each by an entry of its own, not by one rule for all of 5xx",
+    ),
+    Requirement(
+        "COM-FAULT-3",
+        "MUST",
+        "A network failure or gateway timeout (502, 504) is TransientNetwork.",
+        ("ERRORS 6.1", "ERRORS 8", "SPECIFICATION 12.4"),
+        needs=("provider",),
+        hint="map 502 and 504 to TransientNetwork; the provider's timeout is not the caller's deadline",
+    ),
+    Requirement(
+        "COM-FAULT-4",
+        "MUST",
+        "A provider's refusal of credentials or permission (401, 403) is AuthError.",
+        ("ERRORS 1", "SPECIFICATION 12.4"),
+        needs=("provider",),
+        hint="map 401 and 403 alike to AuthError",
+    ),
+    Requirement(
+        "COM-FAULT-5",
+        "MUST",
+        "A provider's content filter is BadRequest or its subtype ContentFiltered.",
+        ("ERRORS 6.1", "SPECIFICATION 8.5", "R12"),
+        needs=("provider",),
+        hint="recognize the provider's content filter, and raise ContentFiltered or BadRequest for it",
+    ),
+    Requirement(
+        "COM-FAULT-6",
+        "MUST",
+        "A request that the provider finds invalid (400) is BadRequest.",
+        ("ERRORS 1", "SPECIFICATION 12.4"),
+        needs=("provider",),
+        hint="map the provider's 400 to BadRequest, even though the request passed your own checks",
+    ),
+    Requirement(
+        "COM-FAULT-7",
+        "MUST",
+        "An unexpected exception is Unavailable.",
+        ("ERRORS 8", "R7"),
+        needs=("provider",),
+        hint="end the mapping with a default for any other exception: Unavailable with a neutral message",
+    ),
+    Requirement(
+        "COM-FAULT-8",
+        "MUST",
+        "The provider's `retry_after_ms` is passed on.",
+        ("ERRORS 4", "ERRORS 8"),
+        needs=("provider",),
+        hint="copy the provider's retry_after_ms into the error envelope, in milliseconds, in streams too",
+    ),
+    Requirement(
+        "COM-FAULT-9",
+        "MUST",
+        "A stream classifies a provider's failure as the unary operation does.",
+        ("ERRORS 6.1", "ERRORS 6.4"),
+        needs=("provider", "supports_streaming"),
+        components=STREAMING,
+        hint="map the exceptions of a stream with the function that maps those of the unary call",
+    ),
+    Requirement(
+        "COM-FAULT-10",
+        "SHOULD",
+        "A retryable error without `retry_after_ms` gives `details.suggested_backoff_ms`.",
+        ("SPECIFICATION 12.1",),
+        needs=("provider",),
+        hint="add an integer details.suggested_backoff_ms to retryable errors for which the provider gives no hint",
+    ),
+    Requirement(
+        "COM-FAULT-11",
+        "SHOULD",
+        "A content filter is reported as ContentFiltered.",
+        ("SPECIFICATION 14.4", "ERRORS 6.1", "R12"),
+        needs=("provider",),
+        components=("llm", "embedding"),
+        hint="tell the content filter from other 400s by what the provider says of its kind, and raise ContentFiltered",
+    ),
+    Requirement(
+        "COM-FAULT-12",
+        "MUST",
+        "After a provider's failure the next call works again.",
+        ("BEHAVIORAL_CONFORMANCE 6.3", "SPECIFICATION 12.3"),
+        needs=("provider",),
+        hint="keep no failure, rebuild a broken client, and open a circuit breaker only after repeated failures",
+    ),
+    Requirement(
+        "COM-FAULT-13",
+        "SHOULD",
+        "A rate limit or exhausted quota gives `details.throttle_scope`.",
+        ("SPECIFICATION 12.1", "SPECIFICATION 11.1", "R5"),
+        needs=("provider",),
+        hint="say in details.throttle_scope what is throttled, with the hash where it is a tenant",
+    ),
+    Requirement(
+        "COM-FAULT-14",
+        "SHOULD",
+        "`retry_after_ms` of an overloaded, unavailable or exhausted provider is passed on too.",
+        ("ERRORS 7", "SPECIFICATION 11.1"),
+        needs=("provider",),
+        hint="copy retry_after_ms from every failure that has one, not from rate limits alone",
+    ),
+)
+
+_STATE = (
+    Requirement(
+        "COM-IDEM-1",
+        "MUST",
+        "The same idempotency key with other arguments is another request.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes",),
+        hint="key replays by tenant, op, idempotency key and a hash of all arguments",
+    ),
+    Requirement(
+        "COM-IDEM-2",
+        "MUST",
+        "The same idempotency key of another tenant is another request.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes", "provider"),
+        hint="make the tenant a part of the key under which you keep replays",
+    ),
+    Requirement(
+        "COM-CACHE-1",
+        "MUST",
+        "A cached answer is not given to another tenant.",
+        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
+        needs=("provider", "supports_caching"),
+        hint="make the tenant hash a part of every cache key, in batches too",
+    ),
+    Requirement(
+        "COM-CONC-1",
+        "MUST",
+        "Calls that run at the same time do not disturb each other.",
+        ("SPECIFICATION 1.3",),
+        hint="keep the state of a call in local variables, not in the adapter object, across every await",
+    ),
+    Requirement(
+        "COM-IDEM-3",
+        "MUST",
+        "A replay under the same idempotency key applies once and answers as the first call did.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes",),
+        components=("vector", "graph"),
+        hint="keep the first answer of every write, deletes and batches too; on a replay return it and apply nothing",
+    ),
+    Requirement(
+        "COM-TENANT-1",
+        "MUST",
+        "What one tenant wrote, another neither reads nor changes.",
+        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.6", "R25"),
+        needs=("supports_multi_tenant",),
+        components=("vector", "graph"),
+        hint="make the tenant a part of every storage key, in writes, deletes, batches, queries and traversals",
+    ),
+)
+
+REQUIREMENTS = (*_FAULTS, *_STATE)

@@ -1,0 +1,188 @@
+"""What every component shares in what it tells: observations and their labels, and what may be told nowhere."""
+
+from __future__ import annotations
+
+from pytest_corpus.spec.requirements.common_wire import STREAMING
+from pytest_corpus.spec.requirements.model import Requirement
+
+_OBSERVABILITY = (
+    Requirement(
+        "COM-OBS-1",
+        "MUST",
+        "A call that succeeds is observed exactly once.",
+        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
+        needs=("metrics",),
+        hint="call `observe` once in the outermost layer of every operation, `health` included, not once for each item",
+    ),
+    Requirement(
+        "COM-OBS-2",
+        "MUST",
+        "A call that fails is observed exactly once, refused and expired ones included.",
+        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
+        needs=("metrics",),
+        hint="call `observe` in a `finally` that surrounds validation and the deadline check too",
+    ),
+    Requirement(
+        "COM-OBS-3",
+        "MUST",
+        "A stream is observed exactly once, whatever its outcome.",
+        ("SPECIFICATION 6.4", "SPECIFICATION 11.2", "R19"),
+        needs=("metrics", "supports_streaming"),
+        components=STREAMING,
+        hint="observe a stream in one `finally` around all of it: refusal, failure on the way, and good end",
+    ),
+    Requirement(
+        "COM-OBS-4",
+        "MUST",
+        "The `component` of an observation is the component, and that of any report is one of the four.",
+        ("SPECIFICATION 6.4",),
+        needs=("metrics",),
+        hint="pass llm, vector, embedding or graph as `component` to every metric, that of a stream too",
+    ),
+    Requirement(
+        "COM-OBS-5",
+        "MUST",
+        "The `ok` of an observation is the outcome of the call.",
+        ("SPECIFICATION 6.4",),
+        needs=("metrics",),
+        hint="take `ok` from the envelope or terminal frame that you send, not from how the iterator ended",
+    ),
+    Requirement(
+        "COM-OBS-6",
+        "MUST",
+        "The `code` of an observation, or of a stream's outcome, is OK or names the class of the failure.",
+        ("ERRORS 5", "SPECIFICATION 6.4", "R20"),
+        needs=("metrics",),
+        hint="pass OK or the class or code of the error that you send, in place of one code for all failures",
+    ),
+    Requirement(
+        "COM-OBS-7",
+        "MUST",
+        "The `ms` of an observation is a non-negative number.",
+        ("SPECIFICATION 6.4", "SPECIFICATION 4.1"),
+        needs=("metrics",),
+        hint="measure `ms` from the start of the call on every path, failures included",
+    ),
+    Requirement(
+        "COM-OBS-8",
+        "MUST",
+        "`tenant_hash` is there when a tenant was given.",
+        ("BEHAVIORAL_CONFORMANCE 6.8", "R20"),
+        needs=("metrics",),
+        hint="add `tenant_hash` to `extra` in one place that all outcomes pass, streams and batches included",
+    ),
+    Requirement(
+        "COM-OBS-9",
+        "MUST",
+        "`tenant_hash` is stable for one tenant, in all operations, and differs between tenants.",
+        ("SPECIFICATION 4", "R20"),
+        needs=("metrics",),
+        hint="hash the whole tenant id with one fixed salt: no salt of the call, no hash of a mere part",
+    ),
+    Requirement(
+        "COM-OBS-10",
+        "MUST",
+        "`deadline_bucket` is there when, and only when, a deadline was given.",
+        ("BEHAVIORAL_CONFORMANCE 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R20"),
+        needs=("metrics",),
+        hint="set `deadline_bucket` where a deadline was given, an expired one too, and leave the key out otherwise",
+    ),
+    Requirement(
+        "COM-OBS-11",
+        "MUST",
+        "A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.",
+        ("BEHAVIORAL_CONFORMANCE 6.2", "ERRORS 6.1", "R19"),
+        needs=("metrics", "supports_streaming"),
+        components=("llm", "graph"),
+        hint="count the outcome where the stream ends, in one `finally` that refusals pass too, not with each chunk",
+    ),
+    Requirement(
+        "COM-OBS-12",
+        "MUST",
+        "Metrics are reported with the arguments of the interface, by keyword.",
+        ("SPECIFICATION 6.4",),
+        needs=("metrics",),
+        hint="call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)",
+    ),
+    Requirement(
+        "COM-OBS-13",
+        "MUST",
+        "What a client made up (an unknown model) does not become a label.",
+        ("SPECIFICATION 13.1", "R21"),
+        needs=("metrics",),
+        components=("llm", "embedding"),
+        hint="label by `model` only once you have found it in your list",
+    ),
+    Requirement(
+        "COM-OBS-14",
+        "SHOULD",
+        "Request ids and trace ids do not become labels.",
+        ("BEHAVIORAL_CONFORMANCE 6.8", "SPECIFICATION 13.1"),
+        needs=("metrics",),
+        hint="keep request_id and traceparent out of `extra`; they belong in traces",
+    ),
+    Requirement(
+        "COM-OBS-15",
+        "SHOULD",
+        "`tenant_hash` is salted: nobody finds a tenant by hashing its id.",
+        ("SPECIFICATION 15", "SPECIFICATION 4"),
+        needs=("metrics",),
+        hint="hash the tenant with a secret salt, for example by HMAC, not with plain SHA-256",
+    ),
+)
+
+_LEAKS = (
+    Requirement(
+        "COM-LEAK-1",
+        "MUST",
+        "No content of a request stands in the message or the details of an error.",
+        ("ERRORS 2.1", "SPECIFICATION 15", "R21"),
+        hint="name the field and the rule that it breaks, never its value or a part of it",
+    ),
+    Requirement(
+        "COM-LEAK-2",
+        "MUST",
+        "No content of a request stands in metrics.",
+        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R21"),
+        needs=("metrics",),
+        hint="label by op, code and counts; take no label from texts, vectors, queries, filters or metadata",
+    ),
+    Requirement(
+        "COM-LEAK-3",
+        "MUST",
+        "No content of a request stands in a log record.",
+        ("SPECIFICATION 15", "SPECIFICATION 11.2", "R21"),
+        hint="log hashes and lengths in place of content, in extra fields of the record too",
+    ),
+    Requirement(
+        "COM-LEAK-4",
+        "MUST",
+        "No raw tenant id stands in an error, in metrics or in a log record.",
+        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R21"),
+        hint="use the tenant hash wherever you would name a tenant, in throttle_scope too",
+    ),
+    Requirement(
+        "COM-LEAK-5",
+        "MUST",
+        "No idempotency key stands in an error, in metrics or in a log record.",
+        ("R21",),
+        hint="keep the idempotency key out of details, labels and logs; log at most that there was one",
+    ),
+    Requirement(
+        "COM-LEAK-6",
+        "MUST",
+        "No raw text of the provider stands in an answer, in metrics or in a log record.",
+        ("ERRORS 8", "R6"),
+        needs=("provider",),
+        hint="write a message of your own for each class; do not pass on str(error), nor log it with its traceback",
+    ),
+    Requirement(
+        "COM-LEAK-7",
+        "SHOULD",
+        "Nor does it stand in debug records, when debug logging is switched on.",
+        ("SPECIFICATION 15",),
+        hint="log hashes and lengths at debug level too",
+    ),
+)
+
+REQUIREMENTS = (*_OBSERVABILITY, *_LEAKS)
