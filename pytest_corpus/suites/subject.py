@@ -85,6 +85,10 @@ class Subject:
         """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""
         raise NotImplementedError
 
+    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Requests with unknown keys inside what their arguments hold: (operation, args)."""
+        raise NotApplicable(f"no operation of {self.component} takes objects in its arguments, for {len(unknown)} keys")
+
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         """Requests with this number wherever a number goes in: (operation, args, ctx), the deadline included."""
         raise NotImplementedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.graph_adapter import ReferenceGraph
@@ -116,3 +117,53 @@ class TransactionsAreForgotten(ReferenceGraph):
         result = await super().transaction(call)
         self.commit(call, before)
         return result
+
+
+@catches("GRA-NODE-6")
+class LabelsOfANumberAreNone(ReferenceGraph):
+    """It takes labels that are no list for none."""
+
+    def read_node(self, args: Fields, item: Fields) -> Node:
+        labels = item.values.get("labels")
+        if labels is not None and not isinstance(labels, (list, str, dict)):
+            item = replace(item, values={**item.values, "labels": []})
+        return super().read_node(args, item)
+
+
+@catches("COM-WIRE-13")
+class StrangeKeysOfANodeCrash(ReferenceGraph):
+    """It makes a node of all its keys, which makes an unknown one UNAVAILABLE."""
+
+    def read_node(self, args: Fields, item: Fields) -> Node:
+        known = {"id", "labels", "properties", "namespace", "created_at", "updated_at"}
+        if set(item.values) - known and "id" in item.values:
+            raise TypeError("unexpected keyword argument")
+        return super().read_node(args, item)
+
+
+@catches("GRA-BATCH-4")
+class FailedOperationsAreUnavailable(ReferenceGraph):
+    """It reports an operation of a batch that cannot be carried out as UNAVAILABLE."""
+
+    def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
+        result = super().step(draft, index, op, args)
+        return result if result["ok"] else {**result, "error": "Unavailable", "code": "UNAVAILABLE"}
+
+
+@catches("GRA-DELETE-1")
+class DeletedNodesComeBack(ReferenceGraph):
+    """It brings back the node that was deleted last with the next delete."""
+
+    def __init__(self, **hooks: Any) -> None:
+        super().__init__(**hooks)
+        self.last: dict[str, Node] = {}
+
+    def remove_nodes(self, graph: Graph, selection: Selection) -> int:
+        before = dict(graph.nodes)
+        removed = super().remove_nodes(graph, selection)
+        gone = {name: node for name, node in before.items() if name not in graph.nodes}
+        if gone:
+            back = {name: node for name, node in self.last.items() if node.namespace == selection.namespace}
+            graph.nodes.update(back)
+            self.last = gone
+        return removed

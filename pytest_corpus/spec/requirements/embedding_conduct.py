@@ -252,6 +252,13 @@ _TOKENS = (
         needs=("supports_token_counting",),
         hint="count the text, do not return a constant",
     ),
+    R(
+        "EMB-TOKENS-9",
+        "SHOULD",
+        "`count_tokens` works without `model`.",
+        ("SPECIFICATION 10.3",),
+        needs=("supports_token_counting",),
+    ),
 )
 
 _STATE = (

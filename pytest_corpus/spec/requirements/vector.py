@@ -424,6 +424,13 @@ _CAPABILITIES = (
         ("ERRORS 5", "SPECIFICATION 13.1", "R21"),
         needs=("metrics",),
     ),
+    R(
+        "VEC-CAP-6",
+        "SHOULD",
+        "The name of a namespace, even of one that is there, does not become a label.",
+        ("SPECIFICATION 13.1", "R21"),
+        needs=("metrics", "supports_namespaces"),
+    ),
 )
 
 REQUIREMENTS = (*_UPSERT, *_QUERY, *_SCORE, *_BATCH_QUERY, *_LIMITS, *_CAPABILITIES)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.graph.edges import unusable
+from pytest_corpus.suites.graph.edges import blamed, unusable
 from pytest_corpus.suites.graph.probe import Graph
 from pytest_corpus.suites.graph.space import failures
 from pytest_corpus.suites.reply import Reply
@@ -23,11 +23,14 @@ BAD_NODES: dict[str, Any] = {
     "id_list": {"id": ["n1"], "labels": [], "properties": {}},
     "id_null": {"id": None, "labels": [], "properties": {}},
     "labels_text": {"id": "n1", "labels": "CorpusNode", "properties": {}},
+    "labels_number": {"id": "n1", "labels": 7, "properties": {}},
     "labels_numbers": {"id": "n1", "labels": [7], "properties": {}},
+    "last_label_number": {"id": "n1", "labels": ["CorpusNode", 7], "properties": {}},
     "labels_object": {"id": "n1", "labels": {"CorpusNode": 1}, "properties": {}},
     "properties_list": {"id": "n1", "labels": [], "properties": [1]},
     "properties_text": {"id": "n1", "labels": [], "properties": "a"},
     "properties_number": {"id": "n1", "labels": [], "properties": 7},
+    "namespace_number": {"id": "n1", "labels": [], "properties": {}, "namespace": 7},
 }
 BAD_EDGES: dict[str, Any] = {
     "no_object": "e1",
@@ -36,10 +39,18 @@ BAD_EDGES: dict[str, Any] = {
     "without_target": {"dst": ...},
     "without_label": {"label": ...},
     "id_number": {"id": 7},
+    "id_null": {"id": None},
     "source_number": {"src": 7},
+    "source_list": {"src": ["n1"]},
+    "source_null": {"src": None},
+    "target_number": {"dst": 7},
+    "target_null": {"dst": None},
     "target_list": {"dst": ["n1"]},
     "label_list": {"label": ["A"]},
     "label_number": {"label": 7},
+    "label_null": {"label": None},
+    "properties_number": {"properties": 7},
+    "namespace_number": {"namespace": 7},
     "properties_list": {"properties": [1]},
     "properties_text": {"properties": "a"},
 }
@@ -251,6 +262,7 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     index, error = found[0].get("index"), found[0].get("error")
     expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
     expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "failures.0.error")
+    blamed(found[0], "BadRequest")
     return written
 
 

@@ -381,6 +381,17 @@ class Graph(Subject):
         }
         return wrong.get(name, {})
 
+    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        item = {"op": self._spelling("upsert_nodes"), "args": self._plain_nodes()}
+        found: list[tuple[str, dict[str, Any]]] = [
+            ("upsert_nodes", {"nodes": [{**self._plain_nodes()["nodes"][0], **unknown}]}),
+            ("upsert_edges", {"edges": [{**edge, **unknown} for edge in self.minimal("upsert_edges")["edges"]]}),
+        ]
+        for name, key in MANY.items():
+            found.append((name, {key: [{**item, **unknown}]}))
+            found.append((name, {key: [{**item, "args": {**self._plain_nodes(), **unknown}}]}))
+        return found
+
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             ("bulk_vertices", {"limit": number}, {}),

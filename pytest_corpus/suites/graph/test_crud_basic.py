@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.items import BadItems
 from pytest_corpus.suites.graph.machine import Model
 from pytest_corpus.suites.graph.probe import Graph, graph
 from pytest_corpus.suites.graph.space import READERS, Space, counted, failures
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.outcomes import NotApplicable
 
 SCALARS = {
@@ -236,6 +237,33 @@ def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
     home.remove("nodes", "x")
     for reader in readers:
         home.shows(reader, values[1:], "all but the deleted node")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+@pytest.mark.parametrize("then", ["delete", "delete_again", "upsert", "update", *MANY])
+def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
+    """Another write, of any kind, does not bring it back."""
+    graph.require("upsert_nodes", "delete_nodes")
+    if then in MANY:
+        graph.require(then)
+    readers, home = graph.readers(), graph.space()
+    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+    home.remove("nodes", "a")
+    if then.startswith("delete"):
+        name = "b" if then == "delete" else "a"
+        home.remove("nodes", name)
+        values.pop("b" if then == "delete" else "", None)
+    elif then in MANY:
+        node = home.node("d")
+        values["d"] = str(node["properties"]["corpus_value"])
+        item = graph.item("upsert_nodes", nodes=[node], **home.place)
+        expect.success(home.call(then, {MANY[then]: [item]}), f"{then} to work")
+    else:
+        name = "d" if then == "upsert" else "b"
+        [values[name]] = home.put(home.node(name))
+    del values["a"]
+    for reader in readers:
+        home.shows(reader, values.values(), "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
