@@ -167,3 +167,124 @@ class DeletedNodesComeBack(ReferenceGraph):
             graph.nodes.update(back)
             self.last = gone
         return removed
+
+
+@catches("GRA-NODE-11")
+class FirstOfAnIdIsKept(ReferenceGraph):
+    """Of two nodes of one id in a request it keeps the first."""
+
+    def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
+        first = {entity.id: entity for entity in reversed(entities)}
+        outcome = super().store(space, [*first.values()], put)
+        outcome.processed += len(entities) - len(first)
+        return outcome
+
+
+@catches("GRA-NODE-3")
+class LongIdsAreCut(ReferenceGraph):
+    """It keeps a hundred letters of an id."""
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        super().put_node(graph, replace(node, id=node.id[:100]))
+
+
+@catches("GRA-NODE-10")
+class NullIsAWord(ReferenceGraph):
+    """It stores a property of null as a word."""
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        words = {key: "None" if value is None else value for key, value in node.properties.items()}
+        super().put_node(graph, replace(node, properties=words))
+
+
+@catches("GRA-DELETE-6")
+class BatchesDeleteNothingByFilter(ReferenceGraph):
+    """It deletes nothing by a filter in a batch or a transaction."""
+
+    def perform_step(self, draft: Space, op: str, args: Fields) -> dict[str, Any]:
+        if op == "delete_nodes" and args.values.get("filter") is not None:
+            return self.partial_success(Outcome())
+        return super().perform_step(draft, op, args)
+
+
+@catches("GRA-TRAV-6")
+class FiltersAtTheFirstStep(ReferenceGraph):
+    """It heeds filters at the first step of a traversal only."""
+
+    def crosses(self, journey: Journey, edge: Edge, node: Node) -> bool:
+        if not {edge.src, edge.dst} & set(journey.start_nodes):
+            journey = replace(journey, node_filters={}, relationship_filters={})
+        return super().crosses(journey, edge, node)
+
+
+@catches("GRA-TRAV-11")
+class UnknownStartAmongKnownIsDown(ReferenceGraph):
+    """It answers an unknown start node among known ones with UNAVAILABLE."""
+
+    def travel(self, graph: Graph, journey: Journey) -> tuple[dict[str, list[str]], list[Edge]]:
+        unknown = set(journey.start_nodes) - graph.nodes.keys()
+        if unknown and len(unknown) < len(set(journey.start_nodes)):
+            raise KeyError("start node")
+        return super().travel(graph, journey)
+
+
+@catches("COM-IDEM-1")
+class KeyHoldsInEveryNamespace(ReferenceGraph):
+    """It takes a write of the same key in another namespace for a replay."""
+
+    def replay_key(self, call: Call) -> str | None:
+        plain = replace(call.args, values={key: value for key, value in call.args.values.items() if key != "namespace"})
+        return super().replay_key(replace(call, args=plain))
+
+
+@catches("GRA-TXN-2")
+class CommitsBeforeItAsks(ReferenceGraph):
+    """It commits a transaction before it reaches the provider, which may fail."""
+
+    async def transaction(self, call: Call) -> dict[str, Any]:
+        draft = self.draft(call)
+        steps = enumerate(self.read_operations(call.args, "operations"))
+        if all(self.step(draft, index, op, args)["ok"] for index, (op, args) in steps):
+            self.commit(call, draft)
+        return await super().transaction(call)
+
+
+@catches("GRA-QUERY-2")
+class BatchesLeaveTheCache(ReferenceGraph):
+    """It answers queries from its cache after a batch changed what they find."""
+
+    async def batch(self, call: Call) -> dict[str, Any]:
+        cache = dict(self.cache)
+        result = await super().batch(call)
+        self.cache.update(cache)
+        return result
+
+
+@catches("GRA-OBS-2")
+class ListsCountTheNamespace(ReferenceGraph):
+    """It counts how often a namespace is listed, by its name."""
+
+    async def bulk_vertices(self, call: Call) -> dict[str, Any]:
+        if namespace := call.args.values.get("namespace"):
+            self.count("lists_total", 1, {"namespace": str(namespace)})
+        return await super().bulk_vertices(call)
+
+
+@catches("COM-LEAK-2")
+class EdgeFiltersAreALabel(ReferenceGraph):
+    """It labels a traversal with the values of its filter of relationships."""
+
+    async def traversal(self, call: Call) -> dict[str, Any]:
+        wanted = call.args.values.get("relationship_filters")
+        if isinstance(wanted, dict) and wanted:
+            call.labels["filtered"] = ",".join(map(str, wanted.values()))
+        return await super().traversal(call)
+
+
+@catches("COM-FAULT-8")
+class ListsForgetTheHint(ReferenceGraph):
+    """It does not say when to list nodes again."""
+
+    def failure(self, call: Call, fault: Exception) -> dict[str, Any]:
+        error = super().failure(call, fault)
+        return {**error, "retry_after_ms": None} if call.op == "bulk_vertices" else error

@@ -326,6 +326,13 @@ _REPORTS = (
         ("SPECIFICATION 4.2.6", "R29"),
     ),
     R(
+        "EMB-STATS-3",
+        "MUST",
+        "Statistics tell no text that was embedded.",
+        ("SPECIFICATION 14.1", "SPECIFICATION 15"),
+        hint="they speak of the work for all tenants: count it, do not show it",
+    ),
+    R(
         "EMB-OBS-1",
         "SHOULD",
         "A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.",

@@ -79,6 +79,12 @@ _NODES = (
         ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2"),
         hint="what cannot be stored is an error, never changed in silence",
     ),
+    R(
+        "GRA-NODE-11",
+        "SHOULD",
+        "Of two nodes of one id in a request the last one is kept, or the request is refused.",
+        ("SPECIFICATION 4.2.6", "SPECIFICATION 12.5"),
+    ),
 )
 
 _EDGES = (

@@ -248,6 +248,13 @@ _TOOLS = (
         needs=("supports_tools", "supports_tool_choice"),
     ),
     R(
+        "LLM-TOOLS-10",
+        "SHOULD",
+        "With a `tool_choice` that names a tool, that one is called.",
+        ("SCHEMA 4.1.3", "R23"),
+        needs=("supports_tools", "supports_tool_choice"),
+    ),
+    R(
         "LLM-TOOLS-9",
         "SHOULD",
         'With `tool_choice` "required" a stream tells of a tool call.',

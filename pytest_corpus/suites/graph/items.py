@@ -10,7 +10,8 @@ import pytest
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.graph.edges import blamed, unusable
 from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import failures
+from pytest_corpus.suites.graph.space import failures, listed
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.reply import Reply
 
 NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
@@ -226,6 +227,21 @@ class BadItems:
         gone = fitting(reply, ["a"] if both else ["a", "c"])
         for reader in readers:
             home.shows(reader, [value for name, value in values.items() if name not in gone], "what does not fit")
+
+    @pytest.mark.requirement("GRA-DELETE-6")
+    @pytest.mark.parametrize("way", list(MANY))
+    def test_a_filter_deletes_in_a_batch_too(self, graph: Graph, way: str) -> None:
+        """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
+        graph.require("upsert_nodes", "delete_nodes", way)
+        readers, home = graph.readers(), graph.space()
+        values = home.put(home.node("a", corpus_kind=f"{home.tag}x"), home.node("b", corpus_kind=f"{home.tag}y"))
+        item = graph.item("delete_nodes", filter={"corpus_kind": f"{home.tag}x"}, **home.place)
+        reply = home.call(way, {MANY[way]: [item]})
+        expect.either(reply, "BadRequest", "NotSupported")
+        told = listed(reply.result, "results")
+        failed = reply.is_error or any(each.get("ok") is False or failures(each.get("result")) for each in told)
+        for reader in readers:
+            home.shows(reader, values if failed else values[1:], "what does not fit, or all where the delete failed")
 
     @pytest.mark.requirement("GRA-DELETE-6")
     def test_a_filter_that_nothing_fits_deletes_nothing(self, graph: Graph) -> None:

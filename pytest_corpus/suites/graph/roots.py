@@ -37,7 +37,7 @@ LINKED = (
 STORED = (
     *LINKED,
     *STATE,
-    *_ids("GRA-NODE", 1, 2, 3, 5, 7, 8, 9, 10),
+    *_ids("GRA-NODE", 1, 2, 3, 5, 7, 8, 9, 10, 11),
     *_ids("GRA-EDGE", 1, 4, 6, 7, 8, 10),
     *_ids("GRA-DELETE", 1, 3, 7, 9),
     *_ids("GRA-NS", 3, 4),

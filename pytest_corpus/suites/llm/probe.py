@@ -206,9 +206,6 @@ class LLM(Counting):
             return {"messages": "hi"}
         return {"text": 7} if name == "count_tokens" else {}
 
-    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        return [(door, {**self.args(), "messages": [{**user("hi"), **unknown}]}) for door in ("complete", "stream")]
-
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         names = [name for name in (*RANGES, "max_tokens") if self.takes(name)]
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
