@@ -86,7 +86,7 @@ class Trial:
             self._leave_open(undecided, subject)
         except Violation as violation:
             evidence = violation.replay or self._last(subject)
-            if cause := self._cause(subject):
+            if cause := self._cause(subject, violation):
                 self._leave_open(cause, subject)
                 if (self._place, cause.by) not in self.reported:
                     root = Violation(catalogue()[cause.by].text, f"not so, seen while testing {self.requirement.id}")
@@ -123,10 +123,10 @@ class Trial:
         """What findings are reported of."""
         return f"{self.adapter.label}/{self.component}"
 
-    def _cause(self, subject: Target) -> Blocked | None:
+    def _cause(self, subject: Target, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
-            return subject.root_cause(self.requirement.id)
+            return subject.root_cause(self.requirement.id, violation)
         except (Unresponsive, Withheld, DeclarationError):
             return None
 

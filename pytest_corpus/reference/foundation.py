@@ -62,6 +62,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         self.metrics = metrics
         self.provider = provider
         self.replays: dict[str, Any] = {}
+        self.turns: dict[str, asyncio.Lock] = {}
         self.cache: dict[str, dict[str, Any]] = {}
 
     # The wire (SPECIFICATION 4.2)
@@ -140,8 +141,15 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     # Operations, replays and the provider
 
     async def perform(self, call: Call) -> Any:
-        """Run a unary operation; a replay of an idempotency key gets the first answer (SPECIFICATION 6.1)."""
-        return await remembered(self.replays, self.replay_key(call), partial(getattr(self, call.op), call))
+        """Run a unary operation; a replay of an idempotency key gets the first answer (SPECIFICATION 6.1).
+
+        One that comes while the first call is under way waits for it.
+        """
+        key, work = self.replay_key(call), partial(getattr(self, call.op), call)
+        if key is None:
+            return await work()
+        async with self.turns.setdefault(key, asyncio.Lock()):
+            return await remembered(self.replays, key, work)
 
     def replay_key(self, call: Call) -> str | None:
         """The scope of an idempotency key: tenant, op and arguments; None where nothing is replayed."""

@@ -6,7 +6,6 @@ vectors and metadata compare in `vector_space`.
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -49,15 +48,6 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         super().__init__(metrics=metrics, provider=provider)
         self.tenants: dict[str | None, dict[str, Space]] = {}
         self.versions = count(1)
-        self.turns: dict[str, asyncio.Lock] = {}
-
-    async def perform(self, call: Call) -> Any:
-        """As of all components; a replay that comes while the first call is under way waits for it."""
-        key = self.replay_key(call)
-        if key is None:
-            return await super().perform(call)
-        async with self.turns.setdefault(key, asyncio.Lock()):
-            return await super().perform(call)
 
     # Capabilities and health
 

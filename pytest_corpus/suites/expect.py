@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES
-from pytest_corpus.suites.outcomes import Blocked, Violation
+from pytest_corpus.suites.outcomes import Blocked, Misclassified, Violation
 from pytest_corpus.suites.reply import Reply, StreamReply
 
 ANSWERS, IN_TIME, ENVELOPE, NAMED, SIZE, TERMINAL = (
@@ -69,7 +69,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     if not reply.names:
         raise Blocked(NAMED, f"{reply} is none of the taxonomy")
     if not reply.is_a(*families):
-        raise Violation(wanted, str(reply))
+        raise Misclassified(wanted, str(reply), families, reply.names)
 
 
 def either(reply: Reply | StreamReply, *families: str) -> None:

@@ -22,6 +22,19 @@ class Violation(AssertionError):
         return f"expected {self.expected}; got {self.got or 'something else'}{where}"
 
 
+class Misclassified(Violation):
+    """A refusal of another class than the sentence asks for.
+
+    Attributes:
+        wanted: the classes that would do.
+        names: the classes that it names.
+    """
+
+    def __init__(self, expected: str, got: str, wanted: tuple[str, ...], names: tuple[str, ...]) -> None:
+        self.wanted, self.names = wanted, names
+        super().__init__(expected, got)
+
+
 class Undecided(Exception):
     """A test that could not come to a verdict; its subclasses say why."""
 

@@ -15,6 +15,7 @@ from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.refusals import Misnaming, explained, misnaming
 from pytest_corpus.suites.reply import Reply, StreamReply
 
 Own = TypeVar("Own", bound="Subject")
@@ -63,6 +64,8 @@ class Subject:
     principal_stream = ""
     core: Mapping[str, str] = {"capabilities": "COM-CAP-1", "health": "COM-HEALTH-1"}
     """The requirement that says that an operation works for a plain request."""
+    checked = ""
+    """The requirement that says that arguments of the wrong types are refused by the principal operation."""
     content: tuple[str, ...] = ()
     """The keys of a chunk that carry data; a chunk where all are empty is a keep-alive."""
 
@@ -72,6 +75,7 @@ class Subject:
         self._provider_ops: dict[str, tuple[str, ...]] = {}
         self._vain_waits, self._made = _Tally(), _Tally()
         self._fresh: list[AdapterClient] = []
+        self._misnaming: list[Misnaming | None] | None = None
 
     def begin(self) -> None:
         """Forget what the test before did."""
@@ -86,6 +90,10 @@ class Subject:
     def wrong_types(self, name: str) -> dict[str, Any]:
         """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""
         raise NotImplementedError
+
+    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Requests with unknown keys inside what their arguments hold: (operation, args)."""
+        raise NotApplicable(f"no operation of {self.component} takes objects in its arguments, for {len(unknown)} keys")
 
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         """Requests with this number wherever a number goes in: (operation, args, ctx), the deadline included."""
@@ -312,9 +320,11 @@ class Subject:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
 
-    def root_cause(self, _requirement: str) -> Blocked | None:
+    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
         """What explains a violation of a requirement, where another one's finding does."""
-        return None
+        if self._misnaming is None:
+            self._misnaming = [misnaming(self)]
+        return explained(self._misnaming[0], requirement, violation)
 
     # -- the provider ----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.suites.outcomes import Blocked
+from pytest_corpus.suites.outcomes import Blocked, Violation
 
 
 class Target(Protocol):
@@ -18,7 +18,7 @@ class Target(Protocol):
     def begin(self) -> None:
         """Forget what the test before did."""
 
-    def root_cause(self, _requirement: str) -> Blocked | None:
+    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
         """What explains a violation of a requirement, where another one's finding does."""
 
     def close_fresh(self) -> None:

@@ -97,3 +97,13 @@ class TextKeptInTheAdapter(ReferenceLLM):
         await super().count_tokens(call)
         await asyncio.sleep(0)
         return {"tokens": self.tokens(self.text)}
+
+
+@catches("COM-NUM-4")
+class AbsurdDeadlineOverflows(ReferenceLLM):
+    """It divides a deadline unchecked, which makes one beyond the floats UNAVAILABLE."""
+
+    def check_number(self, value: float, path: str) -> None:
+        if path == "ctx.deadline_ms" and isinstance(value, int):
+            value / 1000
+        super().check_number(value, path)

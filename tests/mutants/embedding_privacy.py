@@ -164,3 +164,17 @@ class FaultOfATextQuoted(ReferenceEmbedding):
     def failed_text(self, index: int, text: str, error: AdapterError) -> Envelope:
         said = getattr(error, "said", str(error))
         return {**super().failed_text(index, text, error), "message": said}
+
+
+@catches("EMB-STATS-3")
+class StatisticsShowTheLast(ReferenceEmbedding):
+    """Its statistics show the text that was embedded last."""
+
+    last = ""
+
+    def account(self, jobs: Sequence[Job]) -> None:
+        super().account(jobs)
+        self.last = jobs[-1].text if jobs else self.last
+
+    async def get_stats(self, call: Call) -> Any:
+        return {**await super().get_stats(call), "last_text": self.last}

@@ -298,3 +298,12 @@ class EveryTextIsOneToken(CountingTexts):
 
     def said(self, text: str, tokens: int) -> Any:
         return 1
+
+
+@catches("EMB-TOKENS-9")
+class CountsForANamedModelOnly(ReferenceEmbedding):
+    """It counts for no model but a named one."""
+
+    async def count_tokens(self, call: Call) -> dict[str, int]:
+        self.read_model(call)
+        return await super().count_tokens(call)

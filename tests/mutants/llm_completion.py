@@ -335,3 +335,17 @@ class TemperatureUpToFive(ReferenceLLM):
     async def capabilities(self, call: Call) -> Result:
         facts = await super().capabilities(call)
         return {**facts, "sampling": {**facts["sampling"], "temperature_range": [0, 5]}}
+
+
+@catches("LLM-CONTEXT-3")
+class RoomIsCheckedFirst(ReferenceLLM):
+    """It refuses a prompt that leaves no room for `max_tokens` without saying that it is too long."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        if self.asked and tokens > self.context_window:
+            raise AdapterError("BadRequest", "args.max_tokens leave no room for the prompt")
+        super().check_context(model, tokens)
+
+    def read_max_tokens(self, call: Call) -> int | None:
+        self.asked = call.args.values.get("max_tokens") is not None
+        return super().read_max_tokens(call)

@@ -331,3 +331,12 @@ class SystemMessageUnchecked(ReferenceLLM):
 
     def read_system_message(self, call: Call) -> str:
         return str(call.args.values.get("system_message") or "")
+
+
+@catches("LLM-SAMPLING-1")
+class RangesOfTheFirstModel(ReferenceLLM):
+    """It checks sampling parameters for the first model only."""
+
+    def read_sampling(self, call: Call) -> None:
+        if call.args.values.get("model") in (None, self.models[0]):
+            super().read_sampling(call)

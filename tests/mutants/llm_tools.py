@@ -146,3 +146,11 @@ class TwoToolsAtOnce(ReferenceLLM):
     def tool_use(self, prompt: Prompt, name: str) -> Reply:
         reply = super().tool_use(prompt, name)
         return replace(reply, tool_calls=reply.tool_calls * 2)
+
+
+@catches("LLM-TOOLS-10")
+class FirstToolIsCalled(ReferenceLLM):
+    """It calls the first tool, whichever is named."""
+
+    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
+        return super().read_tool_choice(call, tools) and tools[0]

@@ -250,3 +250,12 @@ class DeletedIdsAreLabels(ReferenceVector):
     async def delete(self, call: Call) -> dict[str, Any]:
         call.labels["ids"] = ",".join(self.read_ids(call))
         return await super().delete(call)
+
+
+@catches("VEC-CAP-6")
+class NamespaceOfAQueryIsALabel(ReferenceVector):
+    """It labels a query with its namespace where that is there."""
+
+    def check_query(self, call: Call, query: Query) -> None:
+        super().check_query(call, query)
+        call.labels["namespace"] = query.namespace

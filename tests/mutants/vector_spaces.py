@@ -545,3 +545,11 @@ class EveryThirdUpdateIsLost(ReferenceVector):
         known = space.items.get(item.id)
         times = self.updated[id(space), item.id] = self.updated.get((id(space), item.id), 0) + 1
         super().store(space, known if known is not None and times % 4 == 0 else item)
+
+
+@catches("VEC-NS-4")
+class VersionsBeginAnew(ReferenceVector):
+    """It keys its cache by a version that begins anew with each namespace of a name."""
+
+    def touch(self, space: Space) -> None:
+        space.version += 1

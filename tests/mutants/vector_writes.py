@@ -10,7 +10,7 @@ from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector_adapter import ReferenceVector
 from pytest_corpus.reference.vector_request import Query
-from pytest_corpus.reference.vector_space import Item, Space
+from pytest_corpus.reference.vector_space import Condition, Item, Space
 
 from . import catches
 from .vector_legal import BatchesDenied, ItemByItem
@@ -559,3 +559,22 @@ class DeniedBatchIsCut(BatchesDenied):
         if isinstance(vectors, list):
             call.args = replace(call.args, values={**call.args.values, "vectors": vectors[:1]})
         return super().read_items(call, namespace)
+
+
+@catches("VEC-DELETE-2")
+class DeletedVectorsComeBack(ReferenceVector):
+    """It brings back the vector that was deleted last with the next delete."""
+
+    def __init__(self, **hooks: Any) -> None:
+        super().__init__(**hooks)
+        self.last: dict[str, dict[str, Item]] = {}
+
+    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Condition]) -> int:
+        items = self.space(call, namespace).items
+        before = dict(items)
+        removed = super().erase(call, namespace, ids, conditions)
+        gone = {name: item for name, item in before.items() if name not in items}
+        if gone:
+            items.update(self.last.get(namespace, {}))
+            self.last[namespace] = gone
+        return removed

@@ -100,7 +100,7 @@ _WIRE = (
     Requirement(
         "COM-WIRE-13",
         "MUST",
-        "An unknown key in `args` is ignored or refused with BAD_REQUEST.",
+        "An unknown key in `args`, or in an object inside it, is ignored or refused with BAD_REQUEST.",
         ("SPECIFICATION 4.2.5", "SCHEMA 3.1", "R8"),
         hint="read the arguments that you know by name; do not spread `args` into keyword arguments",
     ),
@@ -252,6 +252,13 @@ _NUMBERS = (
         "An integer beyond signed 64 bits is refused with BAD_REQUEST.",
         ("SPECIFICATION 4.1",),
         hint="refuse integers outside `-2**63` to `2**63 - 1` where you check the types",
+    ),
+    Requirement(
+        "COM-NUM-4",
+        "MUST",
+        "An absurdly large integer is refused with BAD_REQUEST or taken for what it is, and breaks nothing.",
+        ("SPECIFICATION 4.1", "R8"),
+        hint="dividing a Python integer beyond the floats raises OverflowError: check the range first",
     ),
 )
 

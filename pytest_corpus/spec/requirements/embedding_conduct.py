@@ -279,6 +279,14 @@ _TOKENS = (
         needs=("supports_token_counting",),
         hint="count the whole text; do not return a constant",
     ),
+    R(
+        "EMB-TOKENS-9",
+        "SHOULD",
+        "`count_tokens` works without `model`.",
+        ("SPECIFICATION 10.3",),
+        needs=("supports_token_counting",),
+        hint="count with a default model where none is named",
+    ),
 )
 
 _STATE = (
@@ -352,6 +360,13 @@ _REPORTS = (
         "Statistics move with the work: their totals grow and never fall.",
         ("SPECIFICATION 4.2.6", "R29"),
         hint="count every request and every text of a batch, and reset nothing when statistics are read",
+    ),
+    R(
+        "EMB-STATS-3",
+        "MUST",
+        "Statistics tell no text that was embedded.",
+        ("SPECIFICATION 14.1", "SPECIFICATION 15"),
+        hint="they speak of the work for all tenants: count it, do not show it",
     ),
     R(
         "EMB-OBS-1",

@@ -82,6 +82,13 @@ _NODES = (
         ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2"),
         hint="refuse a node with what you cannot store; do not drop it or turn it into text",
     ),
+    R(
+        "GRA-NODE-11",
+        "SHOULD",
+        "Of two nodes of one id in a request the last one is kept, or the request is refused.",
+        ("SPECIFICATION 4.2.6", "SPECIFICATION 12.5"),
+        hint="apply the nodes of a request in their order, so that the later of two with one id wins",
+    ),
 )
 
 _EDGES = (

@@ -41,7 +41,7 @@ _BATCH = (
     R(
         "GRA-BATCH-4",
         "MUST",
-        "A failed operation of a batch is reported with its `index` and `error`.",
+        "A failed operation of a batch is reported with its `index` and `error`, as the caller's mistake.",
         ("SPECIFICATION 12.5", "ERRORS 6.4", "ERRORS 10", "R14"),
         needs=BATCH,
         hint="report the position in `ops` from 0 and a class such as BadRequest, or refuse the whole batch",

@@ -285,6 +285,14 @@ _TOOLS = (
         hint="cut the calls to max_tool_calls_per_turn, and to one where supports_parallel_tool_calls is false",
     ),
     R(
+        "LLM-TOOLS-10",
+        "SHOULD",
+        "With a `tool_choice` that names a tool, that one is called.",
+        ("SCHEMA 4.1.3", "R23"),
+        needs=("supports_tools", "supports_tool_choice"),
+        hint="pass the object in tool_choice on to the provider, or offer it only the tool that is named",
+    ),
+    R(
         "LLM-TOOLS-9",
         "SHOULD",
         'With `tool_choice` "required" a stream tells of a tool call.',

@@ -352,6 +352,14 @@ _CAPABILITIES = (
         needs=("metrics",),
         hint="keep ids and namespaces out of labels; report how many there were instead",
     ),
+    R(
+        "VEC-CAP-6",
+        "SHOULD",
+        "The name of a namespace, even of one that is there, does not become a label.",
+        ("SPECIFICATION 13.1", "R21"),
+        needs=("metrics", "supports_namespaces"),
+        hint="keep namespace out of extra and counter names, a namespace that exists too",
+    ),
 )
 
 REQUIREMENTS = (*_QUERY, *_SCORE, *_BATCH_QUERY, *_LIMITS, *_CAPABILITIES)

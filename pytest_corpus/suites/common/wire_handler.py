@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import pytest
 
+from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.outcomes import NotAssessed
 from pytest_corpus.suites.parameters import rules
-from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.suites.reply import Reply, StreamReply, error_names
 from pytest_corpus.suites.subject import Subject
 
 KEYS = ("op", "ctx", "args")
@@ -35,6 +38,15 @@ NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 """JSON values that are no request."""
 
 pytestmark = pytest.mark.wire
+
+
+def failed_as(reply: Reply | StreamReply) -> Iterator[str]:
+    """The classes that the failed items of a result name, where they name any."""
+    result = reply.result if isinstance(reply, Reply) else None
+    lists = [result.get(key) for key in ("failures", "results")] if isinstance(result, Mapping) else []
+    for item in chain.from_iterable(found for found in lists if isinstance(found, list)):
+        if isinstance(item, Mapping):
+            yield from error_names(item)[:1]
 
 
 def refusals(subject: Subject) -> list[Reply]:
@@ -137,6 +149,16 @@ class WireHandler:
             if subject.offers(name):
                 expect.either(subject.invoke(name, {**subject.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest")
 
+    @pytest.mark.requirement("COM-WIRE-13")
+    def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
+        """A key in an object inside `args` that no document knows is ignored or refused for good, alone or with all."""
+        for name, args in subject.strangers({"vendor_hint": {"a": 1}}):
+            if subject.offers(name):
+                reply = subject.invoke(name, args)
+                expect.either(reply, "BadRequest")
+                for named in failed_as(reply):
+                    expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
+
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
@@ -162,6 +184,19 @@ class WireHandler:
         for name, args in subject.integers(number):
             if subject.offers(name):
                 expect.refusal(subject.invoke(name, args), "BadRequest")
+
+    @pytest.mark.requirement("COM-NUM-4")
+    @pytest.mark.parametrize("number", [2**63, 10**400, -(10**400)], ids=["2**63", "10**400", "-10**400"])
+    def test_absurd_integers_do_no_harm(self, subject: Subject, number: int) -> None:
+        """An integer that not even a float can hold is refused or taken for what it is, in a deadline too."""
+        subject.require(subject.principal)
+        past = ["DeadlineExceeded"] if number < 0 else []
+        for name in subject.deadlined():
+            if subject.offers(name):
+                expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
+        for name, args in subject.integers(number):
+            if subject.offers(name):
+                expect.either(subject.invoke(name, args), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:

@@ -41,6 +41,7 @@ class Embedding(Texts):
     component = "embedding"
     principal = "embed"
     principal_stream = "stream_embed"
+    checked = "EMB-ARGS-1"
     content = ("embeddings",)
     core: Mapping[str, str] = {
         **Subject.core,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.embedding.vectors import is_number
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable
+
+SHORT = 8
+"""A shorter text may stand in statistics by chance."""
 
 STATED = (
     "supports_normalization",
@@ -107,6 +111,19 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
             if is_number(before.get(key)) and is_number(after.get(key)):
                 expect.that(after[key] >= before[key], "as many, or more", "fewer", f"result.{key}")
         before = after
+
+
+@pytest.mark.requirement("EMB-STATS-3")
+def test_statistics_tell_no_text(embedding: Embedding) -> None:
+    """What one tenant had embedded stands in no statistics that another one is told."""
+    embedding.require("get_stats", "embed")
+    text = embedding.fit(embedding.canary())
+    for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
+        if embedding.offers(name):
+            embedding.invoke(name, embedding.with_text(name, text), {"tenant": f"tenant-{embedding.canary()}"})
+    told = embedding.call("get_stats", {}, {"tenant": f"tenant-{embedding.canary()}"})
+    result = json.dumps(expect.success(told, "statistics"), default=str, ensure_ascii=False)
+    expect.that(len(text) < SHORT or text not in result, "no text", "one", "result")
 
 
 def statistics_of(embedding: Embedding) -> dict[str, Any]:

@@ -107,6 +107,13 @@ def test_a_model_that_is_no_string_is_refused(embedding: Embedding, value: Any) 
     expect.refusal(embedding.counted(embedding.fit("hi"), model=value), "BadRequest")
 
 
+@pytest.mark.requirement("EMB-TOKENS-9")
+def test_a_model_need_not_be_named(embedding: Embedding) -> None:
+    """A text is counted without `model`, by a default one."""
+    embedding.require("count_tokens")
+    expect.success(embedding.call("count_tokens", {"text": embedding.fit("hi")}), "a count by a default model")
+
+
 @pytest.mark.requirement("EMB-TOKENS-7")
 def test_a_count_is_repeatable(embedding: Embedding) -> None:
     """The same text is counted three times alike."""

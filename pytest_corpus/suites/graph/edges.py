@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.graph.probe import Graph
 from pytest_corpus.suites.graph.space import GUIDES, Space, counted, failures, trusted
 from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.reply import error_names
 
 
 class Edges:
@@ -127,7 +129,8 @@ class Edges:
         expect.either(reply, "BadRequest")
         for failure in failures(reply.result):
             named = error_of(failure)
-            expect.that(named is not None and is_bad(named), "VertexNotFound or BadRequest", "another", "failures")
+            bad = named is not None and is_a(named, "BadRequest")
+            expect.that(bad, "VertexNotFound or BadRequest", "another", "failures")
 
     @pytest.mark.requirement("GRA-EDGE-5")
     @pytest.mark.parametrize("missing", ["source", "target"])
@@ -239,19 +242,17 @@ def unusable(reply: Any) -> None:
     expect.either(reply, "BadRequest")
     if not reply.is_error:
         expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result.failures")
+        for failure in failures(reply.result):
+            blamed(failure, "BadRequest")
+
+
+def blamed(failure: Any, *families: str) -> None:
+    """A failed item names one of the classes, where it names any of the taxonomy."""
+    named = error_of(failure)
+    right = named is None or any(is_a(named, family) for family in families)
+    expect.that(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
 
 
 def error_of(failure: Any) -> str | None:
     """The class that a failed item names, or None."""
-    from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
-
-    named = str(failure.get("error"))
-    known = TAXONOMY.get(named) or BY_CODE.get(named.upper())
-    return known.name if known else None
-
-
-def is_bad(name: str) -> bool:
-    """Whether a class is the caller's mistake."""
-    from pytest_corpus.spec.errors import is_a
-
-    return is_a(name, "BadRequest")
+    return next(iter(error_names(failure)), None)

@@ -310,6 +310,24 @@ class Idempotency:
             home.shows(reader, left, "what both writes make")
 
     @pytest.mark.requirement("COM-IDEM-1")
+    @pytest.mark.parametrize("name", ["upsert_nodes", "batch", "transaction"])
+    def test_a_key_in_another_namespace_is_another_write(self, graph: Graph, name: str) -> None:
+        """The same write with one key in two namespaces is carried out in each."""
+        graph.require(name)
+        graph.namespaces(aside=True)
+        readers, one = graph.readers(), graph.space()
+        other = one.like(namespace=graph.space().namespace)
+        node, key = one.node("a"), {"idempotency_key": f"key-{graph.canary()}"}
+        for home in (one, other):
+            args: dict[str, Any] = {"nodes": [node]}
+            if name in MANY:
+                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **home.place)]}
+            expect.success(home.call(name, args, key), f"{name} to work")
+        for home in (one, other):
+            for reader in readers:
+                home.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+
+    @pytest.mark.requirement("COM-IDEM-1")
     def test_a_key_with_another_value_is_another_write(self, graph: Graph) -> None:
         """Two writes of one node with one key and different values are both carried out."""
         graph.require("upsert_nodes")

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.graph.edges import unusable
+from pytest_corpus.suites.graph.edges import blamed, unusable
 from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import failures
+from pytest_corpus.suites.graph.space import failures, listed
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.reply import Reply
 
 NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
@@ -23,11 +24,14 @@ BAD_NODES: dict[str, Any] = {
     "id_list": {"id": ["n1"], "labels": [], "properties": {}},
     "id_null": {"id": None, "labels": [], "properties": {}},
     "labels_text": {"id": "n1", "labels": "CorpusNode", "properties": {}},
+    "labels_number": {"id": "n1", "labels": 7, "properties": {}},
     "labels_numbers": {"id": "n1", "labels": [7], "properties": {}},
+    "last_label_number": {"id": "n1", "labels": ["CorpusNode", 7], "properties": {}},
     "labels_object": {"id": "n1", "labels": {"CorpusNode": 1}, "properties": {}},
     "properties_list": {"id": "n1", "labels": [], "properties": [1]},
     "properties_text": {"id": "n1", "labels": [], "properties": "a"},
     "properties_number": {"id": "n1", "labels": [], "properties": 7},
+    "namespace_number": {"id": "n1", "labels": [], "properties": {}, "namespace": 7},
 }
 BAD_EDGES: dict[str, Any] = {
     "no_object": "e1",
@@ -36,10 +40,18 @@ BAD_EDGES: dict[str, Any] = {
     "without_target": {"dst": ...},
     "without_label": {"label": ...},
     "id_number": {"id": 7},
+    "id_null": {"id": None},
     "source_number": {"src": 7},
+    "source_list": {"src": ["n1"]},
+    "source_null": {"src": None},
+    "target_number": {"dst": 7},
+    "target_null": {"dst": None},
     "target_list": {"dst": ["n1"]},
     "label_list": {"label": ["A"]},
     "label_number": {"label": 7},
+    "label_null": {"label": None},
+    "properties_number": {"properties": 7},
+    "namespace_number": {"namespace": 7},
     "properties_list": {"properties": [1]},
     "properties_text": {"properties": "a"},
 }
@@ -217,6 +229,21 @@ class BadItems:
             home.shows(reader, [value for name, value in values.items() if name not in gone], "what does not fit")
 
     @pytest.mark.requirement("GRA-DELETE-6")
+    @pytest.mark.parametrize("way", list(MANY))
+    def test_a_filter_deletes_in_a_batch_too(self, graph: Graph, way: str) -> None:
+        """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
+        graph.require("upsert_nodes", "delete_nodes", way)
+        readers, home = graph.readers(), graph.space()
+        values = home.put(home.node("a", corpus_kind=f"{home.tag}x"), home.node("b", corpus_kind=f"{home.tag}y"))
+        item = graph.item("delete_nodes", filter={"corpus_kind": f"{home.tag}x"}, **home.place)
+        reply = home.call(way, {MANY[way]: [item]})
+        expect.either(reply, "BadRequest", "NotSupported")
+        told = listed(reply.result, "results")
+        failed = reply.is_error or any(each.get("ok") is False or failures(each.get("result")) for each in told)
+        for reader in readers:
+            home.shows(reader, values if failed else values[1:], "what does not fit, or all where the delete failed")
+
+    @pytest.mark.requirement("GRA-DELETE-6")
     def test_a_filter_that_nothing_fits_deletes_nothing(self, graph: Graph) -> None:
         """A filter for a value that no node has, or a property that none has, removes nothing."""
         graph.require("upsert_nodes", "delete_nodes")
@@ -251,6 +278,7 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     index, error = found[0].get("index"), found[0].get("error")
     expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
     expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "failures.0.error")
+    blamed(found[0], "BadRequest")
     return written
 
 

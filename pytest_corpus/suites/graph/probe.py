@@ -13,6 +13,7 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.graph import secretive
+from pytest_corpus.suites.graph.roots import broken, resting
 from pytest_corpus.suites.graph.sights import SEEDS, edges_shown, nodes_shown
 from pytest_corpus.suites.graph.space import READERS, Space, counted, listed, trusted
 from pytest_corpus.suites.graph.tongues import Tongues
@@ -46,6 +47,7 @@ class _Known:
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
+    broken: dict[str, tuple[str, ...]] | None = None
 
 
 class Graph(Subject):
@@ -54,6 +56,7 @@ class Graph(Subject):
     component = "graph"
     principal = "upsert_nodes"
     principal_stream = "stream_query"
+    checked = "GRA-NODE-6"
     content = ("records",)
     core: Mapping[str, str] = {
         **Subject.core,
@@ -378,6 +381,17 @@ class Graph(Subject):
         }
         return wrong.get(name, {})
 
+    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        item = {"op": self._spelling("upsert_nodes"), "args": self._plain_nodes()}
+        found: list[tuple[str, dict[str, Any]]] = [
+            ("upsert_nodes", {"nodes": [{**self._plain_nodes()["nodes"][0], **unknown}]}),
+            ("upsert_edges", {"edges": [{**edge, **unknown} for edge in self.minimal("upsert_edges")["edges"]]}),
+        ]
+        for name, key in MANY.items():
+            found.append((name, {key: [{**item, **unknown}]}))
+            found.append((name, {key: [{**item, "args": {**self._plain_nodes(), **unknown}}]}))
+        return found
+
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             ("bulk_vertices", {"limit": number}, {}),
@@ -437,6 +451,14 @@ class Graph(Subject):
 
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
+
+    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
+        if cause := super().root_cause(requirement, violation):
+            return cause
+        if self._known.broken is None:
+            self._known.broken = {}
+            self._known.broken = dict(broken(self))
+        return resting(self._known.broken, requirement)
 
     # -- leaving no trace ------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ def good(graph: Graph) -> Requests:
             ("bulk_vertices", {"limit": 5, "filter": wanted}),
             ("delete_nodes", {"filter": wanted}),
             ("traversal", {**graph.minimal("traversal"), "node_filters": wanted}),
+            ("traversal", {**graph.minimal("traversal"), "relationship_filters": wanted}),
         ]
     return [(name, args, {}, {"content": secret}) for name, args in requests]
 

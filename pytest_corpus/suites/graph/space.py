@@ -91,6 +91,7 @@ class Space:
         self._write("upsert_edges", "edges", edges)
 
     def _write(self, name: str, kind: str, items: tuple[Mapping[str, Any], ...]) -> None:
+        self.graph.require(name)
         most = self.graph.at_once
         for start in range(0, len(items), most):
             result = expect.success(self.call(name, {kind: list(items[start : start + most])}), f"{name} to work")
@@ -98,6 +99,7 @@ class Space:
 
     def remove(self, kind: str, *names: str) -> None:
         """Delete nodes or edges."""
+        self.graph.require(f"delete_{kind}")
         for name in names:
             expect.success(self.call(f"delete_{kind}", {"ids": [self.id(name)]}), f"delete_{kind} to work")
 

@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.graph.edges import blamed
 from pytest_corpus.suites.graph.paging import Paging
 from pytest_corpus.suites.graph.probe import Graph, graph
 from pytest_corpus.suites.graph.space import Space, counted, failures, listed
@@ -178,6 +179,7 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
     expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "none", "results.index")
     expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "results.error")
+    blamed(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
         expect.that(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
 
@@ -264,7 +266,9 @@ def test_what_is_no_operation_is_refused(graph: Graph, kind: str) -> None:
     expect.either(reply, "BadRequest", "NotSupported")
     if not reply.is_error:
         failed = [item for item in results(reply.result) if item.get("ok") is False]
-        expect.that(failed or listed(reply.result, "failures"), "a failed operation", "none", "result.results")
+        found = failed or listed(reply.result, "failures")
+        expect.that(found, "a failed operation", "none", "result.results")
+        blamed(found[0], "BadRequest", "NotSupported")
 
 
 @pytest.mark.requirement("GRA-BATCH-10")

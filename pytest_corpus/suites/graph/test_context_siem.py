@@ -56,11 +56,21 @@ def test_the_id_of_a_node_is_no_label(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-OBS-2")
 def test_a_namespace_is_no_label(graph: Graph) -> None:
-    """A namespace that was asked for stands in no observation."""
+    """A namespace that was asked for stands in no observation of a write, a read or a delete."""
     graph.namespaces()
     home = graph.space()
-    reply = home.call("upsert_nodes", {"nodes": [home.node("a")]})
-    unlabelled(reply, str(home.namespace), "a namespace")
+    replies: list[Reply | StreamReply] = [home.call("upsert_nodes", {"nodes": [home.node("a")]})]
+    if graph.offers("bulk_vertices"):
+        replies.append(home.call("bulk_vertices", {"limit": 5}))
+    if graph.offers("traversal"):
+        replies.append(home.call("traversal", {"start_nodes": [home.id("a")]}))
+    if graph.offers("query"):
+        replies.append(home.call("query", graph.question("group", group=home.group)))
+    if graph.offers("stream_query"):
+        replies.append(home.stream(graph.question("group", group=home.group)))
+    replies.append(home.call("delete_nodes", {"ids": [home.id("a")]}))
+    for reply in replies:
+        unlabelled(reply, str(home.namespace), "a namespace")
 
 
 def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:

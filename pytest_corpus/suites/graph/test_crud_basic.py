@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.items import BadItems
 from pytest_corpus.suites.graph.machine import Model
 from pytest_corpus.suites.graph.probe import Graph, graph
 from pytest_corpus.suites.graph.space import READERS, Space, counted, failures
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.outcomes import NotApplicable
 
 SCALARS = {
@@ -194,6 +195,47 @@ def test_a_nested_property_is_read_back_or_refused(graph: Graph, kind: str) -> N
         expect.that(same(found, NESTED[kind]), "what was written, or a refusal", "another value", "properties")
 
 
+@pytest.mark.requirement("GRA-NODE-3")
+@pytest.mark.parametrize("kind", ["long", "case"])
+def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
+    """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
+    graph.require("upsert_nodes")
+    readers, home = graph.readers(), graph.space()
+    names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
+    values = []
+    for name in names:
+        node = home.node(name)
+        reply = home.call("upsert_nodes", {"nodes": [node]})
+        expect.either(reply, "BadRequest")
+        if not reply.is_error and not failures(reply.result):
+            values.append(str(node["properties"]["corpus_value"]))
+    for reader in readers:
+        home.shows(reader, values, "every node that was accepted")
+
+
+@pytest.mark.requirement("GRA-NODE-10")
+def test_a_property_of_null_is_nothing_or_refused(graph: Graph) -> None:
+    """Null comes back as null or not at all, and never as something else."""
+    graph.require("upsert_nodes")
+    found = kept(graph, None)
+    expect.that(found is None or found is Ellipsis, "null, nothing, or a refusal", "another value", "properties")
+
+
+@pytest.mark.requirement("GRA-NODE-11")
+def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
+    """A request that writes a node twice leaves what it says last."""
+    graph.require("upsert_nodes")
+    if graph.at_once < 2:
+        raise NotApplicable("one item goes into one request")
+    readers, home = graph.readers(), graph.space()
+    nodes = [home.node("a"), home.node("a")]
+    reply = home.call("upsert_nodes", {"nodes": nodes})
+    expect.either(reply, "BadRequest")
+    if not reply.is_error and not failures(reply.result):
+        for reader in readers:
+            home.shows(reader, [str(nodes[1]["properties"]["corpus_value"])], "the last one of an id")
+
+
 @pytest.mark.core
 @pytest.mark.requirement("GRA-DELETE-1")
 @pytest.mark.parametrize("where", WHERE)
@@ -236,6 +278,33 @@ def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
     home.remove("nodes", "x")
     for reader in readers:
         home.shows(reader, values[1:], "all but the deleted node")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+@pytest.mark.parametrize("then", ["delete", "delete_again", "upsert", "update", *MANY])
+def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
+    """Another write, of any kind, does not bring it back."""
+    graph.require("upsert_nodes", "delete_nodes")
+    if then in MANY:
+        graph.require(then)
+    readers, home = graph.readers(), graph.space()
+    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+    home.remove("nodes", "a")
+    if then.startswith("delete"):
+        name = "b" if then == "delete" else "a"
+        home.remove("nodes", name)
+        values.pop("b" if then == "delete" else "", None)
+    elif then in MANY:
+        node = home.node("d")
+        values["d"] = str(node["properties"]["corpus_value"])
+        item = graph.item("upsert_nodes", nodes=[node], **home.place)
+        expect.success(home.call(then, {MANY[then]: [item]}), f"{then} to work")
+    else:
+        name = "d" if then == "upsert" else "b"
+        [values[name]] = home.put(home.node(name))
+    del values["a"]
+    for reader in readers:
+        home.shows(reader, values.values(), "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")

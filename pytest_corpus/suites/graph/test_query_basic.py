@@ -11,6 +11,7 @@ from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.graph.probe import Graph, graph
 from pytest_corpus.suites.graph.space import records
+from pytest_corpus.suites.graph.traces import MANY
 from pytest_corpus.suites.graph.traversal import Traversal
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 
@@ -86,6 +87,24 @@ def test_a_query_finds_what_was_written(graph: Graph, purpose: str) -> None:
 def test_a_query_finds_what_is_there_now(graph: Graph) -> None:
     """The same query before and after a write, an update and a delete finds each time what is there."""
     changes(graph, "query")
+
+
+@pytest.mark.requirement("GRA-QUERY-2")
+@pytest.mark.parametrize("way", list(MANY))
+def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
+    """The same query before and after a batch, or a transaction, finds each time what is there."""
+    graph.require("upsert_nodes", "query", way)
+    graph.reader("query")
+    home = graph.space(own=False)
+    first = home.put(home.node("a"))
+    home.shows("query", first, "the first node")
+    node = home.node("b")
+    write = graph.item("upsert_nodes", nodes=[node], **home.place)
+    expect.success(home.call(way, {MANY[way]: [write]}), f"{way} to work")
+    home.shows("query", [*first, str(node["properties"]["corpus_value"])], "both nodes")
+    delete = graph.item("delete_nodes", ids=[node["id"]], **home.place)
+    expect.success(home.call(way, {MANY[way]: [delete]}), f"{way} to work")
+    home.shows("query", first, "the node that is left")
 
 
 @pytest.mark.core

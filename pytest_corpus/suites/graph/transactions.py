@@ -105,6 +105,23 @@ class Transactions:
             home.leads(guide, "a", {"b": values["b"]}, "the edges as they were")
 
     @pytest.mark.requirement("GRA-TXN-2")
+    @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
+    def test_a_transaction_that_the_provider_fails_leaves_no_trace(self, graph: Graph, kind: str) -> None:
+        """Where the provider fails and the transaction with it, nothing of it is there."""
+        transacting(graph)
+        if "provider" not in graph.client.hooks:
+            raise NotApplicable("without the provider nothing fails")
+        graph.provider_op("transaction")
+        fresh = graph.fresh()
+        home = fresh.space(own=False)
+        plan = fresh.plan(kind, "transaction")
+        reply = send(home, put(home, home.node("a")))
+        fresh.fired(plan)
+        if not committed(reply):
+            for reader in fresh.readers():
+                home.shows(reader, (), "nothing of a transaction that failed")
+
+    @pytest.mark.requirement("GRA-TXN-2")
     def test_a_transaction_works_after_a_failed_one(self, graph: Graph) -> None:
         """After a failed transaction the same nodes can be written, in one that is committed."""
         readers, home = transacting(graph), graph.space()

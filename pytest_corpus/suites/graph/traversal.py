@@ -151,6 +151,26 @@ class Traversal:
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
         expect.that(found == wanted, f"{len(wanted)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
 
+    @pytest.mark.requirement("GRA-TRAV-6")
+    @pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
+    def test_a_traversal_heeds_filters_at_every_step(self, graph: Graph, what: str) -> None:
+        """At the second step, too, only what has the property of the filter is followed."""
+        graph.require("traversal", "upsert_edges")
+        if 2 not in depths(graph):
+            raise NotApplicable("capabilities state a smaller depth")
+        home = graph.space()
+        kinds = {"hub": 1, "a": 1, "b": 2, "c": 1}
+        home.put(*(home.node(name, corpus_kind=kind) for name, kind in kinds.items()))
+        pairs = (("hub", "a"), ("a", "b"), ("a", "c"))
+        home.link(*(home.edge(one, other, corpus_kind=kinds[other]) for one, other in pairs))
+        starts = [home.id("hub")]
+        args = {"start_nodes": starts, "max_depth": 2, "direction": "OUTGOING", what: {"corpus_kind": 1}}
+        reply = home.call("traversal", args)
+        expect.either(reply, "BadRequest", "NotSupported")
+        if not reply.is_error:
+            found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
+            expect.that(found == [home.id("a"), home.id("c")], "2 nodes that fit", f"{len(found)}, or others", "nodes")
+
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TRAV-7")
     @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
@@ -211,6 +231,19 @@ class Traversal:
         if not reply.is_error:
             for key in ("nodes", "relationships"):
                 expect.that(not listed(reply.result, key), "nothing", "something", f"result.{key}")
+
+    @pytest.mark.requirement("GRA-TRAV-11")
+    @pytest.mark.parametrize("place", [0, 1], ids=["first", "last"])
+    def test_an_unknown_start_node_among_known_ones_does_no_harm(self, graph: Graph, place: int) -> None:
+        """Beside a start node that exists, one that does not is refused for good or adds nothing."""
+        home = chain(graph)
+        starts = [home.id("n0")]
+        starts.insert(place, home.id("none"))
+        reply = home.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
+        expect.either(reply, "BadRequest")
+        if not reply.is_error:
+            found = {str(node.get("id")) for node in listed(reply.result, "nodes")}
+            expect.that(found <= {home.id("n0"), home.id("n1")}, "nothing of the unknown one", "more", "result.nodes")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TRAV-12")

@@ -62,6 +62,10 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
         if not llm.takes("system_message"):
             raise NotApplicable("system_message is not offered")
         return [{"system_message": text}]
+    if where == "max_tokens":
+        if not llm.takes("max_tokens"):
+            raise NotApplicable("max_tokens is not offered")
+        return [{"messages": [user(text)], "max_tokens": llm.allowed(1)}]
     if where == "first_message":
         return [{"messages": [user(text), user("hi")]}]
     if where == "other_models":

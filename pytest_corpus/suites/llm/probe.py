@@ -87,6 +87,7 @@ class LLM(Counting):
     component = "llm"
     principal = "complete"
     principal_stream = "stream"
+    checked = "LLM-MSG-4"
     content = ("text", "tool_calls")
     core: Mapping[str, str] = {**Subject.core, "complete": "LLM-COMPLETE-1"}
     payloads: Mapping[str, str] = {

@@ -162,7 +162,7 @@ def test_an_unknown_model_is_refused(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
-@pytest.mark.parametrize("where", ["message", "first_message", "system_message", "other_models"])
+@pytest.mark.parametrize("where", ["message", "first_message", "system_message", "max_tokens", "other_models"])
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
@@ -181,10 +181,11 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-CONTEXT-3")
-def test_a_prompt_beyond_the_window_is_explained(llm: LLM) -> None:
-    """It is a PromptTooLong that gives the limit and the length."""
+@pytest.mark.parametrize("where", ["message", "max_tokens"])
+def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
+    """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
     llm.require("complete")
-    reply = llm.complete(messages=[user(llm.too_long())])
+    reply = llm.complete(**beyond(llm, where)[0])
     expect.readable(reply)
     if not reply.is_a("BadRequest"):
         raise Blocked("LLM-CONTEXT-1", "a prompt beyond the window is not a bad request")

@@ -216,6 +216,20 @@ def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
         expect.that(is_object_text(text), "the text of a JSON object", "something else", "arguments")
 
 
+@pytest.mark.requirement("LLM-TOOLS-10")
+@pytest.mark.parametrize("chosen", [0, 1], ids=["first", "last"])
+def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
+    """Of two tools the one that `tool_choice` names is called."""
+    names = [WEATHER["function"]["name"], "get_time"]
+    tools = [WEATHER, {**WEATHER, "function": {**WEATHER["function"], "name": names[1]}}]
+    choice = {"type": "function", "function": {"name": names[chosen]}}
+    calls = called(llm, tools=tools, tool_choice=choice)
+    if not calls:
+        raise Blocked("LLM-TOOLS-1", "no tool was called")
+    found = [call["function"].get("name") for call in calls if isinstance(call.get("function"), Mapping)]
+    expect.that(set(found) == {names[chosen]}, "the tool that was named", "another", "result.tool_calls")
+
+
 @pytest.mark.requirement("LLM-TOOLS-3")
 @pytest.mark.parametrize(
     "tools",

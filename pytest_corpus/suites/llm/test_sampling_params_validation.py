@@ -8,6 +8,7 @@ import pytest
 
 from pytest_corpus.suites import expect, generate
 from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.llm.completions import MOST_MODELS
 from pytest_corpus.suites.llm.probe import LLM, RANGES, llm
 from pytest_corpus.suites.outcomes import NotApplicable
 
@@ -35,6 +36,17 @@ def test_a_value_beyond_its_range_is_refused(llm: LLM, name: str, value: float) 
     """Each parameter just beyond either end, and far beyond, is BAD_REQUEST."""
     llm.require("complete")
     llm.refuses("complete", **{name: value})
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.requirement(NUMBERS[name]), id=name) for name in RANGES]
+)
+def test_a_value_beyond_its_range_is_refused_for_every_model(llm: LLM, name: str) -> None:
+    """Whichever listed model is asked for, a value far beyond either end is BAD_REQUEST."""
+    llm.require("complete")
+    for model in llm.models()[:MOST_MODELS]:
+        for value in (BEYOND[name][1], BEYOND[name][-1]):
+            llm.refuses("complete", model=model, **{name: value})
 
 
 @pytest.mark.parametrize(

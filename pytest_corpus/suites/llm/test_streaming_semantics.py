@@ -9,7 +9,7 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.llm.completions import accepted, completing, overran, within
+from pytest_corpus.suites.llm.completions import accepted, beyond, completing, overran, within
 from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, llm, user
 from pytest_corpus.suites.outcomes import Blocked
 from pytest_corpus.suites.parameters import rules
@@ -117,15 +117,16 @@ def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")
-def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM) -> None:
+@pytest.mark.parametrize("where", ["message", "max_tokens"])
+def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length is the caller's mistake."""
     llm.require("stream")
-    text = llm.too_long()
-    unary = llm.complete(messages=[user(text)])
+    request = beyond(llm, where)[0]
+    unary = llm.complete(**request)
     expect.readable(unary)
     if not unary.is_a("BadRequest"):
         raise Blocked("LLM-CONTEXT-1", "complete does not refuse a prompt beyond the window")
-    stream = llm.streamed(messages=[user(text)])
+    stream = llm.streamed(**request)
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
     overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
     expect.refusal(stream, "BadRequest")

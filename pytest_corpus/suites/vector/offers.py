@@ -21,6 +21,7 @@ class VectorOffers(Subject):
 
     component = "vector"
     principal = "query"
+    checked = "VEC-QUERY-11"
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

@@ -47,8 +47,8 @@ class Vector(VectorRequests):
         self._stored: dict[str | None, dict[str, None]] = {}
         self.broken: dict[str, tuple[str, ...]] | None = None
 
-    def root_cause(self, requirement: str) -> Blocked | None:
-        return root_cause(self, requirement)
+    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
+        return super().root_cause(requirement, violation) or root_cause(self, requirement)
 
     # -- places ----------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -99,6 +100,13 @@ class VectorRequests(VectorOffers):
             "delete_namespace": {"namespace": 7},
         }
         return wrong.get(name, {})
+
+    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        home, scratch = self.at(self.home), self.at(self.scratch)
+        return [
+            ("upsert", {"vectors": [{**self.item(), **unknown}], **scratch}),
+            ("batch_query", {"queries": [{**self.minimal("query"), **unknown}], **home}),
+        ]
 
     def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         query = self.minimal("query")

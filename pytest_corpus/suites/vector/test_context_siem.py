@@ -66,6 +66,22 @@ def test_an_unknown_namespace_is_no_label(vector: Vector) -> None:
     unlabelled(vector.call("query", {**vector.looking(), "namespace": name}), name)
 
 
+@pytest.mark.requirement("VEC-CAP-6")
+def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
+    """Neither a query, a write nor the making of a namespace is labelled with its name."""
+    vector.require("query", "upsert", "delete")
+    vector.need_namespaces()
+    item, name = vector.item(), vector.canary(20)
+    unlabelled(vector.call("create_namespace", vector.named(name)), name)
+    place = Place(vector, name, vector.dimensions, vector.metric, {})
+    replies = [place.upsert(item), place.ask(), place.delete(ids=[item["id"]])]
+    if vector.offers("batch_query"):
+        args = {"queries": [place.args(vector=item["vector"], top_k=1)], **place.args()}
+        replies.append(vector.call("batch_query", args))
+    for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
+        unlabelled(reply, name)
+
+
 def unlabelled(reply: Reply, secret: str) -> None:
     """Nothing that was reported holds a name."""
     reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)

@@ -72,6 +72,26 @@ def test_a_deleted_vector_is_not_found_by_a_query_asked_before(vector: Vector) -
 
 
 @pytest.mark.requirement("VEC-DELETE-2")
+@pytest.mark.parametrize("then", ["delete", "delete_again", "delete_by_filter", "upsert", "update"])
+def test_a_deleted_vector_stays_deleted(vector: Vector, then: str) -> None:
+    """Another write, of any kind, does not bring it back."""
+    if then == "delete_by_filter" and not vector.filters:
+        raise NotApplicable("filters are not offered")
+    place, items = filled(vector)
+    gone, other = items[0], items[1]
+    place.remove(gone["id"])
+    changes = {
+        "delete": lambda: place.delete(ids=[other["id"]]),
+        "delete_again": lambda: place.delete(ids=[gone["id"]]),
+        "delete_by_filter": lambda: place.delete(filter={"part": 1}),
+        "upsert": lambda: place.upsert(vector.item(80, {"kind": "c", "part": 9})),
+        "update": lambda: place.upsert({**other, "metadata": {"kind": "c", "part": 9}}),
+    }
+    changes[then]()
+    expect.that(gone["id"] not in place.contents(), "the deleted vector gone", "it is there again")
+
+
+@pytest.mark.requirement("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found_by_a_filter_or_in_a_batch(vector: Vector) -> None:
     """No way of reading finds it."""
     place, items = filled(vector)

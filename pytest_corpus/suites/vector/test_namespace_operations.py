@@ -124,6 +124,20 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     exactly(again, fresh)
 
 
+@pytest.mark.requirement("VEC-NS-4")
+def test_a_query_asked_before_finds_what_the_new_namespace_holds(vector: Vector) -> None:
+    """In a namespace that was deleted, made again and filled as before, the same query finds the new vector."""
+    vector.need_namespaces()
+    vector.require("delete_namespace")
+    old, new = vector.item(20), vector.item(20)
+    place = vector.place(old)
+    expect.that(old["id"] in place.ids(old["vector"], 3), "the vector before", "none")
+    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
+    found = vector.place(new, name=place.name).ids(old["vector"], 3)
+    expect.that(old["id"] not in found, "nothing of the deleted namespace", "its vector", "result.matches")
+    expect.that(new["id"] in found, "the vector of the new namespace", "none", "result.matches")
+
+
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-5")
 @pytest.mark.parametrize("tail", ["", "-1", "x"], ids=["other_name", "same_beginning", "one_letter_more"])

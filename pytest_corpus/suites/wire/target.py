@@ -81,7 +81,7 @@ class ClientTarget:
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)
 
-    def root_cause(self, _requirement: str) -> Blocked | None:
+    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:  # noqa: ARG002
         """Stages block those behind them at once."""
         return None
 
