@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.verdict import ComponentVerdict, Status, Verdict
+from pytest_corpus.spec.requirements.wire import WIRE
 
 
 def summary(ledger: Ledger, verdict: Verdict) -> list[str]:
     """Each component's numbers, findings and what would make more assessable; the verdict last."""
-    lines = [f"adapter {ledger.adapter}"]
+    lines = [f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"]
     for part in verdict.components:
         lines += _component(part)
     lines += [f"  not complete: {gap}" for gap in verdict.gaps]

@@ -27,7 +27,7 @@ STATUS_WORDS = {
 STATUS_SIGNS = {"satisfied": "✓", "violated": "✗", "deviated": "≈", "not_assessed": "?", "not_applicable": "-"}
 """A sign beside the word, for colour alone tells nothing to some readers and to no printer."""
 
-TITLES = {"llm": "LLM", "vector": "Vector", "embedding": "Embedding", "graph": "Graph", "wire": "Request builders"}
+TITLES = {"llm": "LLM", "vector": "Vector", "embedding": "Embedding", "graph": "Graph", "wire": "Wire"}
 """The components as the template of BEHAVIORAL_CONFORMANCE 12 writes them, and what a client library is tested in."""
 
 

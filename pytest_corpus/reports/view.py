@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import TITLES, VERDICT_WORDS, count, printable
 from pytest_corpus.reports.verdict import counted
+from pytest_corpus.spec.requirements.wire import WIRE
 
 Document = Mapping[str, Any]
 Tone = Literal["good", "caution", "bad", "none"]
@@ -103,7 +104,8 @@ def rerun(document: Document, requirement: str) -> str:
     """The command that runs one requirement again."""
     name = printable(str(document["adapter"]["name"]))
     plain = all(char.isalnum() or char in "_.:=/-" for char in name) and ":" in name
-    return f"pytest --corpus-adapter={name if plain else '...'} --corpus-requirement={requirement}"
+    option = "--corpus-client" if WIRE[0] in document["components"] else "--corpus-adapter"
+    return f"pytest {option}={name if plain else '...'} --corpus-requirement={requirement}"
 
 
 def notices(document: Document) -> list[str]:

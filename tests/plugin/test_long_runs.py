@@ -1,0 +1,32 @@
+"""What a long run says of itself while it goes on."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, said
+
+from pytest_corpus.integration import progress
+
+
+@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one_process", "two_workers"])
+def test_a_long_run_says_how_far_it_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch, spread: tuple[str, ...]
+) -> None:
+    """After each stretch of time a line of its own says how many tests ran, of how many, and what is left."""
+    monkeypatch.setattr(progress, "EVERY_S", 0.0)
+    result = project.run(REFERENCE, "--corpus-requirement=LLM-TOKENS-1", *spread, plugins=("xdist",) if spread else ())
+    lines = [line for line in result.outlines if line.startswith("corpus: ") and " tests in " in line]
+    assert lines, said(result)
+    assert lines[-1].endswith("about 0 s left")
+    done, _, total = lines[-1].removeprefix("corpus: ").split()[:3]
+    assert done == total == str(result.parseoutcomes()["passed"])
+
+
+def test_a_short_run_says_nothing(project: Project) -> None:
+    """A run of seconds has no such line."""
+    assert " tests in " not in said(project.run(REFERENCE, "--corpus-requirement=LLM-TOKENS-1"))
+
+
+def test_the_pace_so_far_tells_the_rest() -> None:
+    """What is left is reckoned at the same pace."""
+    assert progress.line(100, 400, 50.0) == "corpus: 100 of 400 tests in 50 s, about 150 s left"
