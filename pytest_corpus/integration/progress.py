@@ -64,7 +64,10 @@ class Progress:
         session = config.pluginmanager.get_plugin("session")
         total = getattr(session, "testscollected", 0)
         if terminal is not None and total >= self.done:
-            terminal.ensure_newline()
+            if config.getoption("dist", "no") == "no":
+                terminal.ensure_newline()
+            else:  # where pytest keeps no file whose line is open
+                terminal.write("\n")
             terminal.write_line(line(self.done, total, now - self.started))
 
 
