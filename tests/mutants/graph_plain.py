@@ -154,8 +154,8 @@ class FailedOperationsAreUnavailable(ReferenceGraph):
 class DeletedNodesComeBack(ReferenceGraph):
     """It brings back the node that was deleted last with the next delete."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.last: dict[str, Node] = {}
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:

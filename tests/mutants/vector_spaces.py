@@ -553,3 +553,17 @@ class VersionsBeginAnew(ReferenceVector):
 
     def touch(self, space: Space) -> None:
         space.version += 1
+
+
+@catches("VEC-DIM-9")
+class DimensionsOutliveTheNamespace(ReferenceVector):
+    """It remembers the dimensions that a namespace of the name had first."""
+
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
+        self.first: dict[tuple[str | None, str], int | None] = {}
+
+    def create(self, call: Call, name: str, wanted: Space) -> None:
+        super().create(call, name, wanted)
+        space = self.space(call, name)
+        space.dimensions = self.first.setdefault((self.owner(call), name), space.dimensions)

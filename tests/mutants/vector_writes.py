@@ -128,8 +128,8 @@ class UpdateKeepsTheMetadata(ReferenceVector):
 class FilterSeesTheFirstMetadata(ReferenceVector):
     """It indexes metadata for filters when an id is new, and not again."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.indexed: dict[tuple[int, str], Mapping[str, Any]] = {}
 
     def store(self, space: Space, item: Item) -> None:
@@ -565,8 +565,8 @@ class DeniedBatchIsCut(BatchesDenied):
 class DeletedVectorsComeBack(ReferenceVector):
     """It brings back the vector that was deleted last with the next delete."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.last: dict[str, dict[str, Item]] = {}
 
     def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Condition]) -> int:

@@ -51,6 +51,12 @@ STORED = (
 )
 """The requirements whose tests write nodes and look at them."""
 
+CARRIED = (
+    *("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-QUERY-2", "GRA-MODEL-1"),
+    *_ids("GRA-DELETE", 1, 6),
+)
+"""The requirements whose tests write through batches and transactions too."""
+
 RESTING: Mapping[str, tuple[str, ...]] = {
     "GRA-NODE-1": STORED,
     "GRA-NODE-3": STORED,
@@ -70,13 +76,14 @@ RESTING: Mapping[str, tuple[str, ...]] = {
         *("COM-TENANT-1", "GRA-NS-1", "GRA-DELETE-4", "GRA-EDGE-1", "GRA-EDGE-2", "GRA-EDGE-3"),
         *_ids("GRA-TRAV", 1, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14),
     ),
+    "GRA-TRAV-3": _ids("GRA-TRAV", 4, 5, 6, 7, 14),
     "GRA-NS-1": (*_ids("GRA-NS", 2, 3, 4), "GRA-QUERY-12", "GRA-BULK-3", "GRA-BULK-5", "GRA-CACHE-1"),
     "GRA-NS-4": ("COM-TENANT-1", "GRA-BULK-3", "GRA-MODEL-1", "GRA-QUERY-5", "GRA-STREAM-7"),
     "GRA-BATCH-1": (
-        *("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-MODEL-1"),
+        *CARRIED,
         *_ids("GRA-BATCH", 3, 5, 7, 11),
     ),
-    "GRA-TXN-1": ("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-TXN-2", "GRA-MODEL-1"),
+    "GRA-TXN-1": (*CARRIED, "GRA-TXN-2"),
 }
 """For each of these sentences the requirements whose tests rest on it."""
 
@@ -155,6 +162,8 @@ def _edges(graph: Graph) -> Iterator[str]:
         if _astray(home, guides, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
             yield "GRA-EDGE-9"
             return
+        if graph.offers("traversal") and _holds(lambda: "c" in home.reached("a")):
+            yield "GRA-TRAV-3"
     graph.require("delete_edges")
     home, values = _three(graph)
     home.link(home.edge("a", "b", "e"))

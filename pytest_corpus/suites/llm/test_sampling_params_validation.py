@@ -14,10 +14,10 @@ from pytest_corpus.suites.outcomes import NotApplicable
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {
-    "temperature": (-0.01, -1, 2.01, 100),
-    "top_p": (0, -0.5, 1.01, 2),
-    "frequency_penalty": (-2.01, 2.01, -50),
-    "presence_penalty": (-2.01, 2.01, 50),
+    "temperature": (-0.01, -1, 2.01, 3, 10, 100),
+    "top_p": (0, -0.5, 1.01, 2, 50),
+    "frequency_penalty": (-2.01, 2.01, 3, -10, -50),
+    "presence_penalty": (-2.01, 2.01, -3, 10, 50),
 }
 NO_COUNTS = (-1, -100, 0.5, 1.5)
 """Numbers that are no `max_tokens`."""

@@ -180,6 +180,22 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
         expect.refusal(place.ask(other["vector"], 1), "BadRequest")
 
 
+@pytest.mark.requirement("VEC-DIM-9")
+def test_a_namespace_that_is_made_again_has_its_new_dimensions(vector: Vector) -> None:
+    """A name that is used again, with other dimensions, takes vectors of those."""
+    vector.need_namespaces()
+    vector.require("delete_namespace")
+    if vector.fixed or vector.dimensions < 2:
+        raise NotApplicable("all namespaces have the same dimensions")
+    place = vector.place(vector.item(40))
+    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
+    size = vector.dimensions - 1
+    again = vector.place(name=place.name, dimensions=size)
+    item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, size)}
+    result = expect.success(again.upsert(item), "an upsert of the new dimensions")
+    expect.that(not failures_of(result), "an upsert of the new dimensions", "a failed item", "result.failures")
+
+
 @pytest.mark.requirement("VEC-DIM-10")
 @pytest.mark.parametrize("door", ["query", "batch_query", "upsert"])
 def test_a_vector_without_components_is_refused(vector: Vector, door: str) -> None:
