@@ -55,6 +55,10 @@ def _installed() -> list[str]:
     return [] if found else ["-p", "pytest_corpus.plugin"]
 
 
+PLUGIN = _installed()
+"""What makes pytest find the plugin."""
+
+
 class Project:
     """A user's folder in which pytest is run."""
 
@@ -74,7 +78,7 @@ class Project:
         """
         off = [part for name in OTHERS if name not in with_plugins for part in ("-p", f"no:{name}")]
         unasked = "--collect-only" in given and not any(part.startswith("--corpus-components") for part in given)
-        return [*_installed(), *off, *given, *(["--corpus-components=llm"] if unasked else [])]
+        return [*PLUGIN, *off, *given, *(["--corpus-components=llm"] if unasked else [])]
 
     def run(self, *given: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
         """Run pytest in this process."""

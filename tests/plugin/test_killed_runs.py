@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from inner_runs import Project
+from inner_runs import PLUGIN, Project
 
 REFERENCE = "--corpus-adapter=pytest_corpus.reference:llm"
 LONGEST_S = 5.0
@@ -42,24 +43,39 @@ def start(project: Project, *given: str, plugins: tuple[str, ...] = ()) -> subpr
     )
 
 
-def assert_honest(path: Path, *, ended_well: bool) -> None:
-    """A report is whole where there is one, and complete only if the run came to its end."""
+def executed(report: dict[str, Any]) -> set[str]:
+    """The tests that a report tells of."""
+    return {test["test"] for entry in report["requirements"] for test in entry["tests"]}
+
+
+@pytest.fixture(scope="module")
+def every_test(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The tests of a run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    command = [sys.executable, "-m", "pytest", *PLUGIN, REFERENCE, "--corpus-report=r.json", "-q", "-p", "no:randomly"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return executed(json.loads((folder / "r.json").read_text("utf-8")))
+
+
+def assert_honest(path: Path, every_test: set[str]) -> None:
+    """A report is whole where there is one, and complete only if every test ran before the end."""
     if path.exists():
         report = json.loads(path.read_text("utf-8"))
         assert report["complete"] is (report["verdict"] != "partial")
-        assert ended_well or not report["complete"]
+        assert not report["complete"] or executed(report) == every_test
     path.unlink(missing_ok=True)
     assert not list(path.parent.glob(f".{path.name}.*"))
 
 
 @pytest.mark.parametrize("number", range(12))
-def test_a_killed_run(project: Project, number: int) -> None:
+def test_a_killed_run(project: Project, every_test: set[str], number: int) -> None:
     """A run that is interrupted or killed at a random moment leaves no report, or one that says it is partial."""
     moment = random.Random(number).uniform(0.2, LONGEST_S)
     process = start(project, REFERENCE, "--corpus-report=r.json", "-q")
     time.sleep(moment)
     process.send_signal([signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3])
-    assert_honest(project.path / "r.json", ended_well=process.wait(60) == 0)
+    process.wait(60)
+    assert_honest(project.path / "r.json", every_test)
 
 
 def children(parent: int) -> list[int]:
@@ -70,7 +86,7 @@ def children(parent: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds worker processes by /proc")
 @pytest.mark.parametrize("number", range(8))
-def test_a_killed_worker(project: Project, number: int) -> None:
+def test_a_killed_worker(project: Project, every_test: set[str], number: int) -> None:
     """A worker that is killed at a random moment leaves a run without a verdict."""
     moment = random.Random(number).uniform(0.2, LONGEST_S)
     process = start(project, REFERENCE, "--corpus-report=r.json", "-q", "-n", "2", plugins=("xdist",))
@@ -78,7 +94,8 @@ def test_a_killed_worker(project: Project, number: int) -> None:
     workers = children(process.pid)
     if workers:
         subprocess.run(["kill", "-KILL", str(workers[0])], check=False)
-    assert_honest(project.path / "r.json", ended_well=process.wait(100) == 0)
+    process.wait(100)
+    assert_honest(project.path / "r.json", every_test)
 
 
 def test_an_interrupted_run_tidies_up(project: Project) -> None:

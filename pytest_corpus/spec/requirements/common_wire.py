@@ -255,8 +255,8 @@ _NUMBERS = (
     ),
     Requirement(
         "COM-NUM-4",
-        "MUST",
-        "An absurdly large integer is refused with BAD_REQUEST or taken for what it is, and breaks nothing.",
+        "SHOULD",
+        "An integer that not even a float can hold is refused with BAD_REQUEST or taken for what it is.",
         ("SPECIFICATION 4.1", "R8"),
         hint="dividing a Python integer beyond the floats raises OverflowError: check the range first",
     ),
