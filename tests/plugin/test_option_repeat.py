@@ -19,12 +19,20 @@ class Flaky(Wrapped):
         return answer
 """
 
-PLAIN = """
-from pytest_corpus.reference import llm
+UNCLEAR = """
+class Unclear:
+    def build_health_request(self):
+        return {"op": "llm.health", "ctx": {}, "args": {}}
 
-def plain():
-    return llm()
+    def build_complete_request(self):
+        return {"op": "llm.complete", "ctx": {}, "args": {"messages": [{"role": "user", "content": "hi"}]}}
+
+    def build_embed_request(self):
+        return {"op": "embedding.embed", "ctx": {}, "args": {"text": "hi", "model": "m"}}
 """
+"""A client library of which it cannot be told whose health it asks for."""
+
+CLIENT = "--corpus-client=pytest_corpus.reference:client"
 
 
 @pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one_process", "two_workers"])
@@ -52,8 +60,8 @@ def test_each_test_runs_so_often(project: Project) -> None:
 
 
 def test_a_repeated_run_is_complete(project: Project) -> None:
-    """The whole suite twice is a complete run with a verdict."""
-    result = project.run(REFERENCE, "--corpus-repeat=2", "--corpus-report=r.json", "-q")
+    """A whole suite twice is a complete run with a verdict."""
+    result = project.run(CLIENT, "--corpus-repeat=2", "--corpus-report=r.json", "-q")
     assert result.ret == 0, said(result)
     report = project.report()
     assert (report["verdict"], report["complete"]) == ("conformant", True)
@@ -68,19 +76,20 @@ def test_a_wrong_count(project: Project, count: str) -> None:
 
 
 def test_strict_fails_what_was_not_assessed(project: Project) -> None:
-    """An adapter without hooks is incomplete: exit code 0, and 1 with --corpus-strict or its ini twin."""
-    project.adapter(PLAIN)
-    loose = project.run("--corpus-adapter=mine:plain", "-q", "--corpus-report=r.json")
+    """What could not all be assessed is incomplete: exit code 0, and 1 with --corpus-strict or its ini twin."""
+    project.pytester.makepyfile(mine=UNCLEAR)
+    unclear = "--corpus-client=mine:Unclear"
+    loose = project.run(unclear, "-q", "--corpus-report=r.json")
     assert loose.ret == 0, said(loose)
     assert project.report()["verdict"] == "incomplete"
-    assert project.run("--corpus-adapter=mine:plain", "-q", "--corpus-strict").ret == pytest.ExitCode.TESTS_FAILED
+    assert project.run(unclear, "-q", "--corpus-strict").ret == pytest.ExitCode.TESTS_FAILED
     (project.path / "pytest.ini").write_text("[pytest]\ncorpus_strict = true\n")
-    assert project.run("--corpus-adapter=mine:plain", "-q").ret == pytest.ExitCode.TESTS_FAILED
+    assert project.run(unclear, "-q").ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_strict_lets_the_reference_pass(project: Project) -> None:
     """Where every MUST was assessed, --corpus-strict changes nothing."""
-    assert project.run(REFERENCE, "-q", "--corpus-strict").ret == 0
+    assert project.run(CLIENT, "-q", "--corpus-strict").ret == 0
 
 
 def test_a_traceback_is_there_on_request(project: Project) -> None:
