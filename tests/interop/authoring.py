@@ -10,7 +10,7 @@ import copy
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -90,11 +90,14 @@ class Taxonomy:
             return
         for name in CONTEXT_TEXTS:
             self.require(text_or_none(getattr(ctx, name)), f"ctx.{name}", "must be a string")
-        deadline = ctx.deadline_ms
-        in_range = deadline is None or (isinstance(deadline, (int, float)) and -(2**63) <= deadline < 2**63)
-        self.require(in_range, "ctx.deadline_ms", "must be a number of 64 bits")
+        self.check_deadline(ctx.deadline_ms)
         self.require(isinstance(ctx.attrs, Mapping), "ctx.attrs", "must be an object")
         self.require(finite(ctx.attrs), "ctx.attrs", "must hold finite numbers only")
+
+    def check_deadline(self, deadline: Any) -> None:
+        """Refuse a deadline that is NaN, infinite or beyond the integers of the protocol."""
+        in_range = deadline is None or (isinstance(deadline, (int, float)) and -(2**63) <= deadline < 2**63)
+        self.require(in_range, "ctx.deadline_ms", "must be a number of 64 bits")
 
     def normalized(self, fault: Exception) -> Exception:
         """The module's exception for whatever the provider raised, without a word of the provider's own text."""
@@ -111,6 +114,30 @@ class Taxonomy:
             details["suggested_backoff_ms"] = 500
         failed: Exception = error(message, retry_after_ms=retry_after_ms, details=details)
         return failed
+
+
+# -- deadlines -------------------------------------------------------------------------------------------
+
+
+class CheckedDeadline:
+    """A deadline policy of the SDK that is kept from the deadlines it stumbles over, before any hook sees them."""
+
+    def __init__(self, policy: Any, taxonomy: Taxonomy) -> None:
+        self._policy, self._taxonomy = policy, taxonomy
+
+    async def wrap(self, work: Coroutine[Any, Any, Any], ctx: Any) -> Any:
+        """Do the work within the budget of the call.
+
+        Raises:
+            BadRequest: the deadline is NaN, infinite or too large to be one.
+            DeadlineExceeded: it has passed.
+        """
+        try:
+            self._taxonomy.check_deadline(ctx.deadline_ms if ctx else None)
+        except Exception:
+            work.close()
+            raise
+        return await self._policy.wrap(work, ctx)
 
 
 # -- the provider ----------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from corpus_sdk.embedding.embedding_base import (
     WireEmbeddingHandler,
 )
 
-from .authoring import Gateway, Outcome, Provider
+from .authoring import CheckedDeadline, Gateway, Outcome, Provider
 from .embedding_backend import MODELS, TAXONOMY, Statistics, Truncation, embedding, tokens
 
 SERVER, VERSION = "quill-embeddings", "1.4.0"
@@ -45,7 +45,7 @@ class QuillEmbeddingAdapter(BaseEmbeddingAdapter):
         super().__init__(
             metrics=metrics,
             mode="thin",
-            deadline_policy=EnforcingDeadline(),
+            deadline_policy=CheckedDeadline(EnforcingDeadline(), TAXONOMY),
             truncation=Truncation(),
             tag_model_in_metrics=False,
         )

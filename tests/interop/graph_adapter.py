@@ -38,7 +38,7 @@ from corpus_sdk.graph.graph_base import (
 )
 
 from . import graph_requests as requests
-from .authoring import Gateway, Outcome, Provider, Replays
+from .authoring import CheckedDeadline, Gateway, Outcome, Provider, Replays
 from .graph_backend import DEFAULT, DIALECTS, TAXONOMY, Backend, Store, parsed
 
 SERVER, VERSION = "quill-graphs", "1.4.0"
@@ -68,7 +68,7 @@ class QuillGraphAdapter(BaseGraphAdapter):
     """
 
     def __init__(self, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
-        super().__init__(metrics=metrics, mode="thin", deadline_policy=SimpleDeadline())
+        super().__init__(metrics=metrics, mode="thin", deadline_policy=CheckedDeadline(SimpleDeadline(), TAXONOMY))
         self._backend, self._replays = Backend(), Replays()
         self._gateway = Gateway(provider, TAXONOMY)
 

@@ -20,7 +20,7 @@ from corpus_sdk.llm.llm_base import (
     WireLLMHandler,
 )
 
-from .authoring import Gateway, Outcome, Provider, finite, text_or_none
+from .authoring import CheckedDeadline, Gateway, Outcome, Provider, finite, text_or_none
 from .llm_backend import CONTEXT_WINDOW, MODELS, TAXONOMY, Backend, Turn, chunks, tokens
 
 SERVER, VERSION, FAMILY = "quill", "1.4.0", "quill"
@@ -111,7 +111,7 @@ class QuillAdapter(BaseLLMAdapter):
         super().__init__(
             metrics=metrics,
             mode="thin",
-            deadline_policy=SimpleDeadline(),
+            deadline_policy=CheckedDeadline(SimpleDeadline(), TAXONOMY),
             tag_model_in_metrics=False,
         )
         self._backend, self._gateway = Backend(), Gateway(provider, TAXONOMY)

@@ -28,7 +28,7 @@ from corpus_sdk.vector.vector_base import (
     WireVectorHandler,
 )
 
-from .authoring import Gateway, Provider, Replays, finite
+from .authoring import CheckedDeadline, Gateway, Provider, Replays, finite
 from .vector_backend import METRICS, TAXONOMY, Backend
 
 SERVER, VERSION = "quill-vectors", "1.4.0"
@@ -48,7 +48,7 @@ class QuillVectorAdapter(BaseVectorAdapter):
     """
 
     def __init__(self, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
-        super().__init__(metrics=metrics, mode="thin", deadline_policy=SimpleDeadline())
+        super().__init__(metrics=metrics, mode="thin", deadline_policy=CheckedDeadline(SimpleDeadline(), TAXONOMY))
         self._backend, self._replays = Backend(), Replays()
         self._gateway = Gateway(provider, TAXONOMY)
 
