@@ -29,7 +29,6 @@ MAX_STREAM_BYTES = 64 * 2**20
 PATIENCE = 2
 """Calls of one operation that may run into the time limit before it is not called any more."""
 
-CLOSE_LIMIT_S = 10.0
 
 TURNS = 4
 """How often the loop turns after an answer, so that what a task of the adapter reports is seen with it."""
@@ -141,11 +140,7 @@ class AdapterClient:
         if loop is None:
             return []
         try:
-            return loop.run(self._opened.close(), CLOSE_LIMIT_S)
-        except TimeLimit:
-            return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
-        except concurrent.futures.CancelledError:
-            return ["CancelledError"]
+            return loop.finish(self._opened.close())
         finally:
             if loop is not self._lent:
                 loop.stop()

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.client import CLOSE_LIMIT_S
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 from pytest_corpus.envelopes.cases import CASES, WireRequestCase, get_adapter_builder, has, owners
@@ -108,11 +107,7 @@ class ClientLibrary:
         if loop is None:
             return []
         try:
-            return loop.run(self._opened.close(), CLOSE_LIMIT_S)
-        except TimeLimit:
-            return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
-        except concurrent.futures.CancelledError:
-            return ["CancelledError"]
+            return loop.finish(self._opened.close())
         finally:
             loop.stop()
 

@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+CLOSE_LIMIT_S = 10.0
+"""How long closing may take before it is given up."""
+
 GRACE_S = 1.0
 """How long a loop may take to run a trivial callback before it counts as blocked."""
 
@@ -65,6 +68,15 @@ class LoopThread:
         except BaseException:
             future.cancel()
             raise
+
+    def finish(self, closing: Coroutine[Any, Any, list[str]]) -> list[str]:
+        """What closing raised, or that it took too long."""
+        try:
+            return self.run(closing, CLOSE_LIMIT_S)
+        except TimeLimit:
+            return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
+        except concurrent.futures.CancelledError:
+            return ["CancelledError"]
 
     def _alive(self) -> bool:
         turned = threading.Event()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import client as clients
+from pytest_corpus.adapter import loop as loops
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
 
@@ -291,7 +292,7 @@ def test_a_factory_that_hangs(opened: Open) -> None:
 
 def test_closing_that_hangs(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Closing has a limit, too, and tells that it was not enough."""
-    monkeypatch.setattr(clients, "CLOSE_LIMIT_S", 0.1)
+    monkeypatch.setattr(loops, "CLOSE_LIMIT_S", 0.1)
 
     class Handler:
         async def handle(self, envelope: Any) -> Any:
