@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import copy
 import inspect
 import time
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import Any
 
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
-from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, NotJSON, to_json
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, NotJSON, copied, to_json
 from pytest_corpus.adapter.logs import LogTap
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 from pytest_corpus.adapter.metrics import RecordingSink
@@ -239,7 +238,7 @@ class AdapterClient:
         if self._loop.blocked:
             self._replace_loop()
         handler = self._opened.handler(component)
-        request = copy.deepcopy(exchange.request)
+        request = copied(exchange.request)
         call = _stream if exchange.streaming else _unary
         try:
             self._loop.run(call(handler, request, exchange), limit)
@@ -268,7 +267,7 @@ async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
 
 
 async def _all(handler: Any, exchanges: Sequence[Exchange]) -> None:
-    await asyncio.gather(*(_unary(handler, copy.deepcopy(each.request), each) for each in exchanges))
+    await asyncio.gather(*(_unary(handler, copied(each.request), each) for each in exchanges))
 
 
 async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:

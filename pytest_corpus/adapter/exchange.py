@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -94,9 +95,32 @@ def _plain(value: Any) -> Any:
     raise NotJSON(f"a {type(value).__name__} is no JSON value")
 
 
+def copied(value: Any) -> Any:
+    """A deep copy, made quickly of what JSON knows."""
+    kind = type(value)
+    if kind is dict:
+        return {key: copied(item) for key, item in value.items()}
+    if kind is list:
+        return [copied(item) for item in value]
+    return value if kind in _ATOMS else copy.deepcopy(value)
+
+
+_ATOMS = (str, int, float, bool, type(None))
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return all(map(_is_finite, value)) if isinstance(value, list) else True
+
+
 def non_finite(value: Any, path: str = "") -> Iterator[str]:
     """The paths of all NaN and infinities in a JSON value."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if _is_finite(value):  # as nearly always: then no path need be told
+        return
+    if isinstance(value, float):
         yield path or "(root)"
     elif isinstance(value, dict):
         for key, item in value.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
@@ -47,15 +47,22 @@ class TestRecord:
     repetition: int = 0
 
     def dump(self) -> str:
-        """The record as a JSON text, to travel between processes."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """The record as a JSON text, to travel between processes; what is empty is left out."""
+        said = {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) or field.default is MISSING
+        }
+        if self.findings:
+            said["findings"] = [asdict(finding) for finding in self.findings]
+        return json.dumps(said, sort_keys=True)
 
     @classmethod
     def load(cls, text: str) -> TestRecord:
         """The record that `dump` wrote."""
         data: dict[str, Any] = json.loads(text)
-        data["findings"] = tuple(Finding(**finding) for finding in data["findings"])
-        data["editions"] = tuple(data["editions"])
+        data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
+        data["editions"] = tuple(data.get("editions", ()))
         return cls(**data)
 
 
