@@ -15,7 +15,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any, Final
 
 from pytest_corpus._findings import Finding, drift, files_below, parsed, read_bytes, root_of
 from pytest_corpus._golden_rules import CONDITIONS, DERIVATIONS, MAX_STRING_BYTES, broken
+from pytest_corpus._whole import write_whole
 from pytest_corpus.schema_registry import SchemaFileError, SchemaRegistry, registry
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.schemas import BY_NAME
@@ -255,22 +255,10 @@ def generate(
     kept = [row for row in rows if not force and os.path.lexists(folder / row.file)]
     texts = {row.file: made(row, schemas=schemas) for row in rows if row not in kept}
     for file, text in texts.items():
-        _write(folder / file, text)
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(text, path)
     return [folder / file for file in texts], [folder / row.file for row in kept]
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened:
-            opened.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def diff(

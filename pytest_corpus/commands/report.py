@@ -161,12 +161,12 @@ def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> t
 
 
 def _write(given: argparse.Namespace, text: str, path: Path) -> int:
-    from pytest_corpus.reports import files
+    from pytest_corpus._whole import write_whole
     from pytest_corpus.reports.text import printable
 
     name = printable(str(path))
     try:
-        files.write(text, path)
+        write_whole(text, path)
     except OSError as error:
         raise CommandError(f"{name} could not be written: {error.strerror}") from None
     return _say(_json({"written": name}) if given.format == "json" else f"written: {name}\n")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_corpus._whole import write_whole
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports import deviations, files, formats, json_report, origin, terminal
+from pytest_corpus.reports import deviations, formats, json_report, origin, terminal
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.verdict import Status, Verdict, decide
 
@@ -58,7 +59,7 @@ class Conclusion:
             for asked in self.options.reports:
                 path = self._path(asked, ledger)
                 try:
-                    files.write(formats.render(document, formats.suffix_of(asked.name) or ".json"), path)
+                    write_whole(formats.render(document, formats.suffix_of(asked.name) or ".json"), path)
                     self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports import files
+from pytest_corpus._whole import write_whole
 from pytest_corpus.spec.requirements import catalogue, nearest
 
 if sys.version_info >= (3, 11):
@@ -203,5 +203,5 @@ def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
     if not new:
         return 0
     text = "\n".join(part for part in (before.rstrip("\n") + "\n" if before.strip() else "", drafted(new, day)) if part)
-    files.write(text, path)
+    write_whole(text, path)
     return len(new)

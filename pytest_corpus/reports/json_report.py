@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports import files
+from pytest_corpus._whole import write_whole
 from pytest_corpus.reports.ledger import WORSE, Ledger, TestRecord
 from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.verdict import STATUSES, ComponentVerdict, Status, Verdict
@@ -106,7 +106,7 @@ def write(report: Mapping[str, Any], path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    files.write(render(report), path)
+    write_whole(render(report), path)
 
 
 def _cleaned(value: Any) -> Any:

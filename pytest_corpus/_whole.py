@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 
-def write(text: str, path: Path) -> None:
+def write_whole(text: str, path: Path) -> None:
     """Write a text as UTF-8; what stood there before stays until the new file is complete.
 
     Raises:
