@@ -54,7 +54,7 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         return _explained(data, f"is no JSON: {error.msg}")
-    if not closely or (_depth(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
+    if not closely or (nesting(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
     return _explained(data, "")
 
@@ -94,13 +94,13 @@ def written(value: object) -> bytes | None:
         text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
     except TypeError:
         return None
-    return text if _depth(text) <= MAX_DEPTH else None
+    return text if nesting(text) <= MAX_DEPTH else None
 
 
 _TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
 
 
-def _depth(data: bytes) -> int:
+def nesting(data: bytes) -> int:
     """How deep brackets outside of strings nest, counted up to one beyond the limit."""
     if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
         return 0
@@ -148,7 +148,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     except UnicodeDecodeError as error:
         flaw = flaw or Flaw(Fault.UTF8, f"is not UTF-8 at byte {error.start + 1}")
         text = data.decode(errors="replace")
-    if _depth(data) > MAX_DEPTH:
+    if nesting(data) > MAX_DEPTH:
         return None, flaw or _TOO_DEEP
     try:
         value = _LENIENT.decode(text)

@@ -114,24 +114,25 @@ class _Controller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not self.awake and any(name == "corpus" for name, _ in report.user_properties):
             self.awake = True
-            plugin = _conformance(self.config)
-            plugin.pytest_runtest_logreport(report)
+            run = _conformance(self.config)
+            run.begin()
+            run.recording.pytest_runtest_logreport(report)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if not self.awake and report.failed and "corpus adapter '" in str(report.longrepr):
             self.awake = True
-            _conformance(self.config).pytest_collectreport(report)
+            _conformance(self.config).recording.pytest_collectreport(report)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.hook.pytest_corpus_adapter.get_hookimpls():
-        _conformance(session.config).pytest_sessionstart()
+        _conformance(session.config).begin()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if file_path.name == "conftest.py" and parent.config.hook.pytest_corpus_adapter.get_hookimpls():
-        found: pytest.Collector | None = _conformance(parent.config).conftest(file_path, parent)
+        found: pytest.Collector | None = _conformance(parent.config).collecting.conftest(file_path, parent)
         return found
     return None
 
@@ -146,7 +147,9 @@ def pytest_make_collect_report(
 
         if found := {name: item for name, item in vars(collector.obj).items() if isinstance(item, Suite)}:
             try:
-                report.result.extend(_conformance(collector.config).suites(found, collector))
+                run = _conformance(collector.config)
+                run.begin()
+                report.result.extend(run.collecting.suites(found, collector))
             except pytest.Collector.CollectError as error:
                 report.outcome, report.longrepr = "failed", str(error)
     return report

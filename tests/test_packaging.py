@@ -101,6 +101,15 @@ def test_metadata_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     assert any(name.endswith("LICENSE") for name in wheel.namelist())
 
 
+def test_every_dependency_has_a_lower_bound(wheel: zipfile.ZipFile) -> None:
+    """What `tox run -e lowest` installs is told by the metadata alone."""
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    lines = wheel.read(name).decode().splitlines()
+    required = [line.partition(";")[0] for line in lines if line.startswith("Requires-Dist: ")]
+    assert len(required) > 10
+    assert [line for line in required if ">=" not in line and "==" not in line] == []
+
+
 def test_the_sdist_builds_the_same_wheel(built: Path, wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     """The sdist has what it takes: a wheel built from it holds the same files."""
     (archive,) = built.glob("*.tar.gz")

@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_corpus._shown import type_name
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.closing import ClosingBudget, counted, grouped, lasting, thread_name
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
-from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, NotJSON, copied, to_json
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, copied
 from pytest_corpus.adapter.logs import LogTap
-from pytest_corpus.adapter.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.loop import BLOCKED, STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.metrics import RecordingSink
+from pytest_corpus.adapter.plain import NotJSON, to_json
 from pytest_corpus.adapter.provider import ProviderProbe
 from pytest_corpus.spec.operations import BY_OP, COMPONENTS
 
@@ -58,8 +61,11 @@ class AdapterClient:
         provider: ProviderProbe | None = None,
         loop: LoopThread | None = None,
         read_only: bool = False,
+        closing: ClosingBudget | None = None,
+        is_fresh: bool = False,
     ) -> None:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
+        self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
         self.generation = 0
         self.metrics = metrics or RecordingSink()
@@ -69,6 +75,8 @@ class AdapterClient:
         self._loop: LoopThread | None = None
         self._lent = loop
         self._late: Counter[str] = Counter()
+        self._abandoned = 0
+        self._threads_before = lasting()
 
     # -- life ------------------------------------------------------------------------------------------
 
@@ -99,8 +107,11 @@ class AdapterClient:
         work = factories.open_factory(self.declaration.factory, keywords, self.metrics, declared, self._opened)
         try:
             self._loop.run(work, self.call_timeout)
-        except TimeLimit:
-            raise DeclarationError(declared, f"the factory takes longer than {self.call_timeout:g} s") from None
+        except TimeLimit as late:
+            fault = f"raises {late.ended}" if late.ended else f"takes longer than {self.call_timeout:g} s"
+            raise DeclarationError(declared, f"the factory {fault}") from None
+        except concurrent.futures.CancelledError:
+            raise DeclarationError(declared, "the factory raises CancelledError") from None
 
     def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
         refused: list[DeclarationError] = []
@@ -126,6 +137,8 @@ class AdapterClient:
             provider=self.provider,
             loop=loop,
             read_only=self.read_only,
+            closing=self.closing,
+            is_fresh=True,
         ).open(tuple(self._opened.handlers) or COMPONENTS)
         if not any(part is own for part in other._opened.parts for own in self._opened.parts):
             return other
@@ -134,18 +147,56 @@ class AdapterClient:
         return self
 
     def close(self) -> list[str]:
-        """Close the adapter and end its loop; what closing raised."""
+        """Close the adapter and end its loop; what closing raised and left behind, for a warning."""
         loop, self._loop = self._loop, None
         if loop is None:
             return []
+        started = time.monotonic()
+        if self.is_fresh:
+            self._leave(loop)
+            return []
         try:
-            return loop.finish(self._opened.close())
+            said = loop.finish(self._opened.close(), self.closing.limit(last=True))
+            left = self._left_behind(loop.stop())
         finally:
-            if loop is not self._lent:
-                loop.stop()
+            self.closing.spend(time.monotonic() - started)
+        behind = [f"closing left behind {', '.join(left)}"] if left else []
+        return [*said, *self.closing.said(self.declaration.label), *behind]
+
+    def _leave(self, loop: LoopThread) -> None:
+        """Close a fresh instance, and the loop that it has for itself."""
+        started, own = time.monotonic(), loop is not self._lent
+        try:
+            if self._opened.closers and not loop.blocked and self.closing.admits(self.declaration.label):
+                self._close_within(loop, self.closing.limit(last=False))
+            if own:
+                loop.stop(min(STOP_S, max(0.1, self.closing.limit(last=False))))
+        finally:
+            self.closing.spend(time.monotonic() - started)
+
+    def _close_within(self, loop: LoopThread, limit: float) -> None:
+        """Close what was opened; beside the tests where no time is left to wait for it."""
+        if limit <= 0:
+            loop.begin(self._opened.close())
+            return
+        try:
+            loop.run(self._opened.close(), limit)
+        except TimeLimit:
+            self.closing.hang(self.declaration.label)
+        except concurrent.futures.CancelledError:
+            return
+
+    def _left_behind(self, inside: Sequence[str]) -> list[str]:
+        """What an adapter left behind: in its event loop, and beside it."""
+        blocked = self._abandoned + inside.count(BLOCKED)
+        loops = [counted(blocked, "blocked event loop")] if blocked else []
+        threads = grouped("thread", map(thread_name, lasting() - self._threads_before))
+        waited = [f"{said}, for which Python waits" for said in threads]
+        return [*(each for each in inside if each != BLOCKED), *loops, *waited]
 
     def _replace_loop(self) -> None:
         """Leave a blocked loop behind and open the adapter anew in another."""
+        self._abandoned += 1
         self._loop = self._lent = None
         self.open(tuple(self._opened.handlers) or COMPONENTS)
 
@@ -163,7 +214,7 @@ class AdapterClient:
 
     def streams(self, component: str) -> bool:
         """Whether the handler has `handle_stream` at all."""
-        return callable(getattr(self._opened.handler(component), "handle_stream", None))
+        return self._opened.streams.get(component, self._opened.streams.get("", False))
 
     def forget(self) -> None:
         """Drop the recorded exchanges and what was planned at the provider."""
@@ -224,8 +275,12 @@ class AdapterClient:
             self._admit(exchange)
         try:
             self._loop.run(_all(handler, exchanges), self.call_timeout)
-        except TimeLimit:
-            raise Unresponsive(exchanges[0].op) from None
+        except TimeLimit as late:
+            if not late.ended:
+                raise Unresponsive(exchanges[0].op) from None
+            _mark(exchanges, _too_late(late, self.call_timeout))
+        except concurrent.futures.CancelledError:
+            _mark(exchanges, CallFault("raised", "CancelledError"))
         return exchanges
 
     def _admit(self, exchange: Exchange) -> None:
@@ -236,21 +291,49 @@ class AdapterClient:
     def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
         assert self._loop is not None, "the adapter is not open"
         if self._loop.blocked:
+            ended, blamed = self._loop.ended, self._loop.blamed
             self._replace_loop()
+            if ended and not blamed:
+                exchange.fault = _too_late(TimeLimit(blocked=True, ended=ended), limit)
+                return
         handler = self._opened.handler(component)
-        request = copied(exchange.request)
+        # What a call that was given up does later must not change the record of it.
+        seen = Exchange(exchange.request, exchange.streaming, until=time.monotonic() + limit)
         call = _stream if exchange.streaming else _unary
         try:
-            self._loop.run(call(handler, request, exchange), limit)
+            self._loop.run(call(handler, copied(exchange.request), seen), limit)
+            exchange.fault = seen.fault
         except concurrent.futures.CancelledError:
             exchange.fault = CallFault("raised", "CancelledError")
         except TimeLimit as late:
-            exchange.fault = exchange.fault or CallFault("timeout", f"no end after {limit:g} s")
+            exchange.fault = seen.fault or _too_late(late, limit)
             if not exchange.limited:
                 self._late[exchange.op] += 1
             if late.blocked:
-                exchange.fault = CallFault("timeout", f"the event loop was blocked for more than {limit:g} s")
+                exchange.fault = _too_late(late, limit)
+                self._loop.blamed = True
                 self._replace_loop()
+        finally:
+            exchange.frames = list(seen.frames)
+
+
+def _mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:
+    """Note a fault at every exchange that has come to nothing."""
+    for exchange in exchanges:
+        if not exchange.frames:
+            exchange.fault = exchange.fault or fault
+
+
+def _too_late(late: TimeLimit, limit: float) -> CallFault:
+    """What a call comes to that did not end in time, or whose loop did."""
+    if late.ended:
+        return CallFault("raised", f"{late.ended}, which ended the event loop")
+    why = (
+        f"the event loop was blocked for more than {limit:g} s, or stopped"
+        if late.blocked
+        else f"no end after {limit:g} s"
+    )
+    return CallFault("timeout", why)
 
 
 async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
@@ -278,7 +361,7 @@ async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:
         if inspect.isawaitable(frames):
             frames = await frames
         if not hasattr(frames, "__aiter__"):
-            exchange.fault = CallFault("no_stream", f"handle_stream returns a {type(frames).__name__}")
+            exchange.fault = CallFault("no_stream", f"handle_stream returns a {type_name(frames)}")
             return
         async for frame in frames:
             if not _keep(frame, started, exchange):
@@ -302,13 +385,15 @@ async def _settled() -> None:
 
 
 async def _closed(frames: Any) -> None:
-    """Close an iterator that offers it; RULINGS R22 lets it do without."""
-    close = getattr(frames, "aclose", None)
-    if callable(close):
-        try:
+    """Close an iterator that offers it; RULINGS R22 lets it do without, and raise whatever it likes."""
+    task = asyncio.current_task()
+    try:
+        close = getattr(frames, "aclose", None)
+        if callable(close):
             await close()
-        except Exception:  # noqa: BLE001 - nothing is required of a stream that its reader leaves
-            return
+    except BaseException as error:
+        if _collected(task) or factories.is_cancelled(error):
+            raise
 
 
 def _keep(answer: Any, started: float, exchange: Exchange) -> bool:
@@ -317,14 +402,17 @@ def _keep(answer: Any, started: float, exchange: Exchange) -> bool:
     except NotJSON as error:
         exchange.fault = CallFault("not_json", str(error))
         return False
-    exchange.frames.append(Frame(body, size, time.monotonic() - started))
+    now = time.monotonic()
+    if now > exchange.until:
+        return False
+    exchange.frames.append(Frame(body, size, now - started))
     return True
 
 
 def _raised(error: BaseException, exchange: Exchange, task: object) -> None:
     if _collected(task) or factories.is_cancelled(error):
         raise error
-    exchange.fault = CallFault("raised", type(error).__name__)
+    exchange.fault = CallFault("raised", type_name(error))
 
 
 def _collected(task: object) -> bool:

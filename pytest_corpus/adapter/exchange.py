@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +43,8 @@ class Exchange:
     """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile.
 
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
-    `limited` that the call was given less time than the call limit.
+    `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
+    is no part of it.
     """
 
     request: Any
@@ -59,40 +59,13 @@ class Exchange:
     secrets: Mapping[str, str] = field(default_factory=dict)
     debug_logs: bool = False
     limited: bool = False
+    until: float = math.inf
 
     @property
     def op(self) -> str:
         """The operation asked for, or an empty string where the request names none."""
         op = self.request.get("op") if isinstance(self.request, Mapping) else None
         return op if isinstance(op, str) else ""
-
-
-class NotJSON(ValueError):
-    """A value that no JSON text can hold; `str()` says of which type and where."""
-
-
-def to_json(value: Any) -> tuple[Any, int]:
-    """`value` as it would arrive on the other side, and its size in bytes as compact UTF-8 JSON.
-
-    Any mapping becomes an object, any tuple an array. Non-finite numbers are kept, for a requirement of its
-    own to judge.
-
-    Raises:
-        NotJSON: it holds something that JSON does not know.
-    """
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    except NotJSON:
-        raise
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NotJSON(f"{type(error).__name__} while writing JSON") from error
-    return json.loads(text), len(text.encode("utf-8", "surrogatepass"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise NotJSON(f"a {type(value).__name__} is no JSON value")
 
 
 def copied(value: Any) -> Any:

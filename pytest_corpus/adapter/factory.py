@@ -11,8 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from pytest_corpus._shown import redacted, type_name
 from pytest_corpus.adapter import sdk
 from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.plain import said
 from pytest_corpus.spec.operations import COMPONENTS
 
 KEYWORDS = ("metrics", "provider", "component")
@@ -53,7 +55,9 @@ def find(spec: str) -> Any:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise DeclarationError(spec, _import_fault(module_name, error)) from error
     for name in path.split("."):
         try:
@@ -61,6 +65,8 @@ def find(spec: str) -> Any:
         except AttributeError:
             known = [key for key in dir(found) if not key.startswith("_")]
             raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
+        except BaseException as error:
+            raise DeclarationError(spec, f"reading {path!r} raises {described(error)}") from error
     return found
 
 
@@ -71,9 +77,9 @@ def _import_fault(module_name: str, error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    """An exception in one line: its type and the first line of its text."""
-    first = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {first[0][:200]}" if first else type(error).__name__
+    """An exception in one line: its type and the first line of its text, without what looks like a credential."""
+    first = said(error).strip().splitlines()
+    return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
 
 
 def _suggest(name: str, known: list[str]) -> str:
@@ -91,7 +97,9 @@ def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
     """
     try:
         parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a signature of the adapter's own making may raise anything
         return ()
     keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     asked = []
@@ -116,6 +124,7 @@ class Opened:
         self.parts: list[Any] = []
         self.closers: list[Closer] = []
         self.metrics_attached = False
+        self.streams: dict[str, bool] = {}
 
     def handler(self, component: str) -> Any:
         """The wire handler for a component, or None."""
@@ -158,11 +167,15 @@ async def open_factory(
     """
     try:
         made = await entered(factory(**keywords), opened)
+        _take(made, keywords.get("component"), sink, declared, opened)
     except BaseException as error:
-        if is_cancelled(error):
+        if isinstance(error, DeclarationError) or is_cancelled(error):
             raise
         raise DeclarationError(declared, f"the factory raises {described(error)}") from error
-    component = keywords.get("component")
+
+
+def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
+    """Add what a factory made to `opened`."""
     parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
     if not parts:
         raise DeclarationError(declared, "the factory returns an empty mapping")
@@ -189,16 +202,25 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
         opened.metrics_attached = True
     opened.parts.append(part)
     where = wrapped.component if wrapped else component
+    opened.streams[where] = _has_stream(handler)
     if where:
         opened.handlers[where] = handler
     else:
         opened.shared = handler
 
 
+def _has_stream(handler: Any) -> bool:
+    """Whether a handler offers `handle_stream`; one that raises is there, and says so when it is called."""
+    try:
+        return callable(getattr(handler, "handle_stream", None))
+    except BaseException:  # noqa: BLE001 - a property of the adapter's may raise anything
+        return True
+
+
 def _named(part: Any) -> str:
     if part is None:
         return "None"
-    return f"the class {part.__name__}" if isinstance(part, type) else f"an object of type {type(part).__name__}"
+    return f"the class {part.__name__}" if isinstance(part, type) else f"an object of type {type_name(part)}"
 
 
 NOTHING = object()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import concurrent.futures
 import inspect
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pytest_corpus._shown import type_name
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.closing import ClosingBudget
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 from pytest_corpus.envelopes.cases import CASES, WireRequestCase, get_adapter_builder, has, owners
@@ -30,7 +33,10 @@ class ClientLibrary:
     Builders may be coroutine functions; all run in one event loop, in a thread of its own.
     """
 
-    def __init__(self, found: Any, declared: str, call_timeout: float = 30.0) -> None:
+    def __init__(
+        self, found: Any, declared: str, call_timeout: float = 30.0, closing: ClosingBudget | None = None
+    ) -> None:
+        self.closing = closing or ClosingBudget()
         self.found, self.declared, self.call_timeout = found, declared, call_timeout
         self.holder: Any = None
         self._opened = factories.Opened()
@@ -49,9 +55,13 @@ class ClientLibrary:
         self._opened = factories.Opened()
         try:
             self.holder = self._loop.run(self._made(), self.call_timeout)
-        except TimeLimit:
+        except TimeLimit as late:
             self.close()
-            raise self._wrong(f"the factory takes longer than {self.call_timeout:g} s") from None
+            fault = f"raises {late.ended}" if late.ended else f"takes longer than {self.call_timeout:g} s"
+            raise self._wrong(f"the factory {fault}") from None
+        except concurrent.futures.CancelledError:
+            self.close()
+            raise self._wrong("the factory raises CancelledError") from None
         except DeclarationError as error:
             error.kind = "client"
             self.close()
@@ -106,10 +116,13 @@ class ClientLibrary:
         loop, self._loop = self._loop, None
         if loop is None:
             return []
+        started = time.monotonic()
         try:
-            return loop.finish(self._opened.close())
+            said = loop.finish(self._opened.close(), self.closing.limit(last=True))
+            left = loop.stop()
         finally:
-            loop.stop()
+            self.closing.spend(time.monotonic() - started)
+        return [*said, *([f"closing left behind {', '.join(left)}"] if left else [])]
 
     # -- builders --------------------------------------------------------------------------------------
 
@@ -139,7 +152,9 @@ class ClientLibrary:
         assert self._loop is not None
         try:
             return self._loop.run(self._called(case), self.call_timeout)
-        except TimeLimit:
+        except TimeLimit as late:
+            if late.ended:
+                return Built(fault=f"raises {late.ended}")
             return Built(fault=f"has no end after {self.call_timeout:g} s")
         except concurrent.futures.CancelledError:
             return Built(fault="raises CancelledError")
@@ -156,7 +171,7 @@ class ClientLibrary:
         except BaseException as error:
             if factories.is_cancelled(error):
                 raise
-            return Built(fault=f"raises {type(error).__name__}")
+            return Built(fault=f"raises {type_name(error)}")
 
 
 def _is_factory(found: Any) -> bool:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from functools import partial
 from types import TracebackType
-from typing import Any
+
+from pytest_corpus.adapter.plain import attempted
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
-
-
-def _shown(text: Callable[[], object]) -> str:
-    """What a record says, or nothing where the adapter's own objects cannot be written."""
-    try:
-        return str(text())
-    except Exception:  # noqa: BLE001 - a record that cannot be written must not change the call that is watched
-        return ""
 
 
 class LogTap(logging.Handler):
@@ -35,21 +28,28 @@ class LogTap(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message, the extra fields and the exception text of a record."""
-        extras: dict[str, Any] = {k: v for k, v in vars(record).items() if k not in _STANDARD}
-        extras.pop("message", None)
-        parts = [_shown(record.getMessage) or f"{_shown(lambda: record.msg)} {_shown(lambda: repr(record.args))}"]
-        if extras:
-            parts.append(_shown(lambda: repr(extras)))
+        self.take(record)
+
+    def take(self, record: logging.LogRecord) -> bool:
+        """Keep what a record says; whether its message can be written at all. Nothing is raised."""
+        message = attempted(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
+        extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
+        parts = [message]
+        if message is None:
+            parts = [attempted(lambda: str(record.msg)), attempted(lambda: repr(record.args))]
+        parts += [attempted(partial(repr, item)) for item in extras.items()]
         if record.exc_info:
-            parts.append(logging.Formatter().formatException(record.exc_info))
-        self.texts.append("\n".join(parts))
+            parts.append(attempted(lambda: logging.Formatter().formatException(record.exc_info)))  # type: ignore[arg-type]
+        self.texts.append("\n".join(part for part in parts if part))
+        return message is not None
 
     def __enter__(self) -> LogTap:
         hand_on = self._hand_on = logging.Logger.callHandlers
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
-            self.handle(record)
-            hand_on(logger, record)
+            # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
+            if self.take(record):
+                hand_on(logger, record)
 
         logging.Logger.callHandlers = heard  # type: ignore[method-assign,assignment]
         self._root_level = logging.root.level

@@ -7,76 +7,145 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
+import inspect
 import logging
+import os
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+import time
+import weakref
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar, cast
+
+from pytest_corpus._shown import type_name
+from pytest_corpus.adapter.closing import grouped
+from pytest_corpus.adapter.plain import attempted
 
 T = TypeVar("T")
-
-CLOSE_LIMIT_S = 10.0
-"""How long closing may take before it is given up."""
 
 GRACE_S = 1.0
 """How long a loop may take to run a trivial callback before it counts as blocked."""
 
+STOP_S = 2.0
+"""How long what an adapter left behind may take to end."""
+
+BLOCKED = "a blocked event loop"
+
+FORKED = 70
+"""How a process ends that an adapter forked off inside the loop and let return into it."""
+
 
 class TimeLimit(Exception):
-    """A coroutine did not end within its time limit; `blocked` tells that it holds the whole loop."""
+    """A coroutine did not end within its time limit.
 
-    def __init__(self, blocked: bool) -> None:
-        self.blocked = blocked
-        super().__init__(blocked)
+    Attributes:
+        blocked: it holds the whole loop, or the loop has ended.
+        ended: what ended the loop, where that is known; an exception's type.
+    """
+
+    def __init__(self, blocked: bool, ended: str = "") -> None:
+        self.blocked, self.ended = blocked, ended
+        super().__init__(blocked, ended)
 
 
 class LoopThread:
-    """An event loop that runs until `stop`; `blocked` once something was found to hold it."""
+    """An event loop that runs until `stop`.
+
+    Attributes:
+        blocked: something was found to hold it, or to have ended it.
+        ended: the type of the exception that ended it, where one did.
+        blamed: a call was found at fault for that.
+    """
 
     def __init__(self, name: str) -> None:
-        self.blocked = False
+        self.blocked = self.blamed = self._gone = False
+        self.ended = ""
+        self._process = os.getpid()
+        self._closing = self._stopped = False
+        self._waiting: concurrent.futures.Future[Any] | None = None
+        self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_told)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+        _RUNNING.add(self)
+
+    # -- in the thread ---------------------------------------------------------------------------------
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_forever()
+            self._turn()
+            while self._closing and not self._stopped:  # what an adapter's task raises must not end its closing
+                self._turn()
         finally:
+            if os.getpid() != self._process:
+                os._exit(FORKED)
+            self._end()
+
+    def _turn(self) -> None:
+        try:
+            self._loop.run_forever()
+        except BaseException as error:  # noqa: BLE001 - a task of the adapter's may raise SystemExit into the loop
+            self.ended = type_name(error)
+
+    def _end(self) -> None:
+        with self._lock:
+            self._gone = True
+            waiting = self._waiting
+        # A call must not wait for a loop that is gone.
+        if waiting is not None and not waiting.done():
+            with contextlib.suppress(concurrent.futures.InvalidStateError):
+                waiting.set_exception(TimeLimit(blocked=True, ended=self.ended))
+        with contextlib.suppress(Exception):
             self._loop.close()
+
+    def leave_fork(self) -> None:
+        """In a process that was forked off inside the loop: end it as soon as it returns into the loop."""
+        if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
+            self._loop.call_soon(os._exit, FORKED)
+
+    # -- from outside ----------------------------------------------------------------------------------
 
     def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
         """The result of `work`.
 
         Raises:
-            TimeLimit: it took longer than `limit_s` seconds; it is cancelled and left behind.
+            TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
         """
-        if self._loop.is_closed():
-            work.close()
-            raise TimeLimit(blocked=True)
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._lock:
+            if self._gone:
+                work.close()
+                self.blocked = True
+                raise TimeLimit(blocked=True, ended=self.ended)
+            future = self._waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return future.result(limit_s)
+            return cast(T, future.result(limit_s))
+        except TimeLimit:
+            self.blocked = True
+            raise
         except concurrent.futures.TimeoutError:
             if future.done():
                 raise
             self.blocked = not self._alive()
-            if not self._loop.is_closed():
-                future.cancel()
-            raise TimeLimit(self.blocked) from None
+            self._cancel(future)
+            raise TimeLimit(self.blocked, self.ended) from None
         except BaseException:
-            future.cancel()
+            self._cancel(future)
             raise
 
-    def finish(self, closing: Coroutine[Any, Any, list[str]]) -> list[str]:
-        """What closing raised, or that it took too long."""
-        try:
-            return self.run(closing, CLOSE_LIMIT_S)
-        except TimeLimit:
-            return [f"closing takes longer than {CLOSE_LIMIT_S:g} s"]
-        except concurrent.futures.CancelledError:
-            return ["CancelledError"]
+    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Carry out `work` beside what else runs, and do not wait for it."""
+        with self._lock:
+            if self._gone:
+                work.close()
+            else:
+                asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _cancel(self, future: concurrent.futures.Future[Any]) -> None:
+        with self._lock:
+            if not self._gone:
+                future.cancel()
 
     def _alive(self) -> bool:
         turned = threading.Event()
@@ -86,13 +155,62 @@ class LoopThread:
             return False
         return turned.wait(GRACE_S)
 
-    def stop(self) -> None:
-        """Cancel what still runs and end the thread; a blocked loop is left to die with the process."""
-        if not self._alive():
-            return
-        asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(GRACE_S * 2)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(GRACE_S)
+    def finish(self, closing: Coroutine[Any, Any, list[str]], limit_s: float) -> list[str]:
+        """What closing raised, or that it took too long."""
+        self._closing = True
+        if self.blocked or limit_s <= 0 or not self._alive():
+            closing.close()
+            return [f"closing was not tried: {self._obstacle(limit_s)}"]
+        try:
+            return [f"closing raised {what}" for what in self.run(closing, limit_s)]
+        except TimeLimit as late:
+            blocking = " and blocks the event loop" if late.blocked else ""
+            return [f"closing takes longer than {limit_s:g} s{blocking}"]
+        except concurrent.futures.CancelledError:
+            return ["closing raised CancelledError"]
+
+    def _obstacle(self, limit_s: float) -> str:
+        """Why closing cannot be tried."""
+        if self._gone:
+            return f"{self.ended or 'something'} has ended the event loop"
+        return "no time is left" if limit_s <= 0 else "the event loop is blocked"
+
+    def stop(self, limit_s: float = STOP_S) -> list[str]:
+        """Cancel what still runs and end the thread; what was left behind. Nothing is raised.
+
+        A blocked loop is left to die with the process.
+        """
+        self._closing = True
+        if self._gone:
+            return []
+        until = time.monotonic() + limit_s
+        left: list[str] = []
+        try:
+            if self.blocked or not self._alive():
+                return [BLOCKED]
+            self.run(_cancel_others(left, limit_s / 3), max(0.1, until - time.monotonic()))
+        except TimeLimit as late:
+            left.append(BLOCKED if late.blocked else "an event loop that is still busy")
+        except concurrent.futures.CancelledError:
+            left.append("an event loop that is still busy")
+        finally:
+            self._stopped = True
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(max(0.0, min(GRACE_S, until - time.monotonic())))
+        return list(left)
+
+
+_RUNNING: weakref.WeakSet[LoopThread] = weakref.WeakSet()
+
+
+def _leave_forks() -> None:
+    for running in list(_RUNNING):
+        running.leave_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_forks)
 
 
 def _told(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -101,13 +219,44 @@ def _told(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     CPython 3.11 parses source to draw tracebacks; a task that is collected while pytest parses breaks that.
     """
     error = context.get("exception")
-    logging.getLogger("asyncio").error("%s%s", context["message"], f": {type(error).__name__}" if error else "")
+    logging.getLogger("asyncio").error("%s%s", context["message"], f": {type_name(error)}" if error else "")
 
 
-async def _cancel_others() -> None:
+async def _cancel_others(left: list[str], limit_s: float) -> None:
+    """Cancel every task but this one and close every generator; `left` tells what there was."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    theirs = {task: name for task in others if (name := _name_of(task))}
+    found = grouped("task", theirs.values())
+    left += found
     for task in others:
         task.cancel()
     if others:
-        await asyncio.wait(others, timeout=GRACE_S)
-    await asyncio.get_running_loop().shutdown_asyncgens()
+        _, still = await asyncio.wait(others, timeout=limit_s)
+        if found and (stubborn := len(still & theirs.keys())):
+            left[-1] += f", {stubborn} of them still running"
+    left += await _close_generators(limit_s)
+
+
+def _name_of(task: asyncio.Task[Any]) -> str:
+    """The name of an adapter's coroutine; empty for a call of ours that was given up."""
+    coroutine = task.get_coro()
+    code = getattr(coroutine, "cr_code", None) if inspect.iscoroutine(coroutine) else None
+    ours = code is not None and os.path.dirname(code.co_filename) == os.path.dirname(__file__)
+    return "" if ours else _qualname(coroutine)
+
+
+def _qualname(coroutine: Any) -> str:
+    """The name of a coroutine or generator, whatever the adapter made of it."""
+    return attempted(lambda: coroutine.__qualname__) or type_name(coroutine)
+
+
+async def _close_generators(limit_s: float) -> list[str]:
+    """Close the asynchronous generators that were not iterated to their end; those that do not end by it."""
+    loop = asyncio.get_running_loop()
+    open_ones: Iterable[Any] = list(getattr(loop, "_asyncgens", ()))
+    closing = asyncio.ensure_future(loop.shutdown_asyncgens())
+    done, _ = await asyncio.wait({closing}, timeout=limit_s)
+    if done:
+        return []
+    closing.cancel()
+    return grouped("open generator", (_qualname(each) for each in open_ones if each.ag_frame))

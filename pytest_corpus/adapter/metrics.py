@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus._shown import listed
+from pytest_corpus.adapter.plain import items_of, plain
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -64,16 +67,18 @@ class RecordingSink:
 def _fit(
     args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
-    known = {name: value for name, value in kwargs.items() if name in (*required, *optional)}
-    extra = known.get("extra")
-    known["extra"] = dict(extra) if isinstance(extra, Mapping) else {}
+    """A plain copy of what the interface knows, and what did not fit it."""
+    given = {str.__str__(name): value for name, value in kwargs.items()}
+    extra = given.pop("extra", None)
+    labels = None if extra is None else items_of(extra)
     faults = []
     if args:
         faults.append("positional arguments")
-    if missing := [name for name in required if name not in kwargs]:
+    if missing := [name for name in required if name not in given]:
         faults.append(f"without {', '.join(missing)}")
-    if unknown := [name for name in kwargs if name not in (*required, *optional)]:
-        faults.append(f"unknown arguments {', '.join(sorted(unknown))}")
-    if extra is not None and not isinstance(extra, Mapping):
+    if unknown := [name for name in given if name not in (*required, *optional)]:
+        faults.append(listed("unknown argument", unknown))
+    if extra is not None and labels is None:
         faults.append("extra is no mapping")
-    return known, "; ".join(faults)
+    known = {name: plain(value) for name, value in given.items() if name in (*required, *optional)}
+    return {**known, "extra": labels or {}}, "; ".join(faults)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus._shown import type_name
+from pytest_corpus.adapter.plain import plain
 from pytest_corpus.spec.faults import BY_KIND
 
 
@@ -78,11 +80,12 @@ class ProviderProbe:
             ProviderFault: as planned.
             RuntimeError: planned as an unexpected fault.
         """
-        chunk = facts.get("chunk")
+        named, chunk = plain(op), plain(facts.get("chunk"))
+        arrived = named if isinstance(named, str) else f"({type_name(op)})"
         if chunk is None:
-            self._operations.append(op)
+            self._operations.append(arrived)
         for plan in self._plans:
-            if plan.strikes(op, chunk):
+            if plan.strikes(arrived, chunk):
                 await plan.strike()
                 return
 

@@ -96,8 +96,13 @@ def _verify(given: argparse.Namespace) -> int:
     from pytest_corpus.reports.reading import ReportError
     from pytest_corpus.reports.text import printable
 
+    def shipped(component: str, profile: str) -> Mapping[str, str]:
+        from pytest_corpus.suites import inventory
+
+        return inventory.tests(component, profile)
+
     try:
-        faults = verification.faults(Path(given.report), datetime.now(timezone.utc).date())
+        faults = verification.faults(Path(given.report), datetime.now(timezone.utc).date(), shipped)
     except ReportError as error:
         raise CommandError(str(error)) from None
     name = printable(given.report)
@@ -145,6 +150,7 @@ def _read(name: str) -> dict[str, Any]:
 
 def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> tuple[Path, str] | None:
     """Where to write and in which format, before any work is done."""
+    from pytest_corpus._whole import obstacle
     from pytest_corpus.reports.text import printable
 
     if output is None:
@@ -153,10 +159,8 @@ def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> t
     suffix = formats.suffix_of(path.name, known)
     if suffix is None:
         raise CommandError(f"-o {printable(output)}: the name must end in {formats.listed(known)}")
-    if path.is_dir():
-        raise CommandError(f"-o {printable(output)}: this is a folder, not a file")
-    if not path.parent.is_dir():
-        raise CommandError(f"-o {printable(output)}: there is no folder {printable(str(path.parent))}")
+    if blocked := obstacle(path):
+        raise CommandError(f"-o {printable(output)}: {printable(blocked)}")
     return path, suffix
 
 

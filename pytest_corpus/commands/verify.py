@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.reports.json_report import UNTOLD
 from pytest_corpus.spec.operations import COMPONENTS
 
 SUMMARY = "run the conformance suite against an adapter"
@@ -23,8 +24,21 @@ EMBEDDED = "pytest_corpus.reference:all"
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
 """pytest's exit codes as those of a command; 2 and 5 are runs that came to nothing. Any other stays as it is."""
 
+UNPROVEN = 3
+"""The exit code where pytest ended well, and no attestation says that the suite ran."""
+
+_TELLING = frozenset(
+    ("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures", "--corpus-list")
+)
+"""Arguments with which pytest verifies nothing, and nobody expects it to."""
+
+UNENDED = "it ended before the suite did"
+
 _PYTEST_INTERRUPTED = 2
 """pytest's exit code of a run that was stopped, by Ctrl-C or because tests could not be collected."""
+
+_PYTEST_FAILED = 3
+"""That of an internal error."""
 
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
 """What a run does without: a cache in the current folder, and plugins that are for tests of other kinds."""
@@ -68,8 +82,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     console.format_argument(parser)
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
-        "3 pytest itself failed, 130 interrupted. Neither the settings nor the tests of the current folder count, "
-        "but it is importable."
+        "3 pytest itself failed or ended before the suite did, 130 interrupted. Neither the settings nor the tests "
+        "of the current folder count, but it is importable."
     )
 
 
@@ -91,13 +105,46 @@ def run(given: argparse.Namespace) -> int:
         console.warn(f"pytest-corpus verify: no --adapter is given, so the embedded ones are verified ({EMBEDDED})")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
-        told = _arguments(given, components, folder)
-        if given.format == "text":
-            return _pytest(told, folder)
-        code = _pytest([*told, f"--corpus-report={folder / 'attestation.json'}"], folder, sys.stderr)
-        attestations = [json.loads(path.read_bytes()) for path in sorted(folder.glob("attestation*.json"))]
-        console.say_json({"exit_code": code, "attestations": attestations})
+        told = [*_arguments(given, components, folder), f"--corpus-report={folder / 'attestation.json'}"]
+        code = _pytest(told, folder, sys.stderr if given.format == "json" else None)
+        attestations = _attestations(folder)
+        why = _unproven(given, attestations) if code in (FINE, FINDINGS) else ""
+        if why and (code == FINE or why == UNENDED):
+            _note(f"pytest ended with {code}, but {why}, so nothing is verified")
+            code = UNPROVEN
+        if given.format == "json":
+            console.say_json({"exit_code": code, "attestations": attestations})
         return code
+
+
+def _attestations(folder: Path) -> list[dict[str, Any]]:
+    """What the run wrote for each adapter; what is no report is left out."""
+    from pytest_corpus.reports.reading import ReportError, read
+
+    found = []
+    for path in sorted(folder.glob("attestation*.json")):
+        with contextlib.suppress(ReportError):
+            found.append(read(path)[0])
+    return found
+
+
+def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
+    """Why a run that pytest brought to an end shows nothing; empty where it does, or only a part was asked for."""
+    more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
+    if _TELLING.intersection(more) or any(part.startswith("--corpus-explain") for part in more):
+        return ""
+    if not attestations or not all(_ran(each) for each in attestations):
+        return UNENDED
+    if more:
+        return ""
+    if len(attestations) < len(given.adapters):
+        return f"{len(attestations)} of {len(given.adapters)} adapters have an attestation"
+    gaps = [gap for each in attestations if not each["complete"] for gap in each["gaps"]]
+    return f"the run was not complete ({'; '.join(gaps)})" if gaps else ""
+
+
+def _ran(attestation: dict[str, Any]) -> bool:
+    return any(test for entry in attestation["requirements"] for test in entry["tests"])
 
 
 def _components(given: Sequence[str]) -> list[str]:
@@ -138,7 +185,7 @@ def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) ->
 
     sys.stdout.flush()
     # What hypothesis keeps would otherwise lie in the current folder afterwards.
-    environment = {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"), **os.environ}
+    environment = {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"), **os.environ, UNTOLD: str(folder)}
     command = [sys.executable, "-m", "pytest", *arguments]
     process = subprocess.Popen(command, stdout=output, env=environment)  # noqa: S603  # our own interpreter
     interrupted = False
@@ -149,5 +196,24 @@ def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) ->
             interrupted = True
             continue
         if code < 0:
+            _note(f"pytest was ended by {_signal(-code)}, so nothing is verified")
             return 128 - code
+        if code not in (*EXIT_CODES, _PYTEST_FAILED):
+            _note(f"pytest ended with {code}, which it does not do by itself")
         return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)
+
+
+def _note(text: str) -> None:
+    """Say how pytest ended, on a line of its own: it may have ended in the middle of one."""
+    sys.stderr.write("\n")
+    console.warn(f"pytest-corpus verify: {text}")
+
+
+def _signal(number: int) -> str:
+    """The name of a signal, as far as it has one here."""
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.closing import ClosingBudget
 from pytest_corpus.adapter.errors import DeclarationError, Withheld
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
@@ -71,6 +72,7 @@ class Adapters:
         self.run = secrets.token_hex(3)
         self.known: dict[str, Adapter] = {}
         self._decided = decided or {}
+        self._closing = ClosingBudget()
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Note an adapter under a label of its own.
@@ -100,7 +102,7 @@ class Adapters:
         except DeclarationError as error:
             error.kind = "client"
             raise
-        adapter.library = ClientLibrary(found, declared, self.options.call_timeout)
+        adapter.library = ClientLibrary(found, declared, self.options.call_timeout, self._closing)
         adapter.components = adapter.ledger.components = tuple(CLIENT_CHAPTERS)
         return adapter
 
@@ -118,7 +120,12 @@ class Adapters:
             return adapter
         named = self.options.components
         decided = self._decided.get(adapter.label)
-        client = AdapterClient(adapter.declaration, self.options.call_timeout, read_only=self.options.read_only)
+        client = AdapterClient(
+            adapter.declaration,
+            self.options.call_timeout,
+            read_only=self.options.read_only,
+            closing=self._closing,
+        )
         adapter.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
         adapter.components = tuple(named or decided or self._choose(adapter, answers))
@@ -169,21 +176,32 @@ class Adapters:
         return adapter.subjects[component]
 
     def close(self) -> list[str]:
-        """Tidy and close every adapter that is open; what that raised, for warnings."""
-        raised = []
-        for adapter in self.known.values():
-            raised += [f"{adapter.label}: tidying up raised {said}" for said in self._tidy(adapter)]
-            client, adapter.client = adapter.client, None
-            for opened in (client, adapter.library):
-                if opened is not None:
-                    raised += [f"{adapter.label}: closing raised {said}" for said in opened.close()]
-        return raised
+        """Tidy and close every adapter that is open; what went wrong meanwhile, for warnings. Nothing is raised.
+
+        Who presses Ctrl-C meanwhile need not wait for what is still to be closed.
+        """
+        told: list[str] = []
+        try:
+            for adapter in self.known.values():
+                kind = "adapter" if adapter.library is None else "client"
+                for said in self._close(adapter):
+                    told.append(f"{kind} {adapter.label}: {said}")
+        except KeyboardInterrupt:
+            told.append("closing was interrupted")
+        return told
+
+    def _close(self, adapter: Adapter) -> Iterator[str]:
+        yield from (f"tidying up raised {said}" for said in self._tidy(adapter))
+        client, adapter.client = adapter.client, None
+        for opened in (client, adapter.library):
+            if opened is not None:
+                yield from opened.close()
 
     def _tidy(self, adapter: Adapter) -> Iterator[str]:
         while adapter.subjects:
             _, subject = adapter.subjects.popitem()
-            subject.begin()
             try:
+                subject.begin()
                 subject.tidy()
             except Withheld:
                 continue  # nothing was written

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.reports.ledger import ledger_key
 from pytest_corpus.suites import chapters_of
+from pytest_corpus.suites.inventory import tests
 
 REPETITION = "corpus_repetition"
 """The fixture in which a test's repetition travels."""
@@ -35,7 +37,7 @@ class Anchor(pytest.File):
         return chapters(self, self.adapter, self.nodeid + self.separator)
 
 
-class Below(pytest.Collector):
+class SuiteNode(pytest.Collector):
     """The root of an adapter's suite below a name in a test module."""
 
     adapter: Adapter
@@ -76,7 +78,11 @@ class Chapter(_OwnNames, pytest.Module):
     module_name: str
 
     def _getobj(self) -> Any:
-        return importlib.import_module(self.module_name)
+        # pytest 8 reads the fixtures of an object once: below a second adapter the same module would have none.
+        module = importlib.import_module(self.module_name)
+        view = ModuleType(module.__name__)
+        vars(view).update(vars(module))
+        return view
 
 
 class ChapterClass(_OwnNames, pytest.Class):
@@ -153,9 +159,17 @@ def repeat(metafunc: pytest.Metafunc, times: int) -> None:
         metafunc.parametrize(REPETITION, range(1, times + 1), ids=ids, indirect=True)
 
 
-def key_of(item: pytest.Item, component: str) -> str:
-    """What a ledger calls an item that it expects."""
-    return ledger_key(component, test_of(item), repetition_of(item))
+def keys_of(component: str, profile: str, repeat: int) -> Iterator[str]:
+    """What a ledger calls the tests that a whole run of a component has."""
+    for name in tests(component, profile):
+        yield from (ledger_key(component, name, number) for number in (range(1, repeat + 1) if repeat > 1 else (0,)))
+
+
+def key_of(item: pytest.Item) -> str:
+    """What a ledger calls a conformance item."""
+    whose = owner(item)
+    assert whose is not None
+    return ledger_key(whose[1], test_of(item), repetition_of(item))
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]

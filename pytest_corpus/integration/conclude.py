@@ -10,18 +10,14 @@ from pathlib import Path
 import pytest
 
 from pytest_corpus._whole import write_whole
+from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.options import Options
 from pytest_corpus.reports import deviations, formats, json_report, origin, terminal
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.verdict import Status, Verdict, decide
 
 
-def _plain(label: str) -> str:
-    """A label as a part of a file name."""
-    return "".join(char if char.isalnum() or char in "._-" else "_" for char in label)
-
-
-class Conclusion:
+class RunResult:
     """What a finished run comes to, for each adapter."""
 
     def __init__(
@@ -51,16 +47,20 @@ class Conclusion:
                 ledger.cut_short("the run was interrupted")
         self.verdicts: list[Verdict] = [decide(ledger, options.level, options.deviations) for ledger in ledgers]
         self.written: list[str] = []
+        self.paths: set[Path] = set()
 
     def write(self) -> None:
         """Write every report that was asked for; what cannot be written is said in the summary."""
-        for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True):
+        for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
             document = json_report.build(ledger, verdict, self.run) if self.options.reports else {}
+            labels = [each.adapter for each in self.ledgers]
             for asked in self.options.reports:
-                path = self._path(asked, ledger)
+                path = report_paths(asked, labels)[number]
                 try:
                     write_whole(formats.render(document, formats.suffix_of(asked.name) or ".json"), path)
-                    self.written.append(f"report: {path}")
+                    self.paths.add(path)
+                    if str(path.parent) != os.environ.get(json_report.UNTOLD):
+                        self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
 
@@ -92,23 +92,13 @@ class Conclusion:
             if each.status == status and each.requirement.level in counted
         ]
 
-    def _path(self, asked: Path, ledger: Ledger) -> Path:
-        if len(self.ledgers) == 1:
-            return asked
-        labels = [_plain(each.adapter) for each in self.ledgers]
-        number = self.ledgers.index(ledger)
-        again = labels[:number].count(labels[number])
-        label = f"{labels[number]}.{again + 1}" if again else labels[number]
-        end = len(formats.suffix_of(asked.name) or asked.suffix)
-        return asked.with_name(f"{asked.name[:-end]}.{label}{asked.name[-end:]}")
-
     @property
     def ran(self) -> bool:
         """Whether a conformance test ran for every adapter."""
         return bool(self.ledgers) and all(ledger.records for ledger in self.ledgers)
 
     def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
-        """pytest's own exit code, but never 0 where nothing ran or a binding requirement is violated."""
+        """pytest's own exit code, but never 0 where nothing ran, a gap is nobody's wish, or what counts is violated."""
         if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return given
         if not self.ran:
@@ -117,6 +107,7 @@ class Conclusion:
             self._of(verdict, "violated") or verdict.faults or (self.options.strict and self._open(verdict))
             for verdict in self.verdicts
         )
+        failed = failed or any(ledger.faults for ledger in self.ledgers)
         failed = failed or any("could not be written" in line for line in self.written)
         return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
 

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_corpus._shown import printable
+from pytest_corpus._whole import obstacle
+from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.reports.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.reports.deviations import read as read_deviations
@@ -78,7 +82,7 @@ def read(config: pytest.Config) -> Options:
         components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",
-        reports=tuple(path for given in _several(config, "report") if (path := _report(config, given))),
+        reports=_reports(config),
         folder=config.invocation_params.dir,
         notes=_notes(config),
         seed=_seed(_one(config, "seed")),
@@ -137,19 +141,34 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
     return tuple(glob.upper() for glob in globs)
 
 
-def _report(config: pytest.Config, given: str) -> Path | None:
-    """Where a report goes; None for the one that pytest writes."""
-    path = Path(given)
-    path = path if path.is_absolute() else config.invocation_params.dir / path
+def _reports(config: pytest.Config) -> tuple[Path, ...]:
+    """Where the reports go, but for the one that pytest writes."""
+    declared = [*_several(config, "adapter"), *_several(config, "client")]
+    labels = [label or spec for label, spec in map(split_label, declared)]
+    taken: dict[str, str] = {}
+    found = []
+    for given in _several(config, "report"):
+        path, shown = _report(config, given), f"--corpus-report={printable(given)}"
+        file = os.path.normcase(os.path.realpath(path))
+        if file in taken:
+            raise pytest.UsageError(f"{taken[file]} and {shown}: two reports cannot be one file")
+        taken[file] = shown
+        own = suffix_of(path.name, (*FORMATS, JUNIT)) != JUNIT
+        if blocked := next(filter(None, map(obstacle, report_paths(path, labels) if own else [path])), ""):
+            raise pytest.UsageError(f"{shown}: {printable(blocked)}")
+        found += [path] if own else []
+    return tuple(found)
+
+
+def _report(config: pytest.Config, given: str) -> Path:
+    shown = f"--corpus-report={printable(given)}"
+    if any(not char.isprintable() and char.isascii() for char in given):
+        raise pytest.UsageError(f"{shown}: a report cannot have a control character in its path")
+    path = config.invocation_params.dir / given
     suffixes = (*FORMATS, JUNIT)
-    suffix = suffix_of(path.name, suffixes)
-    if suffix is None:
-        raise pytest.UsageError(f"--corpus-report={given}: the name must end in {listed(suffixes)}")
-    if not path.parent.is_dir():
-        raise pytest.UsageError(f"--corpus-report={given}: there is no folder {path.parent}")
-    if path.is_dir():
-        raise pytest.UsageError(f"--corpus-report={given}: this is a folder, not a file")
-    return None if suffix == JUNIT else path
+    if suffix_of(path.name, suffixes) is None:
+        raise pytest.UsageError(f"{shown}: the name must end in {listed(suffixes)}")
+    return path
 
 
 def _notes(config: pytest.Config) -> tuple[str, ...]:

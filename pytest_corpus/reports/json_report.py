@@ -26,6 +26,9 @@ FORMAT = "1.0"
 SHORT = 80
 """No text that an adapter states in its capabilities is longer in a report."""
 
+UNTOLD = "PYTEST_CORPUS_UNTOLD"
+"""The environment variable that names a folder of whose reports a run says nothing."""
+
 EXACT = 2**53
 """The largest integer that every reader of JSON keeps exactly (RFC 8259, 6)."""
 

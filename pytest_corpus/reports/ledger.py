@@ -1,9 +1,15 @@
-"""What the tests of a run said, test by test."""
+"""What the tests of a run said, test by test, and whether that can be relied on.
+
+A record counts as it is only where everything agrees: the test was collected, the process that ran its body made one
+record of it, pytest reported the test once, that report carries the same record, and its outcome is the one that the
+record stands for. Whatever disagrees proves nothing, but for a violation that was seen.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -14,12 +20,16 @@ WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "vi
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation that turned up: of the test's own requirement or of one that holds for every answer."""
+    """A violation that turned up: of the test's own requirement or of one that holds for every answer.
+
+    `indirect`: of one that stood in the way of the test, where the test of it tells more.
+    """
 
     requirement: str
     expected: str
     got: str = ""
     path: str = ""
+    indirect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +37,8 @@ class TestRecord:
     """One test of one component of one adapter, and how it ended.
 
     `reason` says why it was not applicable or not assessed, `keyword` which factory keyword would help,
-    `blocked_by` which requirement stands in the way. `error` is a fault of the kit itself. `repetition` counts from 1
-    where each test is run several times.
+    `blocked_by` which requirement stands in the way, `broken_off` what from outside the suite kept the test from its
+    end. `error` is a fault of the kit itself. `repetition` counts from 1 where each test is run several times.
     """
 
     __test__ = False
@@ -45,6 +55,12 @@ class TestRecord:
     editions: tuple[str, ...] = ()
     duration_s: float = 0.0
     repetition: int = 0
+    broken_off: str = ""
+
+    @property
+    def key(self) -> str:
+        """What a ledger calls the execution of the test."""
+        return ledger_key(self.component, self.test, self.repetition)
 
     def dump(self) -> str:
         """The record as a JSON text, to travel between processes; what is empty is left out."""
@@ -58,12 +74,22 @@ class TestRecord:
         return json.dumps(said, sort_keys=True)
 
     @classmethod
-    def load(cls, text: str) -> TestRecord:
-        """The record that `dump` wrote."""
-        data: dict[str, Any] = json.loads(text)
-        data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
-        data["editions"] = tuple(data.get("editions", ()))
-        return cls(**data)
+    def load(cls, text: object) -> TestRecord:
+        """The record that `dump` wrote.
+
+        Raises:
+            ValueError: it is something that `dump` does not write.
+        """
+        try:
+            data: dict[str, Any] = json.loads(text)  # type: ignore[arg-type]
+            data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
+            data["editions"] = tuple(data.get("editions", ()))
+            record = cls(**data)
+            if record.outcome in WORSE and record.dump() == text:
+                return record
+        except (TypeError, AttributeError) as error:
+            raise ValueError("no record of a test") from error
+        raise ValueError("no record of a test")
 
 
 def ledger_key(component: str, test: str, repetition: int = 0) -> str:
@@ -71,37 +97,159 @@ def ledger_key(component: str, test: str, repetition: int = 0) -> str:
     return f"{component}/{test}" + (f"#{repetition}" if repetition else "")
 
 
+DISPUTES = {
+    "not collected": "tests that ran although the suite did not collect them",
+    "not reported": "tests that ran and of which pytest reported nothing",
+    "not run": "tests that pytest reported although their body did not run",
+    "altered": "tests whose record was changed before it arrived",
+    "repeated": "tests that ran or were reported more than once",
+    "otherwise": "tests that pytest reported otherwise than they ended",
+    "broken off": "tests that another plugin or a signal kept from their end",
+    "fault": "tests that ended in a fault of pytest-corpus itself",
+}
+"""Why the record of a test proves nothing, with the words for such tests."""
+
+
 @dataclass
 class Ledger:
-    """Everything that is known of one adapter's run."""
+    """Everything that is known of one adapter's run.
+
+    `expected` are the tests that the suite has, `selected` those that collection left, `disputed` those of which
+    pytest reports something else than they came to; `incomplete` says why only a part was asked for, `doubts` why the
+    run as a whole cannot be relied on, and `unaccounted` that a process that ran tests did not say which.
+    """
 
     adapter: str
     components: tuple[str, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
     expected: set[str] = field(default_factory=set)
-    records: dict[str, TestRecord] = field(default_factory=dict)
+    selected: set[str] = field(default_factory=set)
+    disputed: set[str] = field(default_factory=set)
     incomplete: set[str] = field(default_factory=set)
+    doubts: set[str] = field(default_factory=set)
+    unaccounted: bool = False
+    _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
+    _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, record: TestRecord) -> None:
-        """Take a record; of two on the same test the worse one stays, with all findings (a rerun hides nothing)."""
-        key = ledger_key(record.component, record.test, record.repetition)
-        before = self.records.get(key, record)
-        worse = max(before, record, key=lambda each: WORSE.index(each.outcome))
-        findings = dict.fromkeys((*before.findings, *record.findings))
-        self.records[key] = replace(worse, findings=tuple(findings))
+    # -- what a run notes ------------------------------------------------------------------------------
 
     def expect(self, tests: Iterable[str]) -> None:
-        """Note which tests were collected, by their `ledger_key`."""
+        """Note tests that the suite has, by their `ledger_key`."""
         self.expected.update(tests)
 
+    def select(self, tests: Iterable[str]) -> None:
+        """Note which tests are to run."""
+        self.selected.update(tests)
+
+    def ran(self, record: TestRecord) -> None:
+        """Take a record from the process that ran the test."""
+        self._made[record.key].append(record)
+
+    def reported(self, record: TestRecord, *, agrees: bool) -> None:
+        """Take the record that came with pytest's report, and whether that report says the same."""
+        self._arrived[record.key].append(record)
+        if not agrees:
+            self.disputed.add(record.key)
+
+    def dispute(self, test: str) -> None:
+        """Note that pytest reports something else of a test than it came to."""
+        self.disputed.add(test)
+
     def cut_short(self, why: str) -> None:
-        """Note why this run is only a part of the suite."""
+        """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
+
+    def doubt(self, why: str) -> None:
+        """Note what makes the run as a whole unreliable."""
+        self.doubts.add(why)
+
+    # -- between processes -----------------------------------------------------------------------------
+
+    def account(self) -> dict[str, Any]:
+        """What a worker tells of its part of the run, as a JSON value; `take_account` reads it."""
+        return {
+            "components": self.components,
+            "capabilities": self.capabilities,
+            **{name: sorted(getattr(self, name)) for name in _SETS},
+            "made": [record.dump() for records in self._made.values() for record in records],
+        }
+
+    def take_account(self, account: Mapping[str, Any]) -> None:
+        """Add what a worker told of its part."""
+        if self.expected and self.expected != set(account["expected"]):
+            self.doubt("the workers collected different tests")
+        self.components = tuple(account["components"])
+        self.capabilities.update(account["capabilities"])
+        for name in _SETS:
+            getattr(self, name).update(account[name])
+        for text in account["made"]:
+            self.ran(TestRecord.load(text))
+
+    # -- what it comes to ------------------------------------------------------------------------------
+
+    @property
+    def records(self) -> dict[str, TestRecord]:
+        """One record for each test: of several the worst, with all findings; where it is disputed, no longer good."""
+        disputed = set().union(*self.disputes().values())
+        found = {}
+        for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
+            record = _merged((*self._made.get(key, ()), *self._arrived.get(key, ())))
+            if key in disputed and record.outcome in ("satisfied", "not_applicable"):
+                record = replace(record, outcome="not_assessed", reason=record.broken_off or UNRELIABLE)
+            found[key] = record
+        return found
+
+    def disputes(self) -> dict[str, set[str]]:
+        """The tests whose records prove nothing, by the keys of `DISPUTES`."""
+        made, arrived = set(self._made), set(self._arrived)
+        both = made & arrived
+        every = (*self._made.values(), *self._arrived.values())
+        return {
+            "not collected": (made | arrived) - self.expected,
+            "not reported": made - arrived,
+            "not run": set() if self.unaccounted else arrived - made,
+            "altered": {key for key in both if set(self._made[key]) != set(self._arrived[key])},
+            "repeated": {records[0].key for records in every if len(records) > 1},
+            "otherwise": self.disputed & (made | arrived),
+            "broken off": {records[0].key for records in every if any(record.broken_off for record in records)},
+            "fault": {records[0].key for records in every if any(record.outcome == "error" for record in records)},
+        }
 
     @property
     def gaps(self) -> list[str]:
         """Why the run is partial; empty where it is complete."""
-        missing = len(self.expected - set(self.records))
-        lost = [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
-        nothing = [] if self.records else ["no conformance test ran"]
-        return sorted(self.incomplete) + lost + nothing
+        nothing = [] if self._made or self._arrived else ["no conformance test ran"]
+        return [*sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
+
+    @property
+    def faults(self) -> list[str]:
+        """Those of the gaps that nobody asked for: with one of them a run has failed."""
+        chosen = bool(self.incomplete) and not self.selected - self._executed
+        return [*([] if chosen else self._missing()), *self._unreliable()]
+
+    @property
+    def _executed(self) -> set[str]:
+        return {*self._made, *self._arrived}
+
+    def _missing(self) -> list[str]:
+        missing = len(self.expected - self._executed)
+        return [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
+
+    def _unreliable(self) -> list[str]:
+        return [
+            *sorted(self.doubts),
+            *(f"{DISPUTES[why]}: {len(tests)}" for why, tests in self.disputes().items() if tests),
+        ]
+
+
+_SETS = ("expected", "selected", "disputed", "incomplete", "doubts")
+
+UNRELIABLE = "what was reported of the test is not what it came to"
+
+
+def _merged(records: Iterable[TestRecord]) -> TestRecord:
+    every = tuple(dict.fromkeys(records))
+    if len(every) == 1:
+        return every[0]
+    worst = max(every, key=lambda each: WORSE.index(each.outcome))
+    return replace(worst, findings=tuple(dict.fromkeys(finding for record in every for finding in record.findings)))

@@ -16,6 +16,10 @@ VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconfor
 """From best to worst; an overall verdict is the worst of its components'."""
 
 
+HELD_BACK = "it blocks {}, and its own tests saw no fault"
+"""Why a requirement that its own tests found kept is not assessed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """Where one requirement stands for one component."""
@@ -81,9 +85,9 @@ def decide(
     declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
     counting = [entry for entry in declared if not entry.expired(day)]
     gaps = tuple(ledger.gaps)
+    found = ledger.records.values()
     by_component = {
-        component: [record for record in ledger.records.values() if record.component == component]
-        for component in ledger.components
+        component: [record for record in found if record.component == component] for component in ledger.components
     }
     decided = tuple(
         _component(component, records, level, counting, partial=bool(gaps))
@@ -110,10 +114,24 @@ def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict]
 def _component(
     component: str, records: list[TestRecord], level: str, deviations: Iterable[Deviation], *, partial: bool
 ) -> ComponentVerdict:
-    found = (_status(requirement, component, records) for requirement in applicable(component))
-    statuses = tuple(_deviated(status, deviations) for status in found)
+    found = [_status(requirement, component, records) for requirement in applicable(component)]
+    statuses = tuple(_deviated(status, deviations) for status in _held(found))
     pairs = [(entry.requirement.level, entry.status) for entry in statuses]
     return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
+
+
+def _held(statuses: list[Status]) -> Iterable[Status]:
+    """The statuses, where whatever blocks another requirement is violated or itself not assessed."""
+    blocking: dict[str, str] = {}
+    for status in statuses:
+        for by in status.blocked_by:
+            blocking.setdefault(by, status.requirement.id)
+    for status in statuses:
+        blocked = blocking.get(status.requirement.id)
+        if blocked and status.status in ("satisfied", "not_applicable"):
+            yield replace(status, status="not_assessed", reason=HELD_BACK.format(blocked))
+        else:
+            yield status
 
 
 def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool) -> str:
@@ -153,6 +171,7 @@ def _status(requirement: Requirement, component: str, records: Iterable[TestReco
     findings = _unique(
         finding for record in records for finding in record.findings if finding.requirement == requirement.id
     )
+    findings = tuple(finding for finding in findings if not finding.indirect) or findings[:1]
     outcomes = {record.outcome for record in own}
     if findings or "violated" in outcomes:
         return Status(requirement, component, "violated", own, findings)

@@ -1,4 +1,4 @@
-"""Whether a report is what a run wrote: its shape, its digest, its logic, its completeness, its deviations."""
+"""Whether a report is what a run wrote: its shape, digest, completeness, numbers, verdicts, deviations, and more."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.reports import json_report
+from pytest_corpus.reports.coherence import Shipped, contradictions, some
 from pytest_corpus.reports.reading import ReportError, read
-from pytest_corpus.reports.text import count
+from pytest_corpus.reports.text import count, printable
 from pytest_corpus.reports.verdict import STATUSES, verdict_of, worst
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
 
+PACKAGE = "pytest-corpus"
+"""What `environment` calls this package."""
 
-def faults(path: Path, today: date) -> list[str]:
+
+def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
     """Everything that is wrong with a report, one sentence each; empty where it stands.
+
+    Args:
+        today: the day (UTC) on which it has to stand.
+        shipped: the tests that the suite of this version has.
 
     Raises:
         ReportError: there is no such file, or it cannot be read.
@@ -27,14 +35,13 @@ def faults(path: Path, today: date) -> list[str]:
         if error.missing:
             raise
         return [error.why]
-    return [
-        *_digest(document, data),
-        *_whole(document),
-        *_catalogue(document),
-        *_totals(document),
-        *_verdicts(document),
-        *_deviations(document, today),
-    ]
+    found = [*_digest(document, data), *_whole(document)]
+    if other := list(_versions(document)):
+        found += other
+    else:
+        found += _catalogue(document)
+        found += contradictions(document, today, shipped) if document["complete"] else ()
+    return [*found, *_totals(document), *_verdicts(document), *_deviations(document, today)]
 
 
 def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
@@ -50,25 +57,34 @@ def _whole(document: dict[str, Any]) -> Iterator[str]:
         yield f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}"
 
 
-def _catalogue(document: dict[str, Any]) -> Iterator[str]:
+def _versions(document: dict[str, Any]) -> Iterator[str]:
+    """What another version wrote: its catalogue or its tests are not those that are known here."""
     version = document["spec"]["catalogue"]
     if version != CATALOGUE_VERSION:
         yield (
             f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}: whether anything is missing "
             "cannot be told; verify it with the version that its environment names"
         )
-        return
+    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
+    if wrote != own:
+        yield (
+            f"it was written by {PACKAGE} {printable(wrote)} and this is {own}: whether tests are missing cannot be "
+            "told; verify it with that version"
+        )
+
+
+def _catalogue(document: dict[str, Any]) -> Iterator[str]:
     found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
     yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
     for component in document["components"]:
         known = {entry.id: entry.level for entry in applicable(component)}
         given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
         if missing := [name for name in known if name not in given]:
-            yield f"{component}: {count(len(missing), 'requirement')} missing: {_some(missing)}"
+            yield f"{component}: {count(len(missing), 'requirement')} missing: {some(missing)}"
         if unknown := [name for name in given if name not in known]:
-            yield f"{component}: the catalogue does not know {_some(unknown)}"
+            yield f"{component}: the catalogue does not know {some(unknown)}"
         if wrong := [name for name, level in given.items() if known.get(name, level) != level]:
-            yield f"{component}: the catalogue gives another level to {_some(wrong)}"
+            yield f"{component}: the catalogue gives another level to {some(wrong)}"
     if strange := {of for of, _ in found} - set(document["components"]):
         yield f"it has requirements of {', '.join(sorted(strange))} and no verdict of it"
 
@@ -110,7 +126,3 @@ def _deviations(document: dict[str, Any], today: date) -> Iterator[str]:
                 continue
             if expires < today:
                 yield f"{of} expired on {expires}"
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")

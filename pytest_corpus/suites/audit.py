@@ -5,18 +5,20 @@ A finding here belongs to its own requirement, not to the test in which it turne
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_corpus._shown import listed, place, word
 from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES, Exchange, non_finite
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import expect, telemetry
+from pytest_corpus.suites.looks import look
 from pytest_corpus.suites.outcomes import Violation
 from pytest_corpus.suites.reply import Reply, StreamReply, described, looks_like_error, looks_like_success
+from pytest_corpus.suites.sight import shown
 from pytest_corpus.suites.subject import Subject
 
 Finding = tuple[str, Violation]
@@ -43,7 +45,7 @@ def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
     yield from _call(exchange)
     for frame in exchange.frames:
         for path in non_finite(frame.body):
-            yield "COM-NUM-2", Violation("finite numbers only", "NaN or an infinity", path)
+            yield "COM-NUM-2", Violation("finite numbers only", "NaN or an infinity", place(path))
         if looks_like_error(frame.body):
             yield from _error(frame.body, subject.settings.edition)
     if exchange.streaming:
@@ -70,10 +72,16 @@ def editions(exchange: Exchange) -> set[str]:
 
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
-    """Raise the violation of one requirement where an answer breaks it."""
+    """Raise the violation of one requirement where an answer breaks it.
+
+    Raises:
+        Blocked: what the requirement speaks of is not there although it should be.
+    """
     for found, violation in audit(reply.exchange, subject):
         if found == requirement:
             raise violation
+    if shown(requirement, reply, subject):
+        look()
 
 
 def _call(exchange: Exchange) -> Iterator[Finding]:
@@ -102,26 +110,26 @@ def _unary(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
 
 def _success(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
     if extra := sorted(set(body) - SUCCESS_KEYS):
-        yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", f"the keys {extra}")
+        yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", listed("the key", extra))
     if body.get("ok") is not True:
         yield "COM-ENV-5", Violation("true", type(body.get("ok")).__name__, "ok")
     code = body.get("code")
     if code not in SUCCESS_CODES:
-        yield "COM-ENV-2", Violation(" or ".join(SUCCESS_CODES), _shown(code), "code")
+        yield "COM-ENV-2", Violation(" or ".join(SUCCESS_CODES), word(code), "code")
     elif code != "OK":
-        yield "COM-ENV-4", Violation("OK", _shown(code), "code")
+        yield "COM-ENV-4", Violation("OK", word(code), "code")
     if problem := _milliseconds(body, edition):
         yield "COM-ENV-3", problem
 
 
 def _error(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
     if extra := sorted(set(body) - ERROR_KEYS):
-        yield "COM-ERR-1", Violation(f"no keys beyond {', '.join(sorted(ERROR_KEYS))}", f"the keys {extra}")
+        yield "COM-ERR-1", Violation(f"no keys beyond {', '.join(sorted(ERROR_KEYS))}", listed("the key", extra))
     for key in ("code", "error", "message"):
         if not isinstance(body.get(key), str):
-            yield "COM-ERR-2", Violation("a string", _shown(body.get(key)), key)
+            yield "COM-ERR-2", Violation("a string", word(body.get(key)), key)
     if body.get("ok") is not False:
-        yield "COM-ERR-2", Violation("false", _shown(body.get("ok")), "ok")
+        yield "COM-ERR-2", Violation("false", word(body.get("ok")), "ok")
     if isinstance(body.get("message"), str) and not body["message"].strip():
         yield "COM-ERR-5", Violation("a message for a person", "an empty string", "message")
     if problem := _milliseconds(body, edition):
@@ -137,14 +145,14 @@ def _identity(body: Mapping[str, Any]) -> Iterator[Finding]:
     if not isinstance(code, str) or not isinstance(error, str):
         return
     if not code or not code.isascii() or not code.replace("_", "").isalpha() or not code.isupper():
-        yield "COM-ERR-3", Violation("a code in UPPER_SNAKE_CASE", _shown(code), "code")
+        yield "COM-ERR-3", Violation("a code in UPPER_SNAKE_CASE", word(code), "code")
     known, named = TAXONOMY.get(error), BY_CODE.get(code.upper())
     if known is None:
-        yield expect.NAMED, Violation("a canonical class or an allowed subtype", _shown(error), "error")
+        yield expect.NAMED, Violation("a canonical class or an allowed subtype", word(error), "error")
     elif named is None or known.family != named.family or (named.parent and named != known):
-        yield expect.NAMED, Violation(f"{known.code}, the code of {error}", _shown(code), "code")
+        yield expect.NAMED, Violation(f"{known.code}, the code of {error}", word(code), "code")
     elif named != known:
-        yield "COM-ERR-10", Violation(f"{known.code}, the code of {error}", _shown(code), "code")
+        yield "COM-ERR-10", Violation(f"{known.code}, the code of {error}", word(code), "code")
 
 
 def _details(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
@@ -152,7 +160,7 @@ def _details(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
     if details is None and not ("details" in body and edition == "1.0.0"):
         return
     if not isinstance(details, Mapping):
-        yield "COM-ERR-7", Violation("an object", _shown(details), "details")
+        yield "COM-ERR-7", Violation("an object", word(details), "details")
         return
     known = TAXONOMY.get(str(body.get("error")))
     retryable = details.get("retryable")
@@ -168,12 +176,12 @@ def _milliseconds(body: Mapping[str, Any], edition: str | None) -> Violation | N
     if value is None and "ms" in body and edition != "1.0.0":
         return None
     fit = isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0
-    return None if fit else Violation("a non-negative number", _shown(value), "ms")
+    return None if fit else Violation("a non-negative number", word(value), "ms")
 
 
 def _retry_after(value: Any) -> Violation | None:
     fit = value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0)
-    return None if fit else Violation("null or a non-negative number", _shown(value), "retry_after_ms")
+    return None if fit else Violation("null or a non-negative number", word(value), "retry_after_ms")
 
 
 def _stream(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
@@ -199,10 +207,15 @@ def _stream(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         else:
             requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
         if requirement and not (broken_off and error.error_type == "NO_TERMINAL"):
-            where = f"frame {error.frame_number}" + (f", {error.path}" if error.path else "")
-            yield requirement, Violation("canonical frames", error.message, where)
+            where = f"frame {error.frame_number}" + (f", {place(error.path)}" if error.path else "")
+            yield requirement, Violation("canonical frames", _first(error.message), where)
     for chunk in StreamReply(exchange).chunks:
         yield from subject.audit_chunk(name, chunk)
+
+
+def _first(message: str) -> str:
+    """The first fault of those that a message tells, without the keys that follow it."""
+    return message.partition("; ")[0].partition(", nor must ")[0]
 
 
 def payload_problem(schema: str, value: Any, edition: str | None) -> Violation | None:
@@ -213,18 +226,4 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
     if not problems:
         return None
     first = problems[0]
-    return Violation(f"a value of the schema {schema}", first.message, first.path)
-
-
-def _shown(value: Any) -> str:
-    """A value by its type, or itself where it is short and of the protocol's vocabulary."""
-    if isinstance(value, str):
-        plain = value.isascii() and value.replace("_", "").isalnum() and len(value) <= 40
-        return repr(value) if plain else f"a string of {len(value)} characters"
-    return (
-        "nothing"
-        if value is None
-        else f"{json.dumps(value)[:40]}"
-        if isinstance(value, (bool, int, float))
-        else type(value).__name__
-    )
+    return Violation(f"a value of the schema {schema}", first.message, place(first.path))

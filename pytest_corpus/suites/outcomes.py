@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.exchange import Exchange
+
 
 class Violation(AssertionError):
     """The adapter does not keep the sentence under test.
@@ -60,12 +65,19 @@ class NotAssessed(Undecided):
 
 
 class Blocked(NotAssessed):
-    """Another requirement's finding stands in the way.
+    """Another requirement is broken, as was seen here, and stands in the way.
+
+    What only may be its fault, or could not be found out, is `NotAssessed`: whatever blocks is found violated.
 
     Attributes:
         by: the id of that requirement.
+        seen: what was seen of it, in the kit's words.
+        violation: the violation of it, where a check of its own found one.
+        evidence: the exchange in which it was seen, where that is not the last one of the test.
     """
 
-    def __init__(self, by: str, reason: str) -> None:
-        self.by = by
-        super().__init__(f"blocked by {by}: {reason}")
+    def __init__(
+        self, by: str, seen: str, *, violation: Violation | None = None, evidence: Exchange | None = None
+    ) -> None:
+        self.by, self.seen, self.violation, self.evidence = by, seen, violation, evidence
+        super().__init__(f"blocked by {by}: {seen}")

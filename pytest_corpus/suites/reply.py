@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus._shown import listed, word
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
@@ -39,15 +40,10 @@ def described(body: Any) -> str:
         return f"a {type(body).__name__}" if body is not None else "nothing"
     if looks_like_error(body):
         code, error = body.get("code"), body.get("error")
-        return f"the error {_name(error)} / {_name(code)}"
+        return f"the error {word(error)} / {word(code)}"
     if "chunk" in body:
         return "a stream frame"
-    return "a success" if "result" in body else f"an object with the keys {sorted(map(str, body))[:8]}"
-
-
-def _name(value: Any) -> str:
-    plain = isinstance(value, str) and value.replace("_", "").isalnum() and len(value) <= 64
-    return str(value) if plain else f"({type(value).__name__})"
+    return "a success" if "result" in body else f"an object with {listed('the key', body)}"
 
 
 class Reply:

@@ -102,9 +102,8 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
         report_multiple_bugs=False,
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    test = stateful.get_state_machine_test(hypothesis.seed(seed)(machine), settings=settings)
     try:
-        test()
+        stateful.run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
     except (Violation, Undecided, _Over):
         pass
     except hypothesis.errors.HypothesisException as error:

@@ -14,6 +14,7 @@ from pytest_corpus.adapter.provider import Plan
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.suites import expect
+from pytest_corpus.suites.looks import aside
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.suites.refusals import Misnaming, explained, misnaming
 from pytest_corpus.suites.reply import Reply, StreamReply
@@ -239,7 +240,8 @@ class Subject:
         """
         for name in names:
             if name not in self._baselines:
-                self._baselines[name] = self._try(name)
+                with aside():
+                    self._baselines[name] = self._try(name)
             obstacle = self._baselines[name]
             if obstacle is not None:
                 raise obstacle
@@ -284,17 +286,24 @@ class Subject:
         reply = self.invoke(name)
         if claimed is None and reply.is_a("NotSupported"):
             return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {operation.capability} is not claimed")
+        if reply.is_a("ResourceExhausted") and name != "health":
+            return NotAssessed(f"a plain {operation.op} is answered with {reply}")
         if name == "health" and reply.is_a("ResourceExhausted", "TransientNetwork", "Unavailable"):
             return NotApplicable("health answers with an error: the backend is down (R35)")
         try:
             if isinstance(reply, StreamReply):
                 expect.finished(reply)
             elif not isinstance(expect.success(reply), Mapping) and operation.payload:
-                return Blocked(self.core.get(name, "COM-CAP-6"), f"the result of a plain {operation.op} is no object")
+                by = self.payloads.get(name) or self.core.get(name, "COM-CAP-6")
+                return Blocked(by, f"the result of a plain {operation.op} is no object", evidence=reply.exchange)
+        except Blocked as obstacle:
+            obstacle.evidence = reply.exchange
+            return obstacle
         except Undecided as obstacle:
             return obstacle
-        except AssertionError:
-            return Blocked(self.core.get(name, "COM-CAP-6"), f"a plain {operation.op} is answered with {reply}")
+        except Violation:
+            said = f"a plain {operation.op} is answered with {reply}"
+            return Blocked(self.core.get(name, "COM-CAP-6"), said, evidence=reply.exchange)
         return None
 
     # -- what holds for every answer -------------------------------------------------------------------

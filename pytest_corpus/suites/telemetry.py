@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_corpus._shown import type_name, word
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.metrics import Count, Observation
+from pytest_corpus.adapter.plain import Unreadable
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, COMPONENTS
-from pytest_corpus.suites.outcomes import Violation
+from pytest_corpus.suites.outcomes import Blocked, Violation
 from pytest_corpus.suites.reply import looks_like_error
 from pytest_corpus.suites.subject import Subject
 
@@ -30,6 +32,16 @@ LEAKS = {
     "request id": {"metrics": "COM-OBS-14"},
 }
 """By what a secret is and where it stands: the requirement that this breaks."""
+
+
+UNIQUE = ("COM-OBS-13", "COM-OBS-14")
+"""The requirements that speak of what may not become a label."""
+
+COUNTING = ("COM-OBS-1", "COM-OBS-2", "COM-OBS-3")
+"""Those that say that a call is observed once."""
+
+LABELLED = ("COM-OBS-5", "COM-OBS-6", "COM-OBS-8", "COM-OBS-10")
+"""Those that speak of labels which `capabilities` may go without (R19)."""
 
 
 def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
@@ -52,6 +64,62 @@ def outcomes(exchange: Exchange) -> list[Count]:
     return [count for count in exchange.counts if str(count.name).endswith(STREAM_OUTCOME)]
 
 
+def the_one(exchange: Exchange) -> Observation:
+    """The one observation of the called operation.
+
+    Raises:
+        Blocked: there is none, or there are several.
+    """
+    seen = named(exchange)
+    if len(seen) != 1:
+        raise Blocked(_counting(exchange), f"{len(seen)} observations of {exchange.op}", evidence=exchange)
+    return seen[0]
+
+
+def shown(requirement: str, exchange: Exchange, subject: Subject) -> bool:
+    """Whether an exchange that does not break a requirement shows that it is kept.
+
+    Raises:
+        Blocked: nothing was reported where it should be.
+    """
+    if requirement.startswith("COM-LEAK") or requirement in UNIQUE:
+        return _searched(requirement, exchange)
+    if not _watched(exchange, subject):
+        return False
+    if requirement == "COM-OBS-11":
+        return exchange.streaming
+    if requirement in COUNTING:
+        return _counting(exchange) == requirement
+    seen, bare = the_one(exchange), exchange.op.partition(".")[2]
+    if requirement in LABELLED and (bare == "capabilities" or seen.malformed):
+        return False
+    ctx = exchange.request.get("ctx")
+    ctx = ctx if isinstance(ctx, Mapping) else {}
+    if requirement == "COM-OBS-8":
+        return isinstance(ctx.get("tenant"), str)
+    if requirement in ("COM-OBS-5", "COM-OBS-6"):
+        return not _hidden(exchange, _failure(exchange))
+    return True
+
+
+def _searched(requirement: str, exchange: Exchange) -> bool:
+    """Whether there was something to look for, and something to look in."""
+    if not exchange.secrets:
+        return False
+    if requirement in (*UNIQUE, "COM-LEAK-2"):
+        return bool(exchange.observations or exchange.counts) or bool(the_one(exchange))
+    return requirement != "COM-LEAK-1" or _failure(exchange) is not None
+
+
+def _failure(exchange: Exchange) -> Mapping[str, Any] | None:
+    return next((frame.body for frame in exchange.frames if looks_like_error(frame.body)), None)
+
+
+def _counting(exchange: Exchange) -> str:
+    """The requirement that says that a call with this outcome is observed once."""
+    return "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if _failure(exchange) else "COM-OBS-1"
+
+
 def _interface(exchange: Exchange) -> Iterator[Finding]:
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     for report in reports:
@@ -64,7 +132,7 @@ def _interface(exchange: Exchange) -> Iterator[Finding]:
             yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), _short(report.component), "component")
     for count in exchange.counts:
         if isinstance(count.value, bool) or not isinstance(count.value, (int, float)):
-            yield "COM-OBS-12", Violation("a number", type(count.value).__name__, "value")
+            yield "COM-OBS-12", Violation("a number", _kind(count.value), "value")
 
 
 def _watched(exchange: Exchange, subject: Subject) -> bool:
@@ -81,17 +149,14 @@ def _watched(exchange: Exchange, subject: Subject) -> bool:
 
 
 def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
-    bodies = [frame.body for frame in exchange.frames]
-    failure = next((body for body in bodies if looks_like_error(body)), None)
-    seen = named(exchange)
+    failure, seen = _failure(exchange), named(exchange)
     if len(seen) != 1:
-        which = "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if failure else "COM-OBS-1"
-        yield which, Violation(f"one observation of {exchange.op}", f"{len(seen)}")
+        yield _counting(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming and subject.component in ("llm", "graph"):
         counted = outcomes(exchange)
         times = sum(count.value for count in counted if isinstance(count.value, (int, float)))
         if len(counted) != 1 or times != 1:
-            yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {times}")
+            yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {word(times)}")
         elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(failure)):
             wanted = _named_codes(failure)
             yield "COM-OBS-6", Violation(wanted, _short(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
@@ -103,15 +168,15 @@ def _labels(
     exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: Subject
 ) -> Iterator[Finding]:
     if seen.component != subject.component:
-        yield "COM-OBS-4", Violation(subject.component, type(seen.component).__name__, "component")
+        yield "COM-OBS-4", Violation(subject.component, _kind(seen.component), "component")
     ms = seen.ms
     if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
-        yield "COM-OBS-7", Violation("a non-negative number", type(ms).__name__, "ms")
+        yield "COM-OBS-7", Violation("a non-negative number", _kind(ms), "ms")
     name = exchange.op.partition(".")[2]
     if name != "capabilities" and not _hidden(exchange, failure):
         if seen.ok is not (failure is None):
             yield "COM-OBS-5", Violation(str(failure is None), _short(seen.ok), "ok")
-        if seen.code not in _codes(failure):
+        if not isinstance(seen.code, str) or seen.code not in _codes(failure):
             yield "COM-OBS-6", Violation(_named_codes(failure), _short(seen.code), "code")
     yield from _context_labels(exchange, seen)
 
@@ -131,7 +196,7 @@ def _codes(failure: Mapping[str, Any] | None) -> set[str]:
 
 
 def _named_codes(failure: Mapping[str, Any] | None) -> str:
-    return "OK" if failure is None else f"{failure.get('error')}, its code, its class or a subtype of that"
+    return "OK" if failure is None else f"{word(failure.get('error'))}, its code, its class or a subtype of that"
 
 
 def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
@@ -186,5 +251,8 @@ def _holds(text: str, secret: str) -> bool:
 
 
 def _short(value: Any) -> str:
-    plain = isinstance(value, str) and value.replace("_", "").isalnum() and len(value) <= 40
-    return str(value) if plain or isinstance(value, bool) else type(value).__name__
+    return f"a {value.type}" if isinstance(value, Unreadable) else word(value)
+
+
+def _kind(value: Any) -> str:
+    return value.type if isinstance(value, Unreadable) else type_name(value)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import client as clients
-from pytest_corpus.adapter import loop as loops
-from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.closing import ClosingBudget
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
 
 Open = Callable[..., AdapterClient]
@@ -290,9 +290,8 @@ def test_a_factory_that_hangs(opened: Open) -> None:
         opened(factory, 0.1)
 
 
-def test_closing_that_hangs(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_that_hangs() -> None:
     """Closing has a limit, too, and tells that it was not enough."""
-    monkeypatch.setattr(loops, "CLOSE_LIMIT_S", 0.1)
 
     class Handler:
         async def handle(self, envelope: Any) -> Any:
@@ -301,7 +300,9 @@ def test_closing_that_hangs(opened: Open, monkeypatch: pytest.MonkeyPatch) -> No
         async def aclose(self) -> None:
             await asyncio.sleep(1000)
 
-    assert opened(Handler).close() == ["closing takes longer than 0.1 s"]
+    declaration = Declaration("test", Handler, "tests:factory")
+    client = AdapterClient(declaration, closing=ClosingBudget(each_s=0.1)).open(("llm",))
+    assert client.close() == ["closing takes longer than 0.1 s"]
 
 
 def test_closing_twice(opened: Open) -> None:

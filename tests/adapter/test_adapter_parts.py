@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_corpus.adapter.exchange import Exchange, NotJSON, non_finite, to_json
+from pytest_corpus.adapter.exchange import Exchange, non_finite
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.logs import LogTap
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 from pytest_corpus.adapter.metrics import RecordingSink
+from pytest_corpus.adapter.plain import NotJSON, to_json
 from pytest_corpus.adapter.provider import ProviderFault, ProviderProbe
 from pytest_corpus.spec.faults import FAULTS
 
@@ -182,7 +183,7 @@ def test_sink_records_with_defaults() -> None:
     [
         (("llm", "complete"), {}, "positional arguments"),
         ((), {"component": "llm", "op": "x", "ms": 1}, "without ok"),
-        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "tenant": "t"}, "unknown arguments tenant"),
+        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "tenant": "t"}, "unknown argument tenant"),
         ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "extra": [1]}, "extra is no mapping"),
     ],
 )

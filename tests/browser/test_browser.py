@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,10 @@ def report(name: str, **odd: str) -> dict[str, Any]:
             findings = (Finding(entry.id, "this", HOSTILE, "result.x"),) if outcome == "violated" else ()
             reason = "capabilities deny it" if outcome == "not_applicable" else "why"
             test = TestRecord(name, component, entry.id, f"{component}/t.py::{entry.id}", outcome, reason)  # type: ignore[arg-type]
-            found.add(TestRecord(**{**{key: getattr(test, key) for key in test.__slots__}, "findings": findings}))
-            found.expect([f"{component}/{test.test}"])
+            test = replace(test, findings=findings)
+            found.expect([test.key])
+            found.ran(test)
+            found.reported(test, agrees=True)
     run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, (), "a" * 40, {"name": "Jenkins"})
     return json_report.build(found, decide(found), run)
 

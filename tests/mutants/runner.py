@@ -44,6 +44,7 @@ class Report:
         statuses: the status of each requirement by its id.
         tests: the outcome of each test, by the id of its requirement.
         findings: what was found, by the id of the violated requirement.
+        blockers: the requirements that block others.
         errors: the tests in which the suite itself failed, with what they say.
     """
 
@@ -52,6 +53,7 @@ class Report:
     statuses: dict[str, str]
     tests: dict[str, list[str]]
     findings: dict[str, list[str]]
+    blockers: frozenset[str]
     errors: list[str]
 
     @property
@@ -186,6 +188,7 @@ def _report(answer: dict[str, Any]) -> Report:
             for entry in entries
             if "findings" in entry
         },
+        frozenset(by for entry in entries for by in entry.get("blocked_by", ())),
         [test["test"] for entry in entries for test in entry["tests"] if test["outcome"] == "error"],
     )
 

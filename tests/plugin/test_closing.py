@@ -212,6 +212,15 @@ def test_closing_that_raises(shapes: Project, body: str, complaint: str) -> None
     assert shapes.report()["requirements"]
 
 
+def test_a_warning_that_is_an_error_hides_no_verdict(shapes: Project) -> None:
+    """Where warnings are errors, what closing raised is told beside the verdict, and the report is written."""
+    shapes.adapter(SHAPES + "class clumsy(Closing):\n    def close(self): raise ValueError\n", name="shapes")
+    result = shapes.run("--corpus-adapter=shapes:clumsy", FEW, "--corpus-report=r.json", "-W", "error")
+    assert result.ret == 0, said(result)
+    assert "corpus warning: adapter shapes:clumsy: closing raised ValueError" in said(result)
+    assert shapes.report()["requirements"]
+
+
 def test_fresh_instances_are_closed(shapes: Project) -> None:
     """The instances that tests make for themselves are closed as well."""
     result = shapes.run("--corpus-adapter=shapes:keyword_all", "--corpus-requirement=COM-FAULT-1")

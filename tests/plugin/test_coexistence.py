@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from inner_runs import REFERENCE, Project, ids, said, whole_suite
+from inner_runs import REFERENCE, Project, ids, said, statuses, whole_suite
 
 FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
 
@@ -161,3 +161,15 @@ def test_junit_report(project: Project) -> None:
     text = (project.path / "junit.xml").read_text("utf-8")
     assert 'failures="0"' in text
     assert text.count("<testcase") == len(ids(project.run(REFERENCE, FEW, "--collect-only", "-q")))
+
+
+def test_in_any_order(project: Project) -> None:
+    """What a plain request leaves among the seeds of a graph takes nothing from the tests of edges after it."""
+    project.pytester.makeconftest(
+        "def pytest_collection_modifyitems(items): items.sort(key=lambda item: 'test_crud_basic' in item.nodeid)\n"
+    )
+    few = "--corpus-requirement=COM-LEAK-*,GRA-EDGE-1"
+    adapter = "--corpus-adapter=pytest_corpus.reference:graph"
+    result = project.run_apart(adapter, few, "--corpus-report=r.json")
+    assert result.ret == 0, said(result)
+    assert statuses(project.report())["graph", "GRA-EDGE-1"] == "satisfied"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import PLUGIN, Project
+from inner_runs import PLUGIN, Project, said
 
 TARGETS = (
     ("--corpus-client=pytest_corpus.reference:client", 3.0),
@@ -109,16 +109,22 @@ def test_a_killed_worker(project: Project, every_test: set[str], number: int) ->
     assert_honest(project.path / "r.json", every_test)
 
 
-def test_an_interrupted_run_tidies_up(project: Project) -> None:
-    """After Ctrl-C in the middle of a run, every namespace that the suite made is deleted again."""
+@pytest.mark.parametrize(
+    ("stop", "workers"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGTERM, 2)], ids=["INT", "TERM", "TERM-n2"]
+)
+def test_an_interrupted_run_tidies_up(project: Project, stop: signal.Signals, workers: int) -> None:
+    """After Ctrl-C or SIGTERM in the middle of a run, every namespace that the suite made is deleted again."""
     project.pytester.makepyfile(mine=KEEPING)
-    process = start(project, "--corpus-adapter=mine:Keeping", "--corpus-report=r.json", "-q")
+    spread = ("-n", str(workers)) if workers else ()
+    process = start(
+        project, "--corpus-adapter=mine:Keeping", "--corpus-report=r.json", "-q", *spread, plugins=("xdist",)
+    )
     spaces = project.path / "spaces.txt"
     end = time.monotonic() + 60
     while time.monotonic() < end and not (spaces.exists() and spaces.read_text().count("create_namespace") > 3):
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == pytest.ExitCode.INTERRUPTED
+    process.send_signal(stop)
+    assert process.wait(60) == (pytest.ExitCode.INTERRUPTED if stop == signal.SIGINT else 128 + stop)
     made, deleted = set(), set()
     for line in spaces.read_text().splitlines():
         op, tenant, name = json.loads(line)
@@ -126,3 +132,39 @@ def test_an_interrupted_run_tidies_up(project: Project) -> None:
     assert len(made) > 3
     assert made <= deleted
     assert json.loads((project.path / "r.json").read_text())["gaps"]
+
+
+def test_a_run_that_ends_by_itself(project: Project) -> None:
+    """An adapter that leaves the process with code 0 leaves another code, and no older report."""
+    project.adapter(
+        "import os\nclass Leaving(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        if op_of(envelope) == 'llm.count_tokens': os._exit(0)\n"
+        "        return await self.inner.handle(envelope)\n"
+    )
+    asked = ("--corpus-report=r.json", "--corpus-report=r.svg")
+    (project.path / "r.json").write_text("an older report")
+    result = project.run_apart("--corpus-adapter=mine:Leaving", *asked)
+    assert result.ret == 1
+    assert "os._exit(0) was called" in said(result)
+    assert (project.report()["verdict"], project.report()["gaps"]) == (
+        "partial",
+        ["the run did not come to its end", "no conformance test ran"],
+    )
+    assert "no verdict" in (project.path / "r.svg").read_text()
+
+
+def test_a_usage_error_leaves_no_report(project: Project) -> None:
+    """What stood in the place of a report is gone where the adapter cannot be tested."""
+    (project.path / "r.json").write_text("an older report")
+    result = project.run("--corpus-adapter=mine:nothing", "--corpus-report=r.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert not (project.path / "r.json").exists()
+
+
+def test_several_adapters_leave_no_report_of_none(project: Project) -> None:
+    """Where each adapter has its own report, none stays at the place that was asked for."""
+    project.adapter("from pytest_corpus.reference import client as one, client as two\n")
+    few = ("--corpus-client=a=mine:one", "--corpus-client=b=mine:two", "--corpus-requirement=WIR-OFFER-1")
+    project.run(*few, "--corpus-report=r.json")
+    assert sorted(path.name for path in project.path.glob("r*.json")) == ["r.a.json", "r.b.json"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -70,16 +71,76 @@ def test_canonical(project: Project) -> None:
         ("r", "must end in .json, "),
         (".json", "must end in .json, "),
         ("r.xml", "must end in .json, "),
+        ("/dev/null", "must end in .json, "),
+        ("null.json", "it cannot be written: Not a regular file"),
+        ("pipe.json", "it cannot be written: Not a regular file"),
+        ("loop.json", "it cannot be written: Too many levels of symbolic links"),
+        ("astray.json", "there is no folder "),
+        ("file/r.json", "there is no folder "),
+        ("file/../r.json", "there is no folder "),
+        (f"{'x' * 251}.json", "it cannot be written: File name too long"),
+        (f"{'ä' * 126}.json", "it cannot be written: File name too long"),
+        (f"{'x/' * 3000}r.json", "it cannot be written: File name too long"),
+        ("/proc/r.json", "it cannot be written: "),
     ],
 )
 def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
     """A path that can never be written is a usage error before anything runs."""
     (project.path / "folder.json").mkdir()
+    (project.path / "file").touch()
+    os.mkfifo(project.path / "pipe.json")
+    for link, target in (("null", "/dev/null"), ("loop", "loop.json"), ("astray", "nowhere/r.json")):
+        (project.path / f"{link}.json").symlink_to(target)
+    before = sorted(project.path.iterdir())
     result = project.run(REFERENCE, f"--corpus-report={path}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = error_lines(result)
     assert f"--corpus-report={path}: " in line
     assert fault in line
+    assert sorted(project.path.iterdir()) == before
+
+
+@pytest.mark.parametrize("char", ["\0", "\n", "\r", "\x1b"])
+def test_path_with_a_control_character(project: Project, char: str) -> None:
+    """Such a path is refused, and the message shows the character as an escape."""
+    result = project.run(REFERENCE, f"--corpus-report=a{char}b.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    escaped = char.encode("unicode_escape").decode()
+    assert f"--corpus-report=a{escaped}b.json: a report cannot have a control character in its path" in line
+
+
+@pytest.mark.parametrize("name", [f"{'x' * 250}.json", f"{'ä' * 125}.json", f"{'😀' * 62}.json", "folder/../r.json"])
+def test_path_that_can_be(project: Project, name: str) -> None:
+    """A name may be as long as any file's, and a path may go up again."""
+    (project.path / "folder").mkdir()
+    assert project.run(REFERENCE, FEW, f"--corpus-report={name}").ret == 0
+    assert project.report(name)["format"] == "1.0"
+
+
+@pytest.mark.parametrize(("length", "fits"), [(247, True), (248, False)])
+def test_a_name_with_labels(project: Project, length: int, fits: bool) -> None:
+    """Of several adapters each has its label in the name, which has to fit as well."""
+    few = ("--corpus-components=llm", FEW, f"--corpus-report={'x' * length}.json")
+    adapters = [f"--corpus-adapter={label}=pytest_corpus.reference:llm" for label in ("a", "bc")]
+    result = project.run(*adapters, *few)
+    if fits:
+        assert (result.ret, len(list(project.path.glob("x*.json")))) == (0, 2)
+    else:
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert "File name too long" in error_lines(result)[0]
+
+
+@pytest.mark.parametrize("again", ["r.json", "./r.json", "folder/../r.json", "link.json", "{here}/r.json"])
+def test_two_reports_of_one_path(project: Project, again: str) -> None:
+    """Two reports in one file are refused, however the path is spelt."""
+    (project.path / "folder").mkdir()
+    (project.path / "link.json").symlink_to("r.json")
+    again = again.format(here=project.path)
+    result = project.run(REFERENCE, FEW, "--corpus-report=r.json", f"--corpus-report={again}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    assert f"--corpus-report=r.json and --corpus-report={again}: two reports cannot be one file" in line
 
 
 def test_path_that_becomes_unwritable(project: Project) -> None:

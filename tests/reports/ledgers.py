@@ -23,6 +23,14 @@ def record(requirement: Requirement | str, outcome: str = "satisfied", **changed
     return TestRecord(requirement=name, outcome=outcome, **{**fields, **changed})  # type: ignore[arg-type]
 
 
+def take(into: Ledger, *records: TestRecord) -> None:
+    """Let a ledger have records of tests that ran and were reported as they ended."""
+    for each in records:
+        into.expect([each.key])
+        into.ran(each)
+        into.reported(each, agrees=True)
+
+
 def ledger(*records: TestRecord, missing: tuple[str, ...] = ()) -> Ledger:
     """A ledger in which every requirement without a record of its own is satisfied."""
     found = Ledger("a", ("llm",), {"llm": {"server": "s", "version": "1", "protocol": "llm/v1.0"}})
@@ -30,7 +38,7 @@ def ledger(*records: TestRecord, missing: tuple[str, ...] = ()) -> Ledger:
     for entry in (*records, *(record(each) for each in ALL if each.id not in given)):
         found.expect([f"llm/{entry.test}"])
         if entry.requirement not in missing:
-            found.add(entry)
+            take(found, entry)
     return found
 
 
@@ -55,9 +63,9 @@ def ledgers(draw: st.DrawFn) -> Ledger:
         for number, outcome in enumerate(outcomes):
             test = record(entry, outcome, test=f"llm/t.py::{entry.id}[{number}]")
             found.expect([f"llm/{test.test}"])
-            found.add(test)
+            take(found, test)
     for entry in draw(st.lists(st.sampled_from(ALL), max_size=2)):
-        found.add(violation(draw(st.sampled_from(ALL)), of=entry.id))
+        take(found, violation(draw(st.sampled_from(ALL)), of=entry.id))
     if draw(st.booleans()) and draw(st.booleans()):
         found.cut_short("tests were deselected")
     if draw(st.booleans()) and draw(st.booleans()):

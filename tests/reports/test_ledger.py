@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ledgers import record, violation
+from ledgers import record, take, violation
 
 from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
 
@@ -21,6 +25,8 @@ TEXT = st.text(max_size=20)
         st.lists(st.builds(Finding, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
         st.lists(TEXT, max_size=2).map(tuple),
         st.floats(0, 100),
+        st.integers(0, 3),
+        TEXT,
     )
 )
 def test_a_record_travels(found: TestRecord) -> None:
@@ -35,7 +41,7 @@ def test_a_rerun_hides_nothing(first: str, second: str) -> None:
     for outcomes in ((first, second), (second, first)):
         ledger = Ledger("a", ("llm",))
         for outcome in outcomes:
-            ledger.add(record("COM-CAP-1", outcome))
+            take(ledger, record("COM-CAP-1", outcome))
         assert [each.outcome for each in ledger.records.values()] == [first]
 
 
@@ -44,7 +50,7 @@ def test_a_rerun_makes_a_skip_no_pass() -> None:
     for outcomes in (("satisfied", "not_assessed"), ("not_assessed", "satisfied")):
         ledger = Ledger("a", ("llm",))
         for outcome in outcomes:
-            ledger.add(record("COM-CAP-1", outcome))
+            take(ledger, record("COM-CAP-1", outcome))
         assert [each.outcome for each in ledger.records.values()] == ["not_assessed"]
 
 
@@ -53,8 +59,8 @@ def test_a_rerun_loses_no_finding() -> None:
     for number in (0, 1):
         ledger = Ledger("a", ("llm",))
         runs = [violation("COM-CAP-1", of="COM-CAP-2"), record("COM-CAP-1")]
-        ledger.add(runs[number])
-        ledger.add(runs[1 - number])
+        take(ledger, runs[number])
+        take(ledger, runs[1 - number])
         (kept,) = ledger.records.values()
         assert [finding.requirement for finding in kept.findings] == ["COM-CAP-2"]
 
@@ -62,8 +68,8 @@ def test_a_rerun_loses_no_finding() -> None:
 def test_one_test_of_two_components() -> None:
     """The same test of two components is two records."""
     ledger = Ledger("a", ("llm", "vector"))
-    ledger.add(record("COM-CAP-1"))
-    ledger.add(record("COM-CAP-1", component="vector"))
+    take(ledger, record("COM-CAP-1"))
+    take(ledger, record("COM-CAP-1", component="vector"))
     assert len(ledger.records) == 2
 
 
@@ -73,10 +79,137 @@ def test_gaps() -> None:
     assert ledger.gaps == ["no conformance test ran"]
     done = record("COM-CAP-1")
     ledger.expect([f"llm/{done.test}", "llm/other"])
-    ledger.add(done)
+    take(ledger, done)
     assert ledger.gaps == ["1 of 2 tests did not run"]
-    ledger.add(record("COM-CAP-2", test="other"))
+    take(ledger, record("COM-CAP-2", test="other"))
     assert ledger.gaps == []
     ledger.cut_short("why")
     ledger.cut_short("why")
     assert ledger.gaps == ["why"]
+
+
+def agreed() -> tuple[Ledger, TestRecord]:
+    """A ledger that expects one test, and the record of it."""
+    ledger, found = Ledger("a", ("llm",)), record("COM-CAP-1")
+    ledger.expect([found.key])
+    ledger.select([found.key])
+    return ledger, found
+
+
+def test_what_agrees_counts() -> None:
+    """A test that was collected, ran once, and was reported as it ended is what its record says."""
+    ledger, found = agreed()
+    take(ledger, found)
+    assert (ledger.records, ledger.gaps, ledger.faults) == ({found.key: found}, [], [])
+
+
+def _unreported(ledger: Ledger, found: TestRecord) -> None:
+    ledger.ran(found)
+
+
+def _not_run(ledger: Ledger, found: TestRecord) -> None:
+    ledger.reported(found, agrees=True)
+
+
+def _altered(ledger: Ledger, found: TestRecord) -> None:
+    ledger.ran(found)
+    ledger.reported(replace(found, duration_s=9.0), agrees=True)
+
+
+def _run_twice(ledger: Ledger, found: TestRecord) -> None:
+    ledger.ran(found)
+    take(ledger, found)
+
+
+def _reported_twice(ledger: Ledger, found: TestRecord) -> None:
+    take(ledger, found)
+    ledger.reported(found, agrees=True)
+
+
+def _reported_otherwise(ledger: Ledger, found: TestRecord) -> None:
+    ledger.ran(found)
+    ledger.reported(found, agrees=False)
+
+
+def _disputed(ledger: Ledger, found: TestRecord) -> None:
+    take(ledger, found)
+    ledger.dispute(found.key)
+
+
+def _not_collected(ledger: Ledger, found: TestRecord) -> None:
+    take(ledger, found)
+    ledger.expected.clear()
+
+
+def _broken_off(ledger: Ledger, found: TestRecord) -> None:
+    take(ledger, replace(found, broken_off="Failed ended the test"))
+
+
+DISAGREEMENTS = (
+    _unreported,
+    _not_run,
+    _altered,
+    _run_twice,
+    _reported_twice,
+    _reported_otherwise,
+    _disputed,
+    _not_collected,
+    _broken_off,
+)
+
+
+@pytest.mark.parametrize("spoil", DISAGREEMENTS, ids=lambda spoil: spoil.__name__.strip("_"))
+@pytest.mark.parametrize("outcome", ["satisfied", "not_applicable", "not_assessed", "violated"])
+def test_what_disagrees_proves_nothing(spoil: Callable[[Ledger, TestRecord], None], outcome: str) -> None:
+    """Whatever disagrees makes a good record not assessed, leaves a violation, and is a gap that fails the run."""
+    ledger, found = agreed()
+    spoil(ledger, replace(found, outcome=outcome))  # type: ignore[arg-type]
+    (kept,) = ledger.records.values()
+    assert kept.outcome == ("violated" if outcome == "violated" else "not_assessed")
+    assert kept.reason or outcome in ("violated", "not_assessed")
+    assert ledger.gaps
+    assert ledger.faults
+
+
+def test_an_account_travels() -> None:
+    """A ledger that takes a worker's account knows what the worker knew."""
+    worker, found = agreed()
+    worker.ran(found)
+    worker.dispute("llm/other")
+    controller = Ledger("a")
+    controller.take_account(json.loads(json.dumps(worker.account())))
+    controller.reported(found, agrees=True)
+    assert (controller.expected, controller.selected) == (worker.expected, worker.selected)
+    assert controller.disputed == {"llm/other"}
+    assert (controller.records, controller.faults) == ({found.key: found}, [])
+
+
+def test_workers_that_collect_differently() -> None:
+    """Accounts of different suites are a doubt."""
+    controller = Ledger("a")
+    for tests in (["llm/one"], ["llm/one", "llm/two"]):
+        worker = Ledger("a", ("llm",))
+        worker.expect(tests)
+        controller.take_account(worker.account())
+    assert "the workers collected different tests" in controller.faults
+
+
+def test_a_worker_without_an_account() -> None:
+    """Where a worker was lost, what it reported stands, and the run has failed."""
+    ledger, found = agreed()
+    ledger.reported(found, agrees=True)
+    ledger.unaccounted = True
+    ledger.doubt("a worker was lost")
+    assert [each.outcome for each in ledger.records.values()] == ["satisfied"]
+    assert ledger.faults == ["a worker was lost"]
+
+
+def test_a_choice_is_no_fault() -> None:
+    """Tests that were deselected are a gap and no fault; tests that were selected and did not run are one."""
+    ledger, found = agreed()
+    ledger.expect(["llm/other"])
+    take(ledger, found)
+    ledger.cut_short("tests were deselected")
+    assert (len(ledger.gaps), ledger.faults) == (2, [])
+    ledger.select(["llm/other"])
+    assert ledger.faults == ["1 of 2 tests did not run"]

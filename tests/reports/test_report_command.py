@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 from ledgers import MUSTS, RUN, SHOULDS, ledger, record, violation
+from sound import DAY, sound, violated, written
 
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
+from pytest_corpus.reports.deviations import Deviation
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.verdict import decide
 from pytest_corpus.reports.verification import faults
+from pytest_corpus.suites import inventory
 
 
 def built(found: Ledger | None = None, name: str = "a") -> dict[str, Any]:
@@ -31,8 +34,8 @@ def built(found: Ledger | None = None, name: str = "a") -> dict[str, Any]:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with reports: fine, faulty, partial."""
     monkeypatch.chdir(tmp_path)
-    json_report.write(built(), tmp_path / "fine.json")
-    json_report.write(built(ledger(violation(MUSTS[0])), "b"), tmp_path / "faulty.json")
+    json_report.write(written(sound()), tmp_path / "fine.json")
+    json_report.write(written(sound({MUSTS[0].id: violated(MUSTS[0].id)}, name="b")), tmp_path / "faulty.json")
     json_report.write(built(ledger(missing=(MUSTS[0].id,)), "c"), tmp_path / "partial.json")
     return tmp_path
 
@@ -70,7 +73,7 @@ def test_any_change_of_one_character_is_found(here: Path) -> None:
         other = bytes([seeded.choice([byte for byte in b'0aA "},[\n-' if bytes([byte]) != char])])
         for data in (before + other + after, before + after, before + char + b" " + char + after):
             target.write_bytes(data)
-            assert faults(target, date(2026, 1, 1)), (place, char, other)
+            assert faults(target, DAY, inventory.tests), (place, char, other)
 
 
 @pytest.mark.parametrize(
@@ -113,17 +116,13 @@ def test_verify_recounts(here: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_deviations_expire(here: Path) -> None:
     """A report stands until the day on which a deviation of it expires, and no day longer."""
-    report = built()
-    report["requirements"][0]["status"] = "deviated"
-    report["requirements"][0]["deviation"] = {"reason": "r", "removal_plan": "p", "expires": "2026-06-30"}
-    totals = report["components"]["llm"]["totals"]["must"]
-    totals.update(satisfied=totals["satisfied"] - 1, deviated=1)
-    report["verdict"] = report["components"]["llm"]["verdict"] = "conformant_with_deviations"
+    name = MUSTS[0].id
+    declared = Deviation(name, "a reason", "a plan", date(2025, 6, 30))
     path = here / "deviating.json"
-    json_report.write(json_report.sealed(report), path)
-    assert faults(path, date(2026, 6, 30)) == []
-    (fault,) = faults(path, date(2026, 7, 1))
-    assert fault == f"llm: the deviation from {report['requirements'][0]['id']} expired on 2026-06-30"
+    json_report.write(written(sound({name: violated(name)}), [declared]), path)
+    assert faults(path, date(2025, 6, 30), inventory.tests) == []
+    (fault,) = faults(path, date(2025, 7, 1), inventory.tests)
+    assert fault == f"llm: the deviation from {name} expired on 2025-06-30"
 
 
 # files that are no reports

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from hypothesis import given
-from ledgers import ALL, MUSTS, SHOULDS, ledger, ledgers, record, violation
+from ledgers import ALL, MUSTS, SHOULDS, ledger, ledgers, record, take, violation
 
 from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.verdict import STATUSES, VERDICTS, Verdict, decide
@@ -74,11 +74,10 @@ def test_conformant_means_every_must(found: Ledger) -> None:
 @given(ledgers())
 def test_satisfied_means_every_test_of_it(found: Ledger) -> None:
     """A requirement is satisfied only where some test says so and no test says otherwise."""
+    records = found.records.values()
     for requirement, status in statuses(decide(found)).items():
-        own = [entry.outcome for entry in found.records.values() if entry.requirement == requirement]
-        blamed = any(
-            finding.requirement == requirement for entry in found.records.values() for finding in entry.findings
-        )
+        own = [entry.outcome for entry in records if entry.requirement == requirement]
+        blamed = any(finding.requirement == requirement for entry in records for finding in entry.findings)
         if status == "satisfied":
             assert "satisfied" in own
             assert set(own) <= {"satisfied", "not_applicable"}
@@ -91,7 +90,7 @@ def test_satisfied_means_every_test_of_it(found: Ledger) -> None:
 def test_more_findings_never_make_it_better(found: Ledger) -> None:
     """One more violated MUST never improves a verdict."""
     before = decide(found).verdict
-    found.add(violation(MUSTS[0]))
+    take(found, violation(MUSTS[0]))
     assert VERDICTS.index(decide(found).verdict) >= VERDICTS.index(before) or before == "partial"
     assert decide(found).verdict in ("nonconformant", "partial")
 
@@ -104,7 +103,7 @@ def test_more_findings_never_make_it_better(found: Ledger) -> None:
         (ledger(violation(MUSTS[3], of=MUSTS[5].id)), "nonconformant"),
         (ledger(violation(SHOULDS[0])), "conformant"),
         (ledger(record(MUSTS[3], "not_assessed")), "incomplete"),
-        (ledger(record(MUSTS[3], "error")), "incomplete"),
+        (ledger(record(MUSTS[3], "error")), "partial"),
         (ledger(record(SHOULDS[0], "not_assessed")), "conformant"),
         (ledger(record(MUSTS[3], "not_applicable")), "conformant"),
         (ledger(missing=(MUSTS[3].id,)), "partial"),
@@ -136,9 +135,8 @@ def test_examples(found: Ledger, expected: str) -> None:
 
 def test_a_requirement_without_a_test_is_open() -> None:
     """A requirement that no test decides keeps the verdict from being conformant."""
-    found = ledger()
-    found.records = {key: entry for key, entry in found.records.items() if entry.requirement != MUSTS[2].id}
-    found.expected = set(found.records)
+    found = Ledger("a", ("llm",))
+    take(found, *(record(entry) for entry in ALL if entry.id != MUSTS[2].id))
     verdict = decide(found)
     assert statuses(verdict)[MUSTS[2].id] == "not_assessed"
     assert verdict.verdict == "incomplete"
@@ -156,8 +154,18 @@ def test_what_blocks_is_named() -> None:
     """An open requirement tells why, which keyword would help and what blocks it."""
     entry = record(MUSTS[3], "not_assessed", reason="blocked by X", blocked_by="COM-WIRE-1", keyword="provider")
     (part,) = decide(ledger(entry)).components
-    (status,) = [each for each in part.statuses if each.status == "not_assessed"]
+    (status,) = [each for each in part.statuses if each.requirement == MUSTS[3]]
     assert (status.reason, status.keyword, status.blocked_by) == ("blocked by X", "provider", ("COM-WIRE-1",))
+
+
+@pytest.mark.parametrize("outcome", ["satisfied", "not_applicable"])
+def test_what_blocks_is_no_longer_good(outcome: str) -> None:
+    """A requirement that stands in the way of another one is violated or itself not assessed."""
+    blocked = record(MUSTS[3], "not_assessed", reason="blocked", blocked_by=MUSTS[0].id)
+    found = decide(ledger(blocked, record(MUSTS[0], outcome)))
+    assert statuses(found)[MUSTS[0].id] == "not_assessed"
+    violated = decide(ledger(blocked, violation(MUSTS[0])))
+    assert statuses(violated)[MUSTS[0].id] == "violated"
 
 
 def test_findings_are_told_once() -> None:

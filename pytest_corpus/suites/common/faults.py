@@ -11,7 +11,8 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import FAILURES, works
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
+from pytest_corpus.suites.common.deadlines import cut_off
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import Reply, StreamReply
 from pytest_corpus.suites.subject import HOUR_MS, Subject
 
@@ -90,7 +91,9 @@ class Faults:
         fresh.fired(plan)
         fresh.client.provider.clear()
         if not cut.is_a("DeadlineExceeded"):
-            raise Blocked("COM-DEADLINE-4", "a call whose provider hangs does not end in a deadline")
+            with expect.resting_on("COM-DEADLINE-4"):
+                cut_off(subject, name, at_chunk=None)
+            raise NotAssessed("a call whose provider hung did not end in a deadline this time")
         works(fresh.invoke(name, fresh.distinct(name)), "the next call to work")
 
     @pytest.mark.requirement("COM-FAULT-14")
@@ -128,8 +131,7 @@ class StreamFaults:
         if unary.is_error and not unary.is_a(canonical):
             raise NotApplicable(f"the unary call does not make {canonical} of it either")
         stream = struck_at(subject, kind, at_chunk)
-        if stream is not None:
-            expect.refusal(stream, canonical)
+        expect.refusal(stream, canonical)
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", FAILURES)
@@ -145,17 +147,16 @@ class StreamFaults:
     ) -> None:
         """`retry_after_ms` of the provider stands in the error envelope that ends a stream."""
         stream = struck_at(subject, kind, at_chunk, retry_after_ms=HINT_MS)
-        if stream is not None:
-            classified(stream, kind, "COM-FAULT-9")
-            hint = error_of(stream).get("retry_after_ms")
-            expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
+        classified_alike(subject, stream, kind)
+        hint = error_of(stream).get("retry_after_ms")
+        expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
 
     @pytest.mark.requirement("COM-FAULT-10")
     @pytest.mark.parametrize("kind", HINTLESS)
     def test_a_retryable_error_of_a_stream_gives_a_hint(self, subject: Subject, kind: str) -> None:
         """The error that ends a stream says when to retry, like that of a unary call."""
         stream = struck(subject, subject.principal_stream, kind)
-        classified(stream, kind, "COM-FAULT-9")
+        classified_alike(subject, stream, kind)
         hinted(stream)
 
 
@@ -195,8 +196,12 @@ def struck(
     return reply
 
 
-def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply | None:
-    """A stream whose provider fails at its start or before a chunk; None where it comes to a good end all the same."""
+def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply:
+    """A stream whose provider fails at its start or before a chunk.
+
+    Raises:
+        NotApplicable: it comes to a good end all the same.
+    """
     name = subject.principal_stream
     if at_chunk is None:
         return struck(subject, name, kind, None, **options)
@@ -205,15 +210,23 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: floa
     fresh.plan(kind, name, at_chunk=at_chunk, **options)
     stream = fresh.stream(name, fresh.long(name))
     fresh.client.provider.clear()
-    return None if stream.finished else stream
+    if stream.finished:
+        raise NotApplicable("the stream has fewer chunks, or goes on after the failure")
+    return stream
 
 
 def classified(reply: Reply | StreamReply, kind: str, requirement: str) -> None:
     """Go on only where a failure became its canonical class, which is the claim of `requirement`."""
-    expect.readable(reply)
     canonical = str(BY_KIND[kind].canonical)
-    if not reply.is_a(canonical):
-        raise Blocked(requirement, f"{kind} does not become {canonical}")
+    with expect.resting_on(requirement):
+        expect.refusal(reply, canonical, claim=f"{kind} to become {canonical}")
+
+
+def classified_alike(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
+    """Go on only where a failure became its canonical class in a stream; where it does in no call, that is the root."""
+    if not stream.is_a(str(BY_KIND[kind].canonical)):
+        classified(struck(subject, subject.principal, kind), kind, decided(kind))
+    classified(stream, kind, "COM-FAULT-9")
 
 
 def decided(kind: str) -> str:

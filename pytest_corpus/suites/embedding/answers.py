@@ -34,6 +34,13 @@ def embeddings_of(result: Any) -> list[Mapping[str, Any]]:
     return [each for each in found if isinstance(each, Mapping)]
 
 
+def failures_of(result: Any) -> list[Mapping[str, Any]]:
+    """The failed items, in any documented spelling (R14)."""
+    listed = [result.get(key) for key in ("failed_texts", "failures")] if isinstance(result, Mapping) else []
+    found: list[Any] = next((each for each in listed if isinstance(each, list) and each), [])
+    return [each for each in found if isinstance(each, Mapping)]
+
+
 def streamed_embeddings(stream: StreamReply) -> list[Mapping[str, Any]]:
     """The embeddings of all chunks, in order."""
     listed = (chunk.get("embeddings") for chunk in stream.chunks)

@@ -6,9 +6,10 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.embedding.answers import embeddings_of
+from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
@@ -21,13 +22,6 @@ STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
 
 FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None and error.retry == "no")
 """The canonical classes that are not worth a retry."""
-
-
-def failures_of(result: Any) -> list[Mapping[str, Any]]:
-    """The failed items, in any documented spelling (R14)."""
-    listed = [result.get(key) for key in ("failed_texts", "failures")] if isinstance(result, Mapping) else []
-    found: list[Any] = next((each for each in listed if isinstance(each, list) and each), [])
-    return [each for each in found if isinstance(each, Mapping)]
 
 
 def class_of(failure: Mapping[str, Any]) -> str | None:
@@ -119,7 +113,7 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
             raise violation
     for broken, violation in found:
         if broken in STRUCTURE:
-            raise Blocked(broken, str(violation))
+            raise Blocked(broken, str(violation), violation=violation)
     failed = {failure.get("index") for failure in failures_of(result)}
     if not all(is_number(index) for index in failed):
         raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
@@ -139,7 +133,8 @@ def each_its_own(
     for position, each in found.items():
         vector = vector_of(each)
         if vector is None:
-            raise Blocked("EMB-BATCH-1", "an embedding has no vector of numbers")
+            finite = not any(True for _ in non_finite(each.get("vector")))
+            raise Blocked("EMB-BATCH-1" if finite else "COM-NUM-2", "an embedding has no vector of finite numbers")
         apart[position] = distance(vector, own[texts[position]])
         nearest = min(distance(vector, other) for other in own.values())
         path = f"result.embeddings, the text at {position}"

@@ -7,17 +7,20 @@ from typing import Any
 
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.embedding.answers import embeddings_of
-from pytest_corpus.suites.embedding.batches import each_its_own, failures_of, placed, several
+from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.batches import each_its_own, placed, several
 from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
-from pytest_corpus.suites.embedding.truncation import flag, truncates
+from pytest_corpus.suites.embedding.truncation import cut, truncates
 from pytest_corpus.suites.embedding.vectors import Vector, distance, vector_of
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.suites.reply import Reply
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
 """By what two requests differ in: the requirement that a cache breaks which mixes them up; else EMB-CACHE-1."""
+
+
+CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
 def asks_anew(
@@ -56,10 +59,10 @@ def untouched(embedding: Embedding) -> Embedding:
 
 def not_taken(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
     """A vector is that of its own request, and not that of the first one."""
-    if embedding.same(first, truth) or embedding.same(found, truth, 0.02):
-        return
+    if embedding.same(first, truth):
+        raise NotApplicable("the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
-    expect.that(not near, "the vector of this request", "that of the one before")
+    expect.that(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
 
 
 def left_of(embedding: Embedding, text: str) -> str:
@@ -69,8 +72,8 @@ def left_of(embedding: Embedding, text: str) -> str:
         return text[: embedding.limited()]
     reply = fresh.embed(text, truncate=True)
     told = reply.result.get("text") if isinstance(reply.result, dict) else None
-    if flag(reply) is not True:
-        raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")
+    with expect.resting_on("EMB-TRUNC-1"):
+        cut(reply)
     within = isinstance(told, str) and 0 < len(told) <= embedding.limited()
     return told if within and isinstance(told, str) else text[: embedding.limited()]
 
@@ -86,12 +89,18 @@ def unless_without_a_key(
     """Go on only where two requests are kept apart that come without an idempotency key.
 
     Raises:
-        Blocked: they are not, which is a finding of its own.
+        Undecided: they are not, which is a finding of its own where a cache is claimed, or of a batch.
     """
+    ctx = {"tenant": f"tenant-{embedding.canary()}"}
+    with expect.resting_on("COM-CTX-3"):
+        works(embedding.call("embed", embedding.distinct("embed"), ctx), "an embedding for a tenant")
     try:
-        apart(embedding, changed, {"tenant": f"tenant-{embedding.canary()}"})
+        apart(embedding, changed, ctx)
     except Violation as violation:
-        raise Blocked(found, f"without a key, too: {violation}") from None
+        mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
+        if mixed or found not in CACHES:
+            raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
+        raise NotAssessed(f"without a key, too: {violation}") from None
 
 
 def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
@@ -109,9 +118,9 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
     if reply.is_success:
         found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
-        not_taken(embedding, found, first, truth)
         if changed == "text" and isinstance(told := reply.result.get("text"), str):
             expect.that(told != text, "the text of this request", "that of the first one", "result.text")
+        not_taken(embedding, found, first, truth)
 
 
 def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:

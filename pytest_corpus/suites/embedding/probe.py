@@ -13,6 +13,7 @@ from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import payload_problem
 from pytest_corpus.suites.embedding.answers import adds_up, embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.texts import FILLER, MOST_LENGTH, Texts
+from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, vector_of
 from pytest_corpus.suites.fixtures import SUBJECT
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
@@ -60,7 +61,7 @@ class Embedding(Texts):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._refused: dict[tuple[str, str], bool] = {}
+        self._tried: dict[tuple[str, str], Reply | StreamReply] = {}
         self._vectors: dict[tuple[Any, ...], list[float]] = {}
 
     # -- what the adapter says of itself ---------------------------------------------------------------
@@ -195,13 +196,12 @@ class Embedding(Texts):
         """The vector that an operation gives to a text.
 
         Raises:
-            Blocked: it gives none, which is the finding of another requirement.
+            Undecided: it gives none, which may be the finding of another requirement.
         """
         reply = self.ask(name, text, **changed)
         found = vector_of(self.embedding(reply))
         if found is None:
-            expect.readable(reply)
-            raise Blocked(self.payloads[name], f"{name} gives no vector: {reply}")
+            raise without_vector(self, name, text, reply, changed)
         return found
 
     def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
@@ -217,7 +217,7 @@ class Embedding(Texts):
         other = super().fresh()
         assert isinstance(other, Embedding)
         other.__dict__["model"] = self.model
-        other._refused, other._vectors = self._refused, self._vectors
+        other._tried, other._vectors = self._tried, self._vectors
         return other
 
     # -- what can be relied on -------------------------------------------------------------------------
@@ -245,12 +245,15 @@ class Embedding(Texts):
         self.require("embed")
         flag = self.operation(name).capability or ""
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
+        if self.capabilities.models and not models:
+            raise NotApplicable(f"every listed model denies {flag}")
         for door in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.offers(door) else ():
-                if (door, model) not in self._refused:
-                    self._refused[door, model] = self.invoke(door, {**self.minimal(door), "model": model}).is_error
-                if self._refused[door, model]:
-                    raise Blocked(EVERY_MODEL[door], f"{door} refuses a listed model")
+                if (door, model) not in self._tried:
+                    self._tried[door, model] = self.invoke(door, {**self.minimal(door), "model": model})
+                if (tried := self._tried[door, model]).is_error:
+                    said = f"{door} of a listed model is answered with {tried}"
+                    raise Blocked(EVERY_MODEL[door], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     def refusing(self, argument: str) -> tuple[str, ...]:

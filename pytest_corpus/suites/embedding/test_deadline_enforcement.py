@@ -16,7 +16,8 @@ from pytest_corpus.suites.common.deadlines import (
     out_of_time,
     repeatedly,
 )
-from pytest_corpus.suites.embedding.batches import class_of, failures_of
+from pytest_corpus.suites.embedding.answers import failures_of
+from pytest_corpus.suites.embedding.batches import class_of
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.reply import Reply

@@ -8,8 +8,8 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import FAILURES, works
 from pytest_corpus.suites.common.faults import KINDS, ContentFilter, Faults, StreamFaults, context, struck
-from pytest_corpus.suites.embedding.answers import embeddings_of
-from pytest_corpus.suites.embedding.batches import failures_of, family_of
+from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.batches import family_of
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.fixtures import subject
 from pytest_corpus.suites.outcomes import NotApplicable

@@ -12,8 +12,9 @@ from pytest_corpus.suites.embedding.batches import placed, several
 from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
 from pytest_corpus.suites.embedding.singles import any_script, only
 from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import cosine, is_unit, norm, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.suites.reply import StreamReply
 
 TEXTS = {"word": "hi", "sentence": UNRELATED[0], "script": SCRIPTS["cjk"], "paragraph": FILLER * 8}
@@ -85,7 +86,10 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
         alone(embedding, model)
         stream = embedding.fresh().streamed(embedding.fit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
-        for vector in only(embedding, stream):
+        found = only(embedding, stream)
+        with expect.resting_on("EMB-STREAM-2"):
+            expect.that(found, "at least one embedding", "none", "chunk.embeddings")
+        for vector in found:
             unit(vector, "chunk.embeddings")
 
 
@@ -132,7 +136,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, door: st
             raise NotApplicable("`normalize` is not offered")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
-            raise Blocked("EMB-NORM-1", "no vector is given where `normalize` is asked for")
+            raise without_vector(embedding, door, text, reply, {"model": model, "normalize": True})
         expect.that(embedding.same(raw, vector, 1e-7), "the vector of the source", "another one", "vector")
 
 
@@ -148,8 +152,10 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, door: str, kind: 
         text = embedding.fit(TEXTS[kind])
         plain = embedding.vector(door, text, model=model, normalize=False)
         normalized = embedding.vector(door, text, model=model, normalize=True)
-        if not norm(plain) or len(plain) != len(normalized):
-            raise Blocked("EMB-DIM-1", "the vectors have no direction in common")
+        with expect.resting_on("EMB-DIM-1"):
+            expect.that(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
+        if not norm(plain):
+            raise NotAssessed("a vector of zeros has no direction")
         expect.that(cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another one", "vector")
 
 
@@ -186,8 +192,8 @@ def at_source(embedding: Embedding) -> None:
 
 def alone(embedding: Embedding, model: str) -> None:
     """Go on only where `embed` normalizes."""
-    if not is_unit(embedding.vector("embed", embedding.fit(UNRELATED[2]), model=model, normalize=True)):
-        raise Blocked("EMB-NORM-1", "embed does not normalize")
+    with expect.resting_on("EMB-NORM-1"):
+        unit(embedding.vector("embed", embedding.fit(UNRELATED[2]), model=model, normalize=True))
 
 
 def denied(embedding: Embedding, door: str) -> None:

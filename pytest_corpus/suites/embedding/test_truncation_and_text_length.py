@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.suites import expect, generate
-from pytest_corpus.suites.embedding.batches import each_its_own, failures_of, placed, several
+from pytest_corpus.suites.embedding.answers import failures_of
+from pytest_corpus.suites.embedding.batches import each_its_own, placed, several
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.embedding.singles import only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, OTHER
@@ -13,9 +14,9 @@ from pytest_corpus.suites.embedding.truncation import (
     BEYOND,
     DENIED,
     cut,
+    cut_elsewhere,
     differ,
     embedded,
-    flag,
     parts,
     refused_by_embed,
     refused_in_batch,
@@ -28,8 +29,9 @@ from pytest_corpus.suites.embedding.truncation import (
     whole,
     within,
 )
+from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import plain, same_text, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
+from pytest_corpus.suites.outcomes import NotApplicable
 from pytest_corpus.suites.reply import Reply, StreamReply
 
 WITHIN = ("the_limit", "one_less", "half", "short")
@@ -99,9 +101,11 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
     for others in variants(embedding):
         text = too_long(embedding, how)
         reply = embedding.embed(text, truncate=True, **others)
+        with expect.resting_on("EMB-TRUNC-1"):
+            cut(reply)
         found = vector_of(embedding.embedding(reply))
-        if found is None or flag(reply) is not True:
-            raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")
+        if found is None:
+            raise without_vector(embedding, "embed", text, reply, others)
         left, fresh = parts(embedding, text, reply), embedding.fresh()
         vectors = [vector_in(fresh, part, **others) for part in left]
         expect.that(
@@ -121,8 +125,9 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, door: str, how: 
     embedding.require(door)
     limit, text = embedding.limited(), too_long(embedding, how)
     reply = embedding.ask(door, text, truncate=True)
-    if reply.is_error:
-        raise Blocked("EMB-TRUNC-1", "a text that is too long is not embedded")
+    cut_elsewhere(embedding, door, text, reply)
+    if not told_by(reply):
+        raise NotApplicable("no text comes back")
     for told in told_by(reply):
         shorter = not same_text(told, text)
         expect.that(not shorter or len(told) <= limit, f"at most {limit} characters", f"{len(told)}", "text")
@@ -138,8 +143,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, door: str, how: str) 
     truncates(embedding)
     embedding.require(door)
     text = too_long(embedding, how)
-    if not embedded(embedding.ask(door, text, truncate=True)):
-        raise Blocked("EMB-TRUNC-1", "a text that is too long is not embedded")
+    cut_elsewhere(embedding, door, text, embedding.ask(door, text, truncate=True))
     silent = embedding.ask(door, too_long(embedding, how))
     expect.readable(silent)
     expect.that(embedded(silent), "a text that is too long to be cut", str(silent))
@@ -187,18 +191,15 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     bad = {"first": [0], "middle": [(many - 1) // 2], "last": [many - 1]}.get(where, range(many))
     for position in bad:
         texts[position] = too_long(embedding, how)
-    alone = {text: embedding.embed(text, truncate=True) for text in texts}
-    own = {text: vector_of(embedding.embedding(reply)) for text, reply in alone.items()}
-    if any(vector is None for vector in own.values()):
-        raise Blocked("EMB-TRUNC-1", "a text that is too long is not embedded")
+    own = {text: vector_in(embedding, text) for text in texts}
     reply = embedding.fresh().batch(texts, truncate=True)
     found = placed(embedding, "EMB-TRUNC-8", reply, texts)
     expect.that(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
     singly = embedding.own_vectors(texts, truncate=True)
     each_its_own(embedding, found, texts, singly)
     for position, each in found.items():
-        vector, wanted = vector_of(each) or [], own[texts[position]] or []
-        near = embedding.same(vector, wanted, 0.02) or not embedding.same(singly[texts[0]], own[texts[0]] or [], 0.02)
+        vector, wanted = vector_of(each) or [], own[texts[position]]
+        near = embedding.same(vector, wanted, 0.02) or not embedding.same(singly[texts[0]], own[texts[0]], 0.02)
         usual = position not in bad or near
         expect.that(usual, "the vector that `embed` gives to the text", "another vector", "result.embeddings")
 
@@ -238,9 +239,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     truncates(embedding)
     embedding.require("stream_embed")
     text = too_long(embedding, how)
-    alone = vector_of(embedding.embedding(embedding.embed(text, truncate=True)))
-    if alone is None:
-        raise Blocked("EMB-TRUNC-1", "a text that is too long is not embedded")
+    alone = vector_in(embedding, text)
     stream = embedding.fresh().streamed(text, truncate=True)
     expect.finished(stream, "a text that is too long to be cut")
     short = embedding.unique()
@@ -276,8 +275,13 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     embedding.require("embed")
     text = too_long(embedding, "twice")
     reply = embedding.embed(text, truncate=False)
-    if not reply.is_a("TextTooLong"):
-        raise Blocked("EMB-TRUNC-3", "a text that is too long is not TEXT_TOO_LONG")
+    claimed = embedding.capabilities.flag("supports_truncation")
+    if claimed is not True and reply.is_a("NotSupported"):
+        raise NotApplicable("truncation is not offered, and this is what is said")
+    if claimed is None:
+        truncates(embedding)
+    with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):
+        expect.refusal(reply, "TextTooLong")
     for key, wanted in (("max_text_length", embedding.limited()), ("provided_length", len(text))):
         value = reply.details.get(key)
         expect.that(value == wanted, f"{wanted}", type(value).__name__, f"details.{key}")
@@ -296,10 +300,12 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
         reply = embedding.embed(text, truncate=truncate)
         if length <= limit:
             whole(reply, text)
-        elif not truncate and not reply.is_a("TextTooLong"):
-            raise Blocked("EMB-TRUNC-3", "a text that may not be cut is not refused")
-        elif truncate and not (reply.is_success and flag(reply) is True):
-            raise Blocked("EMB-TRUNC-1", "a text that is too long is not cut")
+        elif truncate:
+            with expect.resting_on("EMB-TRUNC-1"):
+                cut(reply)
+        else:
+            with expect.resting_on("EMB-TRUNC-3"):
+                expect.refusal(reply, "TextTooLong")
 
     cases = strategies.tuples(strategies.integers(-12, 12), strategies.booleans())
     generate.for_all(cases, check, seed=embedding.settings.seed, examples=15)

@@ -7,12 +7,13 @@ import pytest
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.streaming import Streaming
 from pytest_corpus.suites.common.stress import Stress
-from pytest_corpus.suites.common.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
+from pytest_corpus.suites.common.wire_handler import BUSY, Envelopes, Errors, StreamDoor, WireHandler
 from pytest_corpus.suites.embedding.probe import Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
+from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
 from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import Blocked
+from pytest_corpus.suites.outcomes import NotAssessed
 from pytest_corpus.suites.reply import Reply
 
 pytestmark = pytest.mark.wire
@@ -53,12 +54,14 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, door:
     other = embedding.fresh()
     own = [other.vector(door, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
+    if all(reply.is_a(*BUSY) for reply in replies):
+        raise NotAssessed("no call beside others is carried out")
     for number, reply in enumerate(replies):
-        if reply.is_a("ResourceExhausted", "Unavailable"):
+        if reply.is_a(*BUSY):
             continue
         expect.success(reply, "the answer that the request gets alone")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
-            raise Blocked(embedding.payloads[door], f"{door} gives no vector")
+            raise without_vector(embedding, door, texts[number], reply, {})
         apart = [distance(vector, each) for each in own]
         expect.that(apart[number] <= min(apart) + slack, "the vector of this text", "that of another text")

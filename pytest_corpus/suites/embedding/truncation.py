@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_corpus._shown import word
 from pytest_corpus.suites import expect
-from pytest_corpus.suites.embedding.answers import embeddings_of
-from pytest_corpus.suites.embedding.batches import failures_of, family_of
+from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.batches import family_of
 from pytest_corpus.suites.embedding.probe import Embedding
 from pytest_corpus.suites.embedding.texts import OTHER
-from pytest_corpus.suites.embedding.vectors import distance, plain, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.suites.embedding.vectorless import without_vector
+from pytest_corpus.suites.embedding.vectors import plain, vector_of
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.reply import Reply, StreamReply
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
 """How long a text is that is too long: so many times the limit, and so many characters."""
 
+
+CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
+"""The requirement that says that an operation cuts a text that is too long."""
 
 DENIED = ("TextTooLong", "NotSupported")
 """What a text that is too long is refused with where it cannot be cut (R29)."""
@@ -54,8 +59,10 @@ def variants(embedding: Embedding) -> list[dict[str, Any]]:
 
 def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
     """Go on, with a text of one character too many, only where `embed` counts alike."""
-    if how == "one_more" and embedding.embed(text, truncate=False).is_success:
-        raise Blocked("EMB-TRUNC-3", "embed does not refuse a text of one character more than the limit")
+    if how == "one_more":
+        with expect.resting_on("EMB-TRUNC-3"):
+            reply = embedding.embed(text, truncate=False)
+            expect.that(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
 
 
 def flag(reply: Reply) -> Any:
@@ -67,7 +74,7 @@ def cut(reply: Reply) -> None:
     """A text was cut, and it is said."""
     expect.success(reply, "a text that is too long to be cut and embedded")
     said = flag(reply)
-    expect.that(said is True, "true", "nothing" if said is None else str(said).lower(), "result.truncated")
+    expect.that(said is True, "true", word(said), "result.truncated")
 
 
 def whole(reply: Reply, text: str) -> None:
@@ -107,10 +114,14 @@ def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
 
 
 def vector_in(embedding: Embedding, text: str, **changed: Any) -> list[float]:
-    """The vector of a text within the limit."""
-    found = vector_of(embedding.embedding(embedding.embed(text, truncate=True, **changed)))
+    """The vector of a text, cut where it is too long."""
+    reply = embedding.embed(text, truncate=True, **changed)
+    if len(text) > embedding.limited():
+        with expect.resting_on("EMB-TRUNC-1"):
+            cut(reply)
+    found = vector_of(embedding.embedding(reply))
     if found is None:
-        raise Blocked("EMB-TRUNC-2", "a text within the limit is not embedded")
+        raise without_vector(embedding, "embed", text, reply, {"truncate": True, **changed})
     return found
 
 
@@ -130,11 +141,20 @@ def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
     """Two texts within the limit have different vectors, unless it is said that they were cut."""
     replies = [embedding.embed(text, **changed) for text in (one, other)]
     vectors = [vector_of(embedding.embedding(reply)) for reply in replies]
-    if vectors[0] is None or vectors[1] is None:
-        raise Blocked("EMB-TRUNC-2", "a text within the limit is not embedded")
-    if distance(vectors[0], vectors[1]) > 0 or any(flag(reply) is True for reply in replies):
-        return
-    raise Violation("another vector for another text, or `truncated` true", "the same vector", "result.embedding")
+    for text, reply, vector in zip((one, other), replies, vectors, strict=True):
+        if vector is None:
+            raise without_vector(embedding, "embed", text, reply, changed)
+    differs = vectors[0] != vectors[1] or any(flag(reply) is True for reply in replies)
+    expect.that(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
+
+
+def cut_elsewhere(embedding: Embedding, door: str, text: str, reply: Reply | StreamReply) -> None:
+    """Go on only where an operation cuts a text that is too long, as `embed` does."""
+    if not embedded(reply):
+        with expect.resting_on("EMB-TRUNC-1"):
+            cut(embedding.embed(text, truncate=True))
+        with expect.resting_on(CUT[door]):
+            expect.that(False, "a text that is too long to be cut and embedded", str(reply))
 
 
 def refused_in_batch(reply: Reply, position: int, *families: str) -> None:

@@ -11,8 +11,8 @@ from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import GUIDES, Space, counted, failures, trusted
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.graph.space import GUIDES, Space, counted, failures
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.reply import error_names
 
 
@@ -221,7 +221,15 @@ def linked(graph: Graph, guide: str) -> tuple[Space, dict[str, str]]:
     graph.spare(guide, dict.fromkeys(known, True))
     if guide != "traversal":
         graph.speaks("links")
-    trusted({name: name in known for name in GUIDES if name == guide or name in known}, guide, GUIDES[guide])
+    home, values = _linked(graph)
+    if guide not in known:
+        with expect.resting_on(GUIDES[guide]):
+            home.leads(guide, "a", {"b": values["b"]}, "the edge that was written")
+        raise NotAssessed(f"{guide} does not show what other operations show")
+    return home, values
+
+
+def _linked(graph: Graph) -> tuple[Space, dict[str, str]]:
     home = graph.space()
     values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
     home.link(home.edge("a", "b", "e"))

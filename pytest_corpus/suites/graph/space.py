@@ -244,13 +244,3 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from strings(item)
-
-
-def trusted(sights: Mapping[str, bool], name: str, requirement: str) -> None:
-    """Go on only where an operation is not the odd one out: what all others see, it sees.
-
-    Raises:
-        Blocked: others see it rightly.
-    """
-    if not sights.get(name, True) and any(sights.values()):
-        raise Blocked(requirement, f"{name} does not show what other operations show")

@@ -10,6 +10,7 @@ from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.graph.probe import Graph, graph
 from pytest_corpus.suites.graph.space import records
+from pytest_corpus.suites.looks import look
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
@@ -20,6 +21,7 @@ NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name"
 def test_dialects_are_listed(graph: Graph) -> None:
     """Capabilities list at least one dialect where queries are answered at all."""
     if graph.tongues.listed:
+        look()
         return
     for name in DIALECTS:
         args = {**graph.question("group", name, group=graph.seeds.group), "dialect": name}

@@ -8,7 +8,8 @@ from typing import Any
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.common.context import works
 from pytest_corpus.suites.llm.probe import LLM, user
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
 
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
@@ -40,8 +41,11 @@ def completing(llm: LLM, flag: str) -> list[str]:
     llm.require("complete")
     llm.models()
     models = llm.able(flag)[:MOST_MODELS]
-    if any(llm.complete(model=model).is_error for model in models):
-        raise Blocked("LLM-MODEL-1", "complete refuses a listed model")
+    if not models:
+        raise NotApplicable(f"every listed model denies {flag}")
+    with expect.resting_on("LLM-MODEL-1"):
+        for model in models:
+            works(llm.complete(model=model), "a completion by every listed model")
     return models
 
 
@@ -71,7 +75,10 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     if where == "other_models":
         window = llm.window()
         same = [model for model in llm.models() if llm.capabilities.context_window(model) == window]
-        return [{"messages": [user(text)], "model": model} for model in same[:MOST_MODELS] if model != llm.model]
+        others = [model for model in same[:MOST_MODELS] if model != llm.model]
+        if not others:
+            raise NotApplicable("no other model has a window of this length")
+        return [{"messages": [user(text)], "model": model} for model in others]
     return [{"messages": [user(text)]}]
 
 
@@ -100,6 +107,14 @@ def overran(llm: LLM, result: Any) -> None:
     spent = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
     if not isinstance(spent, int) or spent <= llm.window():
         raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
+
+
+def refused_as_too_long(llm: LLM, reply: Reply) -> None:
+    """Go on only where `complete` refuses a prompt beyond the window."""
+    expect.readable(reply)
+    overran(llm, reply.result if reply.is_success else None)
+    with expect.resting_on("LLM-CONTEXT-1"):
+        expect.refusal(reply, "BadRequest")
 
 
 def not_shared(

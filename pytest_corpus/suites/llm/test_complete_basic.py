@@ -20,10 +20,12 @@ from pytest_corpus.suites.llm.completions import (
     completing,
     not_shared,
     overran,
+    refused_as_too_long,
     within,
 )
 from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, WEATHER, llm, user
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.reply import Reply
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
 """How two conversations may resemble each other."""
@@ -66,7 +68,7 @@ def test_the_finish_reason_is_a_documented_one(llm: LLM, changed: dict[str, Any]
         changed = {"max_tokens": llm.allowed(changed["max_tokens"])}
     reply = llm.complete(**changed)
     llm.fits(reply)
-    expect.success(reply, "a completion")
+    well_formed(llm, reply)
     holds("LLM-COMPLETE-2", reply, llm)
 
 
@@ -77,7 +79,7 @@ def test_the_token_totals_add_up(llm: LLM, changed: dict[str, Any]) -> None:
     """`total_tokens` is the sum of its parts."""
     llm.require("complete")
     reply = llm.complete(**changed)
-    expect.success(reply, "a completion")
+    well_formed(llm, reply)
     holds("LLM-COMPLETE-3", reply, llm)
 
 
@@ -101,6 +103,13 @@ def test_max_tokens_is_honoured_beside_other_arguments(llm: LLM, beside: str) ->
         limited(llm, 2, **(accepted(llm, "all") if beside == "all" else {"temperature": cold(llm).get("temperature")}))
 
 
+def well_formed(llm: LLM, reply: Reply) -> None:
+    """Go on only with a completion of the schema: another one need not tell what is looked at."""
+    expect.success(reply, "a completion")
+    with expect.resting_on("LLM-COMPLETE-1"):
+        holds("LLM-COMPLETE-1", reply, llm)
+
+
 def limited(llm: LLM, limit: int, **others: Any) -> None:
     """A long completion has no more tokens than `limit`."""
     llm.require("complete")
@@ -108,7 +117,9 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     reply = llm.call("complete", {**llm.long("complete"), **given, "max_tokens": limit})
     llm.fits(reply)
     result = expect.success(reply, "a completion")
-    within(llm, limit, result.get("usage"), result.get("text")) if isinstance(result, Mapping) else None
+    with expect.resting_on("LLM-COMPLETE-1"):
+        expect.that(isinstance(result, Mapping), "an object", type(result).__name__, "result")
+    within(llm, limit, result.get("usage"), result.get("text"))
 
 
 @pytest.mark.requirement("LLM-COMPLETE-5")
@@ -116,10 +127,8 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     """Where a model is asked for by its listed name, the result gives that name."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
-        reply = llm.complete(model=model)
-        if reply.is_error:
-            raise Blocked("LLM-MODEL-1", "a listed model is refused")
-        result = expect.success(reply, "a completion")
+        with expect.resting_on("LLM-MODEL-1"):
+            result = expect.success(llm.complete(model=model), "a completion by every listed model")
         expect.that(result.get("model") == model, "the model asked for", "another name", "result.model")
 
 
@@ -186,9 +195,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
     """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
     llm.require("complete")
     reply = llm.complete(**beyond(llm, where)[0])
-    expect.readable(reply)
-    if not reply.is_a("BadRequest"):
-        raise Blocked("LLM-CONTEXT-1", "a prompt beyond the window is not a bad request")
+    refused_as_too_long(llm, reply)
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
         expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")

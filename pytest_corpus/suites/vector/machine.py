@@ -111,7 +111,7 @@ class Model:
         results = results_of(result) if batched else [result]
         if len(results) != 1:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
-        matches = matches_of(results[0])
+        matches = matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
         self.compare(rows, query, self.at(where).own(matches))
 
     def compare(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any]) -> None:

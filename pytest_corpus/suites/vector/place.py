@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 Item = Mapping[str, Any]
 
+FEW = 8
+"""A batch of more may be too large, where no limit is stated."""
+
+SCALAR = (str, int, float)
+
 SPARE = 3
 """So many matches more than there should be are asked for, to see what should not be there."""
 
@@ -66,7 +71,8 @@ class Place:
         """
         size = self.vector.batch or len(items) or 1
         for start in range(0, len(items), size):
-            stored(self.upsert(*items[start : start + size]), len(items[start : start + size]))
+            batch = items[start : start + size]
+            stored(self.upsert(*batch), batch)
 
     def delete(self, **args: Any) -> Reply:
         """Delete, whatever comes of it."""
@@ -83,9 +89,8 @@ class Place:
         size = self.vector.batch or len(names) or 1
         for start in range(0, len(names), size):
             reply = self.delete(ids=list(names[start : start + size]))
-            expect.readable(reply)
-            if reply.is_error:
-                raise Blocked("VEC-DELETE-1", f"a delete by ids is answered with {reply}")
+            with expect.resting_on("VEC-DELETE-1"):
+                expect.success(reply, "a delete by ids to be carried out")
 
     # -- reading ---------------------------------------------------------------------------------------
 
@@ -125,27 +130,34 @@ class Place:
             Blocked: vectors that an earlier test deleted are still there.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
-        if any(self.vector.settings.run in name for name in strange):
+        gone = self.vector.swept(self.ctx.get("tenant"))
+        if any(name in gone for name in strange):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
         if strange:
-            raise NotAssessed("the only namespace holds vectors of others")
+            raise NotAssessed("the only namespace holds vectors of others, or some that could not be deleted")
         return list(matches)
 
 
-def stored(reply: Reply, count: int) -> None:
+def stored(reply: Reply, items: Sequence[Item]) -> None:
     """Go on only where an upsert stored everything by its own report."""
     expect.readable(reply)
+    if not reply.is_error and not failures_of(reply.result):
+        return
+    said = f"an upsert of {len(items)} is answered with {reply}"
     if reply.is_a("NamespaceNotFound"):
-        raise Blocked("VEC-NS-1", "a namespace that was created is not found")
-    if reply.is_error or failures_of(reply.result):
-        raise Blocked("VEC-UPSERT-1", f"a plain upsert of {count} is answered with {reply}")
+        raise Blocked("VEC-NS-1", "a namespace that was created is not found", evidence=reply.exchange)
+    held = [value for item in items for value in (item.get("metadata") or {}).values()]
+    if reply.is_a("ResourceExhausted") or len(items) > FEW or not all(isinstance(value, SCALAR) for value in held):
+        raise NotAssessed(said)
+    plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
+    raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, evidence=reply.exchange)
 
 
-def matches_of(result: Any) -> list[Mapping[str, Any]]:
-    """The matches of a query result, read leniently."""
+def matches_of(result: Any, by: str = "VEC-QUERY-1") -> list[Mapping[str, Any]]:
+    """The matches of a query result, read leniently; `by` is the requirement that says what it looks like."""
     matches = result.get("matches") if isinstance(result, Mapping) else None
     if not isinstance(matches, list):
-        raise Blocked("VEC-QUERY-1", "a query result has no list of matches")
+        raise Blocked(by, "a query result has no list of matches")
     return [match for match in matches if isinstance(match, Mapping)]
 
 

@@ -45,6 +45,7 @@ class Vector(VectorRequests):
         self._obstacles: list[Undecided] = []
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
+        self._swept: dict[str | None, set[str]] = {}
         self.broken: dict[str, tuple[str, ...]] | None = None
 
     def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
@@ -63,8 +64,7 @@ class Vector(VectorRequests):
         place = Place(self, name or self.name("corpus"), dimensions, metric, ctx)
         if self.namespaces:
             reply = self.call("create_namespace", self.named(place.name, dimensions, metric), ctx)
-            if reply.is_error or not reply.is_success:
-                raise Blocked("VEC-NS-1", f"create_namespace is answered with {reply}")
+            self._created(reply, place)
         else:
             place.name = "default"
             offered = [self.filters, *map(self.offers, self.operations())]
@@ -74,13 +74,25 @@ class Vector(VectorRequests):
         place.put(*items)
         return place
 
+    def _created(self, reply: Reply, place: Place) -> None:
+        """Go on only where a namespace was created."""
+        expect.readable(reply)
+        if reply.is_success:
+            return
+        said = f"create_namespace is answered with {reply}"
+        if place.dimensions != self.usual or reply.is_a("ResourceExhausted"):
+            raise NotAssessed(said)
+        plain = place.metric in (self.metric, next(iter(self.metrics), None))
+        raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
+
     def fresh(self) -> Vector:
         """Another instance, which shares the names of places but not what is in them."""
         shared = (self.home, self.scratch, self.settled, self.dimensions, self.namespaces)
         other = super().fresh()
         assert isinstance(other, Vector)
         other.home, other.scratch, other.settled, other.dimensions, other.namespaces = shared
-        other._doomed, other._spaces, other._stored = self._doomed, self._spaces, self._stored
+        other._doomed, other._spaces = self._doomed, self._spaces
+        other._stored, other._swept = self._stored, self._swept
         if other.client is self.client:
             other._ready = self._ready
         return other
@@ -145,7 +157,7 @@ class Vector(VectorRequests):
         size = self.batch or len(items)
         for start in range(0, len(items), size):
             batch = list(items[start : start + size])
-            stored(self.call("upsert", {"vectors": batch, **self.at(name)}, ctx), len(batch))
+            stored(self.call("upsert", {"vectors": batch, **self.at(name)}, ctx), batch)
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""
@@ -154,7 +166,7 @@ class Vector(VectorRequests):
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         if len(results) != len(queries):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
-        return [matches_of(result) for result in results]
+        return [matches_of(result, "VEC-MULTI-1") for result in results]
 
     def backed(self, *, streaming: bool) -> list[str]:
         """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
@@ -195,7 +207,13 @@ class Vector(VectorRequests):
     def leave(self, tenant: str | None, items: Sequence[Item]) -> None:
         """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end."""
         names = [item.get("id") for item in items]
-        self._stored.setdefault(tenant, {}).update({name: None for name in names if isinstance(name, str) and name})
+        known = {name: None for name in names if isinstance(name, str) and name}
+        self._stored.setdefault(tenant, {}).update(known)
+        self.swept(tenant).difference_update(known)
+
+    def swept(self, tenant: str | None) -> set[str]:
+        """The ids in the default namespace of a tenant that were deleted, by the adapter's own report."""
+        return self._swept.setdefault(tenant if self.tenants else None, set())
 
     def _sweep(self, tenant: str | None) -> None:
         """Delete what the suite left in the default namespace of a tenant."""
@@ -206,7 +224,9 @@ class Vector(VectorRequests):
             for start in range(0, len(left), size):
                 with self.prepares():
                     ctx = {"tenant": owner} if owner else {}
-                    self.call("delete", {"ids": left[start : start + size]}, ctx)
+                    reply = self.call("delete", {"ids": left[start : start + size]}, ctx)
+                if reply.is_success and not failures_of(reply.result):
+                    self.swept(owner).update(left[start : start + size])
         self._ready.clear()
 
     def tidy(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus._shown import word
 from pytest_corpus.suites import expect
 from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.checks import described_by, exactly, points_at, refused_or_reported
@@ -225,4 +226,4 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, door: str) -> None:
     expect.refusal(reply, MISMATCH)
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
         given = reply.details.get(key)
-        expect.that(given == value, f"{value}", str(given)[:20], f"details.{key}")
+        expect.that(given == value, f"{value}", word(given), f"details.{key}")

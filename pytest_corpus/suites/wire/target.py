@@ -10,6 +10,7 @@ from pytest_corpus import wire
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.library import Built, ClientLibrary
 from pytest_corpus.schema_registry import EDITIONS, registry
+from pytest_corpus.suites.looks import look
 from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.wire import CASES, WireRequestCase, WireValidationError
 
@@ -117,6 +118,7 @@ class ClientTarget:
         if requirement == "WIR-ARGS-2" and not wire.request_editions(op, self.accepted):
             raise NotApplicable(f"edition {' or '.join(self.accepted)} has no schema of this request")
         stage = STAGES[requirement]
+        look()
         try:
             stage.check(envelope, case)
         except WireValidationError as error:

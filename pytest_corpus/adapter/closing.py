@@ -1,0 +1,85 @@
+"""How long closing may take, all in all, and what is left behind where that is not enough."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import thread as pools
+from typing import Final
+
+from pytest_corpus._shown import names, type_name
+
+TOTAL_S: Final = 30.0
+EACH_S: Final = 10.0
+LAST_S: Final = 12.0
+"""What is kept for the instances that are closed at the end, out of the time for all."""
+
+MAX_HANGING: Final = 3
+
+
+class ClosingBudget:
+    """The time that closing may take in a run: in all, for each instance, and how many of an adapter may hang.
+
+    Of an adapter's fresh instances so many are waited for; the others are closed beside the tests, or, where those
+    before them hung, not at all. The instance that the run began with always gets its turn.
+    """
+
+    def __init__(self, total_s: float = TOTAL_S, each_s: float = EACH_S, max_hanging: int = MAX_HANGING) -> None:
+        self.each_s, self.max_hanging = each_s, max_hanging
+        self._left = total_s
+        self._kept = min(LAST_S, total_s / 2)
+        self._hung: Counter[str] = Counter()
+        self._unclosed: Counter[str] = Counter()
+
+    def limit(self, *, last: bool) -> float:
+        """How many seconds the next closing gets: a fresh instance half of the usual, or 0 where that is not left."""
+        if last:
+            return max(0.0, min(self.each_s, self._left))
+        usual = self.each_s / 2
+        return usual if self._left - self._kept >= usual else 0.0
+
+    def spend(self, seconds: float) -> None:
+        """Note what a closing took."""
+        self._left -= seconds
+
+    def admits(self, label: str) -> bool:
+        """Whether another fresh instance of an adapter is closed; what is not admitted is counted."""
+        if self._hung[label] < self.max_hanging:
+            return True
+        self._unclosed[label] += 1
+        return False
+
+    def hang(self, label: str) -> None:
+        """Note a fresh instance whose closing did not end in time."""
+        self._hung[label] += 1
+
+    def said(self, label: str) -> list[str]:
+        """What became of an adapter's fresh instances; told once."""
+        hung, unclosed = self._hung.pop(label, 0), self._unclosed.pop(label, 0)
+        if not hung:
+            return []
+        more = f", {unclosed} more were not closed" if unclosed else ""
+        return [f"closing {counted(hung, 'fresh instance')} did not end in time{more}"]
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def grouped(what: str, labels: Iterable[str]) -> list[str]:
+    """How many things there are, with their names; nothing where there are none."""
+    every = list(labels)
+    return [f"{counted(len(every), what)} ({names(every)})"] if every else []
+
+
+def lasting() -> set[threading.Thread]:
+    """The threads for which Python waits at its end, those of executors aside, which end when they are told."""
+    pooled = set(getattr(pools, "_threads_queues", ()))
+    return {thread for thread in threading.enumerate() if not thread.daemon and thread not in pooled}
+
+
+def thread_name(thread: threading.Thread) -> str:
+    """The name of the function that a thread runs, where it says so, else of its class."""
+    return thread.name.partition(" (")[2].removesuffix(")") or type_name(thread)

@@ -1,0 +1,135 @@
+"""Collecting the suite of each adapter, and knowing which tests it has and which are to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus import resources
+from pytest_corpus.integration import collect
+from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.integration.declare import Suite
+from pytest_corpus.integration.declaring import Declaring
+from pytest_corpus.integration.state import RunState
+
+
+class Collecting:
+    """The part of the plugin that adds the suites to what pytest collects."""
+
+    def __init__(self, state: RunState, declaring: Declaring) -> None:
+        self.state, self.declaring = state, declaring
+
+    # -- nodes -----------------------------------------------------------------------------------------
+
+    def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """The suite below a conftest.py that declares an adapter."""
+        adapter = self.declaring.at_conftest(path)
+        return None if adapter is None else _anchor(self.state.open(adapter), parent, path=path)
+
+    def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
+        """The suites that a test module assigns to names."""
+        self.declaring.start()
+        nodes: list[pytest.Collector] = []
+        for name, declared in found.items():
+            where = f"{parent.nodeid}::{name}"
+            adapter = self.state.open(self.declaring.declare(declared.factory, where, declared.label or name))
+            node: collect.SuiteNode = collect.SuiteNode.from_parent(parent, name=name)
+            node.adapter = adapter
+            nodes.append(node)
+        return nodes
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        self.declaring.start()
+        several = len(self.state.by_option) > 1
+        for adapter in self.state.by_option:
+            root = f"corpus[{adapter.label}]" if several else "corpus"
+            anchor = _anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
+            anchor.separator = "/"
+            items.extend(session.genitems(anchor))
+        items.extend(self._missed_conftests(session, items))
+        self._expect({own[0].label for item in items if (own := collect.owner(item))})
+        self._select(items)
+
+    def _missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
+        """Suites of a conftest.py above the test paths, in a run that names no path."""
+        if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
+            return
+        seen = {own[0].label for item in items if (own := collect.owner(item))}
+        for path, adapter in self.declaring.by_conftest.items():
+            if adapter.label not in seen:
+                yield from session.genitems(_anchor(adapter, session, path=path))
+
+    # -- tests -----------------------------------------------------------------------------------------
+
+    def _expect(self, collected: set[str]) -> None:
+        """Note which tests a whole run has of each adapter, whatever was collected."""
+        options = self.state.options
+        for adapter in self.state.adapters.known.values():
+            adapter.left_out = self._left_out(adapter, collected)
+            if adapter.left_out:
+                continue
+            for component in adapter.components:
+                adapter.ledger.expect(collect.keys_of(component, options.profile.name, options.repeat))
+            if self._names_tests():
+                adapter.ledger.cut_short("single chapters or tests were named on the command line")
+
+    def _names_tests(self) -> bool:
+        """Whether an argument of the command line names a chapter or a test of a suite."""
+        return any(".py" in part for arg in self.state.config.args for part in arg.split("::")[1:])
+
+    def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
+        """Whether the arguments of the command line leave out an adapter that a file declares."""
+        named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
+        return named and adapter not in self.state.by_option and adapter.label not in collected
+
+    def _select(self, items: list[pytest.Item]) -> None:
+        options = self.state.options
+        chosen = {item for item in collect.own(items) if options.wants(collect.requirement_of(item))}
+        if options.profile.smoke:
+            chosen = collect.smoke(item for item in items if item in chosen)
+        dropped = [item for item in collect.own(items) if item not in chosen]
+        if dropped:
+            items[:] = [item for item in items if item not in set(dropped)]
+            self.state.config.hook.pytest_deselected(items=dropped)
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if own := collect.owner(item):
+                own[0].ledger.cut_short("tests were deselected")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:
+            if own := collect.owner(item):
+                own[0].ledger.select([collect.key_of(item)])
+        for adapter in self.state.adapters.known.values():
+            ledger = adapter.ledger
+            if ledger.expected <= ledger.selected or ledger.incomplete:
+                continue
+            if self.state.config.getoption("lf", False):
+                ledger.cut_short("only the tests that failed last were to run")
+            else:
+                ledger.doubt("tests of the suite were not collected, or were removed without a word")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        collect.repeat(metafunc, self.state.options.repeat)
+
+    @pytest.fixture
+    def corpus_repetition(self, request: pytest.FixtureRequest) -> int:
+        """Which repetition of its test this is."""
+        number: int = request.param
+        return number
+
+    def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str, obj: object) -> Any:
+        return collect.make_class(collector, name, obj)
+
+
+def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> collect.Anchor:
+    anchor: collect.Anchor = collect.Anchor.from_parent(parent, **options)
+    anchor.adapter = adapter
+    return anchor

@@ -1,0 +1,132 @@
+"""The end of a run: adapters are closed, verdicts drawn, reports written, and the exit code is held to them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+
+import pytest
+
+from pytest_corpus._shown import printable
+from pytest_corpus.integration import messages, progress
+from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.integration.conclude import RunResult
+from pytest_corpus.integration.distributing import Distributing
+from pytest_corpus.integration.exits import Exits
+from pytest_corpus.integration.placeholders import Placeholders
+from pytest_corpus.integration.state import RunState
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.spec.requirements import applicable
+
+
+class Concluding:
+    """The part of the plugin that begins and ends a run."""
+
+    def __init__(self, state: RunState, distributing: Distributing) -> None:
+        self.state, self.distributing = state, distributing
+        self.result: RunResult | None = None
+        self._placeholders = Placeholders(state.options.reports)
+        self._exits = Exits()
+        self._unsaid: list[str] = []
+
+    @property
+    def _concludes(self) -> bool:
+        """Whether this process is the one that draws verdicts."""
+        return self.state.worker is None and not self.state.config.option.collectonly
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        if self._concludes:
+            self._placeholders.put(self.state.labels)
+            self._exits.watch()
+
+    def pytest_collection_finish(self) -> None:
+        if self._concludes:
+            self._placeholders.put(list(self.state.adapters.known))
+
+    def pytest_report_header(self) -> list[str]:
+        options = self.state.options
+        known = self.state.adapters.known.values()
+        return [
+            *(f"corpus: {declared}" for declared in options.adapters),
+            *(f"corpus client: {declared}" for declared in options.clients),
+            f"corpus seed: {options.seed}, profile: {options.profile.name}",
+            *progress.environment(os.environ),
+            *(progress.snapshot(known) if self.state.distributes else ()),
+        ]
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        return progress.snapshot(self.state.adapters.known.values())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
+        left = self.state.adapters.close()
+        if self.state.worker is not None:
+            self.distributing.give_account()
+        elif self._concludes:
+            session.exitstatus = self._conclude(exitstatus)
+        decided = session.exitstatus
+        try:
+            for said in left:
+                self._warn(printable(said))
+            return (yield)
+        except pytest.exit.Exception as ended:
+            ended.returncode = ended.returncode or decided
+            raise
+        finally:
+            session.exitstatus = session.exitstatus or decided
+
+    def _warn(self, said: str) -> None:
+        try:
+            self.state.config.issue_config_time_warning(pytest.PytestWarning(said), stacklevel=2)
+        except Warning:  # where warnings are errors, the verdict is still to be said
+            self._unsaid.append(f"corpus warning: {said}")
+
+    def _conclude(self, given: int) -> int | pytest.ExitCode:
+        if self.state.usage_error:
+            return pytest.ExitCode.USAGE_ERROR
+        self.distributing.settle()
+        chosen = [adapter for adapter in self.state.adapters.known.values() if not adapter.left_out]
+        if not chosen and self.state.adapters.known:
+            return given
+        self.result = RunResult(
+            self._meant(chosen),
+            self.state.options,
+            self.state.started_at,
+            time.monotonic() - self.state.started,
+            interrupted=given not in USUAL_ENDS,
+        )
+        self.result.write()
+        self.result.draft()
+        return self.result.exit_code(given)
+
+    def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
+        """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
+        wants = self.state.options.wants
+        meant = {
+            adapter.option
+            for adapter in chosen
+            if any(wants(entry.id) for name in adapter.ledger.components for entry in applicable(name))
+        }
+        return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.result is not None:
+            terminalreporter.section("corpus conformance")
+            hidden = progress.environment(os.environ) if self.state.config.get_verbosity() < 0 else []
+            for line in [*self.result.lines(), *hidden, *self._unsaid]:
+                terminalreporter.write_line(line)
+            for ledger in self.result.ledgers:
+                if line := messages.offered(ledger):
+                    terminalreporter.write_line(line)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        self._exits.leave()
+        if self.result is not None or self.state.usage_error:
+            self._placeholders.remove(self.result.paths if self.result else ())
+
+
+USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""The exit codes of a run that pytest brought to its end."""

@@ -1,0 +1,103 @@
+"""Which adapters a run tests: those of the options, of conftest files and of test modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.factory import described, split_label
+from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.integration.state import RunState
+
+
+class Declaring:
+    """The part of the plugin that learns what is to be tested, before anything is collected."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self.by_conftest: dict[Path, Adapter] = {}
+        self._begun = False
+
+    def start(self) -> None:
+        """Declare and check what is known before collecting; a second call does nothing."""
+        if self._begun:
+            return
+        self._begun = True
+        for declared in self.state.options.adapters:
+            label, spec = split_label(declared)
+            self.state.by_option.append(self.declare(spec, spec, label or spec))
+        for declared in self.state.options.clients:
+            label, spec = split_label(declared)
+            self.state.by_option.append(self._declare_client(spec, label or spec))
+        for path in self._conftests():
+            self.at_conftest(path)
+        for adapter in self.state.adapters.known.values():
+            self.state.open(adapter)
+        if self.state.distributes:
+            self.state.adapters.close()
+
+    def pytest_sessionstart(self) -> None:
+        if self.state.distributes:
+            self.start()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        # Not at the start of the session: coverage of a process is measured from there on.
+        self.start()
+
+    def at_conftest(self, path: Path) -> Adapter | None:
+        """The adapter that a conftest.py declares, if it declares one.
+
+        Raises:
+            pytest.UsageError, pytest.Collector.CollectError: what it declares cannot be tested.
+        """
+        if path not in self.by_conftest:
+            config = self.state.config
+            impls = config.hook.pytest_corpus_adapter.get_hookimpls()
+            here = [impl.plugin for impl in impls if getattr(impl.plugin, "__file__", None) == str(path)]
+            if not here:
+                return None
+            others = [impl.plugin for impl in impls if impl.plugin not in here]
+            caller = config.pluginmanager.subset_hook_caller("pytest_corpus_adapter", others)
+            try:
+                found = [factory for factory in caller(config=config) if factory is not None]
+            except Exception as error:
+                said = DeclarationError(self._relative(path), f"pytest_corpus_adapter raises {described(error)}")
+                raise self.state.usage(said) from error
+            if not found:
+                return None
+            name = getattr(found[0], "__qualname__", str(found[0]))
+            self.by_conftest[path] = self.declare(found[0], f"{self._relative(path)}: {name}", name)
+        return self.by_conftest[path]
+
+    def _conftests(self) -> list[Path]:
+        impls = self.state.config.hook.pytest_corpus_adapter.get_hookimpls()
+        files = [getattr(impl.plugin, "__file__", None) for impl in impls]
+        return [Path(file) for file in files if file]
+
+    def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
+        """Note an adapter under a label of its own.
+
+        Raises:
+            pytest.UsageError, pytest.Collector.CollectError: it cannot be found, or the label is taken.
+        """
+        try:
+            return self.state.adapters.declare(factory, declared, label)
+        except DeclarationError as error:
+            raise self.state.usage(error) from None
+
+    def _declare_client(self, declared: str, label: str) -> Adapter:
+        try:
+            return self.state.adapters.declare_client(declared, label)
+        except DeclarationError as error:
+            raise self.state.usage(error) from None
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return path.relative_to(self.state.config.rootpath).as_posix()
+        except ValueError:
+            return str(path)

@@ -1,0 +1,57 @@
+"""A run that pytest-xdist distributes: what workers are told, and the account that each of them gives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration.presentation import PROPERTY
+from pytest_corpus.integration.state import RunState
+
+
+class Distributing:
+    """The part of the plugin that speaks between the processes of a run."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self._waiting: set[Any] = set()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
+        node.workerinput[PROPERTY] = json.dumps(decided)
+        self._waiting.add(node)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
+        told = getattr(node, "workeroutput", {}).get(PROPERTY)
+        self._waiting.add(node)
+        if error or not isinstance(told, str):
+            return
+        try:
+            for label, account in json.loads(told).items():
+                self.state.ledger(label).take_account(account)
+                self.state.adapters.known[label].left_out = False
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return
+        self._waiting.remove(node)
+
+    def settle(self) -> None:
+        """Note the workers that ended without an account of what they ran."""
+        if self._waiting:
+            for adapter in self.state.adapters.known.values():
+                adapter.ledger.unaccounted = True
+                adapter.ledger.doubt("a worker was lost")
+
+    def give_account(self) -> None:
+        """Tell the controller, from a worker, what this part of the run came to."""
+        output: dict[str, Any] = self.state.config.workeroutput  # type: ignore[attr-defined]
+        output[PROPERTY] = json.dumps(
+            {
+                label: adapter.ledger.account()
+                for label, adapter in self.state.adapters.known.items()
+                if not adapter.left_out
+            }
+        )

@@ -1,0 +1,279 @@
+"""Carrying out one conformance test: what it needs, its body, the audit of all exchanges, the record.
+
+The record is made around the body itself, by what takes the place of the test function, and nothing is taken for
+granted: a test is satisfied only where its body came to its end with what the suite gave it, and the audit did too.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.integration.adapters import Adapter
+from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
+from pytest_corpus.reports.ledger import Finding, Outcome, TestRecord
+from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.suites import expect, looks
+from pytest_corpus.suites.audit import audit, editions
+from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.suites.subject import Subject
+from pytest_corpus.suites.target import Target
+from pytest_corpus.suites.wire.target import ClientTarget
+
+HOOKS = ("metrics", "provider")
+
+CAPABILITIES = "COM-CAP-1"
+FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
+"""Requirements that can be judged even where capabilities do not answer."""
+
+UNFINISHED = NotAssessed("the test did not come to its end")
+
+
+class TestExecution:
+    """One execution of a conformance test.
+
+    `record` is what it came to, None until the body has run; `evidence` is what is behind each finding; `raised` is
+    what the body was left with, for pytest to report.
+    """
+
+    __test__ = False
+
+    def __init__(
+        self, item: pytest.Item, adapter: Adapter, component: str, target: Target, reported: set[tuple[str, str]]
+    ) -> None:
+        self.item, self.adapter, self.component, self.target = item, adapter, component, target
+        self.requirement = catalogue()[requirement_of(item)]
+        self.record: TestRecord | None = None
+        self.raised: BaseException | None = None
+        self.evidence: list[Exchange | str | None] = []
+        self.undecided: Undecided | None = UNFINISHED
+        self._outcome: Outcome = "not_assessed"
+        self._broken_off = ""
+        self._findings: list[Finding] = []
+        self._blocker: tuple[str, Violation, Exchange | str | None] | None = None
+        self._editions = set(EDITIONS)
+        self._reported = reported
+        self._started = time.monotonic()
+
+    def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
+        """A test function that carries out another one, and keeps what it came to.
+
+        A finding is raised as a failure of pytest's without a traceback, which would cost more than the test, unless
+        `traceback`.
+        """
+
+        @functools.wraps(function)
+        def body(**arguments: Any) -> None:
+            self._started = time.monotonic()
+            try:
+                self._carry_out(function, arguments)
+            except Violation as violation:
+                self.raised = violation
+                if traceback:
+                    raise
+                self.raised = pytest.fail.Exception(str(violation), pytrace=False)
+                raise self.raised from None
+            except BaseException as error:
+                self.raised = error
+                raise
+            finally:
+                self._keep()
+
+        return body
+
+    def kept_from_running(self) -> TestRecord:
+        """Note that pytest went on without the body."""
+        self._broken_off = "another plugin took the place of the test's body"
+        self._keep()
+        assert self.record is not None
+        return self.record
+
+    def _keep(self) -> None:
+        undecided = self.undecided
+        self.record = TestRecord(
+            adapter=self.adapter.label,
+            component=self.component,
+            requirement=self.requirement.id,
+            test=test_of(self.item),
+            outcome=self._outcome,
+            reason=self._broken_off or (undecided.reason if undecided else ""),
+            keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
+            blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
+            findings=tuple(self._findings),
+            editions=tuple(sorted(self._editions)),
+            repetition=repetition_of(self.item),
+            duration_s=round(time.monotonic() - self._started, 4),
+            broken_off=self._broken_off,
+        )
+        self.adapter.ledger.ran(self.record)
+
+    # -- the body --------------------------------------------------------------------------------------
+
+    def _carry_out(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
+        self.target.begin()
+        try:
+            if self._judge(function, arguments):
+                self._outcome, self.undecided = "satisfied", None
+        except Violation:
+            self._outcome, self.undecided = "violated", None
+            raise
+        except Exception:
+            self._outcome, self.undecided = "error", None
+            raise
+        except BaseException as error:
+            self._outcome, self._broken_off = "not_assessed", f"{type(error).__name__} ended the test"
+            raise
+
+    def _judge(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> bool:
+        try:
+            try:
+                return self._decides(function, arguments)
+            finally:
+                self._audit()
+                self._find_blocker()
+        finally:
+            self.target.close_fresh()
+
+    def _decides(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> bool:
+        """Whether the body came to its end; where not, why."""
+        if self._is_replaced(arguments):
+            self._broken_off = "another plugin replaced what the test was given"
+            return False
+        try:
+            if isinstance(self.target, Subject):
+                gate(self.requirement, self.target)
+            with looks.counted() as taken:
+                function(**arguments)
+                if not taken():
+                    raise NotAssessed("the test looked at nothing")
+            return True
+        except Undecided as undecided:
+            self._leave_open(undecided)
+        except Violation as violation:
+            self._violated(violation)
+        except Unresponsive as silent:
+            self._leave_open(Blocked(expect.IN_TIME, str(silent)))
+        except Withheld as withheld:
+            self.undecided = NotAssessed(str(withheld))
+        except DeclarationError:
+            self.undecided = NotAssessed("the factory failed when it was called again")
+        return False
+
+    def _is_replaced(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the arguments are not the target and the parameters that the suite gives."""
+        parameters = getattr(self.item, "callspec", None)
+        given = parameters.params if parameters is not None else {}
+        own = (arguments[name] is value for name, value in given.items() if name in arguments)
+        return not (all(own) and any(value is self.target for value in arguments.values()))
+
+    def _leave_open(self, undecided: Undecided) -> None:
+        """Note why there is no verdict; whatever blocks the test has been seen to be violated."""
+        self.undecided = undecided
+        self._outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
+        if not isinstance(undecided, Blocked):
+            return
+        if undecided.by != self.requirement.id:
+            self._note_blocker(undecided)
+            return
+        violation = Violation(self.requirement.text, undecided.seen)
+        self._find(self.requirement.id, violation, undecided.evidence or self._last())
+        raise violation
+
+    def _note_blocker(self, blocked: Blocked) -> None:
+        """Note what stands in the way, or what explains it, as seen by this test."""
+        violation = blocked.violation
+        evidence = (violation.replay if violation else "") or blocked.evidence or self._last()
+        got = f"{blocked.seen}, seen while testing {self.requirement.id}"
+        if violation and (cause := self._cause(blocked.by, violation)):
+            self.undecided = blocked = cause
+        if blocked.by in catalogue():
+            self._blocker = blocked.by, Violation(catalogue()[blocked.by].text, got), evidence
+
+    def _find_blocker(self) -> None:
+        """Report what stood in the way where nothing is known of it yet: an audit tells it better."""
+        blocker, self._blocker = self._blocker, None
+        if blocker is None:
+            return
+        # Where capabilities do not answer, one of the foundations tells why.
+        known = FOUNDATIONS if blocker[0] == CAPABILITIES else (blocker[0],)
+        if not any((self._place, requirement) in self._reported for requirement in known):
+            self._find(*blocker, indirect=True)
+
+    def _violated(self, violation: Violation) -> None:
+        evidence = violation.replay or self._last()
+        cause = self._cause(self.requirement.id, violation)
+        if cause is not None and cause.by != self.requirement.id:
+            root = Violation(catalogue()[cause.by].text, f"not so, seen while testing {self.requirement.id}")
+            self.undecided, self._blocker = cause, (cause.by, root, evidence)
+            return
+        self._find(self.requirement.id, violation, evidence)
+        raise violation
+
+    # -- findings --------------------------------------------------------------------------------------
+
+    @property
+    def _place(self) -> str:
+        """What findings are reported of."""
+        return f"{self.adapter.label}/{self.component}"
+
+    def _cause(self, requirement: str, violation: Violation) -> Blocked | None:
+        """The finding of another requirement that explains a violation; none where the adapter does not answer."""
+        try:
+            return self.target.root_cause(requirement, violation)
+        except (Unresponsive, Withheld, DeclarationError):
+            return None
+
+    def _last(self) -> Exchange | None:
+        """The exchange that a test ended with: of the instance that it opened last."""
+        return next((client.exchanges[-1] for client in reversed(self.target.clients) if client.exchanges), None)
+
+    def _find(
+        self, requirement: str, violation: Violation, evidence: Exchange | str | None, *, indirect: bool = False
+    ) -> None:
+        self.evidence.append(evidence)
+        self._reported.add((self._place, requirement))
+        got, path = violation.got[:200], violation.path[:100]
+        self._findings.append(Finding(requirement, violation.expected, got, path, indirect))
+
+    def _audit(self) -> None:
+        if isinstance(self.target, ClientTarget):
+            self._editions &= self.target.editions
+        if not isinstance(self.target, Subject):
+            return
+        for client in self.target.clients:
+            for exchange in client.exchanges:
+                self._editions &= editions(exchange)
+                for requirement, violation in audit(exchange, self.target):
+                    if (self._place, requirement) not in self._reported and requirement in catalogue():
+                        self._find(requirement, violation, exchange)
+
+
+def gate(requirement: Requirement, subject: Subject) -> None:
+    """Let a test run only where what it needs is there.
+
+    Raises:
+        NotApplicable: capabilities deny a feature that the requirement speaks of.
+        NotAssessed: a hook is missing.
+        Blocked: capabilities did not answer, so nothing is known of the adapter.
+    """
+    if not subject.capabilities.document and requirement.id not in FOUNDATIONS:
+        raise Blocked(CAPABILITIES, "capabilities do not answer, so nothing is known of the adapter")
+    for need in requirement.needs:
+        if need in HOOKS:
+            if need not in subject.client.hooks:
+                raise NotAssessed(f"the factory takes no keyword argument {need!r}", need)
+        elif need == "supports_caching":
+            if not subject.capabilities.caches:
+                raise NotApplicable("no cache is claimed")
+        elif need == "idempotent_writes":
+            if subject.capabilities.flag(need) is not True:
+                raise NotApplicable("idempotent_writes is not claimed")
+        elif subject.capabilities.flag(need) is False:
+            raise NotApplicable(f"capabilities deny {need}")

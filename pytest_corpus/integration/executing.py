@@ -1,0 +1,60 @@
+"""Running the tests of a suite: each body is carried out by what keeps the record of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration import collect, presentation
+from pytest_corpus.integration.execute import TestExecution
+from pytest_corpus.integration.state import RunState
+from pytest_corpus.suites.fixtures import SUBJECT
+
+EXECUTION = pytest.StashKey[TestExecution]()
+"""On a conformance item: the execution in progress."""
+
+
+class Executing:
+    """The part of the plugin that is at work while tests run."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        own = collect.owner(item)
+        if own is None:
+            return
+        assert isinstance(item, pytest.Function)
+        target = item.stash[SUBJECT] = self.state.adapters.subject(self.state.open(own[0]), own[1])
+        execution = item.stash[EXECUTION] = TestExecution(item, *own, target, self.state.reported)
+        # What stands in `item.obj` by now may be another plugin's.
+        function = getattr(item.cls() if item.cls else item.module, item.originalname)
+        item.obj = execution.around(function, traceback=self.state.options.traceback)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        execution = item.stash.get(EXECUTION, None)
+        if execution is not None and call.when == "call":
+            seen = call.excinfo.value if call.excinfo else None
+            presentation.present(execution, seen, report, self.state.options, self._rerun(item))
+        return report
+
+    def _rerun(self, item: pytest.Item) -> str:
+        own = collect.owner(item)
+        assert own is not None
+        options = self.state.options
+        seed = f" --corpus-seed={options.seed}" if options.seed else ""
+        if own[0] in self.state.by_option:
+            spec = shlex.quote(f"{own[0].option}={own[0].declaration.declared}")
+            return f"pytest {spec} --corpus-requirement={{id}}{seed}"
+        return f"pytest {shlex.quote(item.nodeid)}{seed}"
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        return presentation.letter(report)

@@ -1,0 +1,59 @@
+"""Ways of ending that go past pytest: a termination signal, and an adapter that leaves the process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import Any, NoReturn
+
+import pytest
+
+TERMINATED = 128 + signal.SIGTERM
+"""The exit code of a run that SIGTERM ended, as shells have it."""
+
+
+class Exits:
+    """While it watches, SIGTERM ends the run as Ctrl-C does, and no thread of this process can leave it with code 0.
+
+    A handler that somebody else installed is left alone.
+    """
+
+    def __init__(self) -> None:
+        self._leave: Any = None
+        self._errors = -1
+        self._handles = False
+
+    def watch(self) -> None:
+        """Begin to watch; a second call does nothing."""
+        if self._leave is not None:
+            return
+        leave, process = os._exit, os.getpid()
+        errors = self._errors = os.dup(2)  # what stands there during a test, pytest captures
+
+        def checked(status: int) -> NoReturn:
+            if status == 0 and os.getpid() == process:
+                os.write(errors, b"\npytest-corpus: os._exit(0) was called in the middle of the run: exit code 1\n")
+                status = 1
+            leave(status)
+
+        self._leave = leave
+        os._exit = checked
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _terminate)
+            self._handles = True
+
+    def leave(self) -> None:
+        """Put everything back."""
+        if self._leave is not None:
+            os._exit, self._leave = self._leave, None
+            os.close(self._errors)
+        if self._handles:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            self._handles = False
+
+
+def _terminate(_signal: int, _frame: Any) -> NoReturn:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    pytest.exit("terminated by SIGTERM", returncode=TERMINATED)

@@ -1,0 +1,54 @@
+"""Taking down what pytest reports of each test, and holding it against what the test came to."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.adapter.errors import BEGINNINGS
+from pytest_corpus.integration import messages, presentation
+from pytest_corpus.integration.presentation import PROPERTY
+from pytest_corpus.integration.progress import Progress
+from pytest_corpus.integration.state import RunState
+from pytest_corpus.reports.ledger import Ledger, TestRecord
+
+
+class Recording:
+    """The part of the plugin to which reports arrive: in the process that concludes the run."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self._progress = Progress()
+        self._arrived: dict[str, tuple[Ledger, str]] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if self.state.worker is not None:
+            return
+        if report.when == "call":
+            for text in [value for name, value in report.user_properties if name == PROPERTY]:
+                self._take(report, text)
+        elif report.outcome != "passed" and report.nodeid in self._arrived:
+            ledger, key = self._arrived[report.nodeid]
+            ledger.dispute(key)
+
+    def _take(self, report: pytest.TestReport, text: object) -> None:
+        try:
+            record = TestRecord.load(text)
+        except ValueError:
+            for adapter in self.state.adapters.known.values():
+                adapter.ledger.doubt("a report carries a record that cannot be read")
+            return
+        shown = presentation.shown_outcome(record, self.state.options)
+        ledger = self.state.ledger(record.adapter)
+        ledger.reported(record, agrees=report.outcome == shown and not hasattr(report, "wasxfail"))
+        self._arrived[report.nodeid] = (ledger, record.key)
+        # It has arrived; what pytest writes of properties (JUnit) is for people.
+        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != PROPERTY]
+        self._progress.tell(self.state.config)
+        if record.findings and isinstance(report.longrepr, str):
+            # As a bare text it would stand in the short summary a second time, where CI is set.
+            report.longrepr = messages.Shown(report.longrepr)  # type: ignore[assignment]
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and any(beginning in str(report.longrepr) for beginning in BEGINNINGS):
+            self.state.usage_error = True

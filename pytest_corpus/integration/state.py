@@ -1,0 +1,76 @@
+"""What the parts of a conformance run share."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from pytest_corpus._shown import printable
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.integration import options
+from pytest_corpus.integration.adapters import Adapter, Adapters
+from pytest_corpus.integration.presentation import PROPERTY
+from pytest_corpus.reports.ledger import Ledger
+from pytest_corpus.suites import CHAPTERS
+
+
+class RunState:
+    """The options and adapters of a run, and what it has come to so far.
+
+    `worker` is what xdist told a worker, None in any other process; `reported` are the places and requirements of
+    which a violation was found, `usage_error` that what was declared cannot be tested.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.options = options.read(config)
+        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.adapters = Adapters(self.options, json.loads((self.worker or {}).get(PROPERTY, "{}")))
+        self.by_option: list[Adapter] = []
+        self.reported: set[tuple[str, str]] = set()
+        self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.started = time.monotonic()
+        self.usage_error = False
+
+    @property
+    def distributes(self) -> bool:
+        """Whether this process runs no tests itself but hands them to workers."""
+        return self.worker is None and self.config.getoption("dist", "no") != "no"
+
+    @property
+    def labels(self) -> list[str]:
+        """How the adapters and clients that options declare are called."""
+        declared = (split_label(each) for each in (*self.options.adapters, *self.options.clients))
+        return [label or spec for label, spec in declared]
+
+    def usage(self, error: DeclarationError) -> Exception:
+        """One clear line; a worker cannot end the run itself and reports it as a collection error."""
+        self.usage_error = True
+        said = printable(str(error))
+        return pytest.Collector.CollectError(said) if self.worker is not None else pytest.UsageError(said)
+
+    def open(self, adapter: Adapter) -> Adapter:
+        """Open an adapter, unless tests are only to be collected.
+
+        Raises:
+            pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
+        """
+        if self.config.option.collectonly:
+            adapter.components = adapter.components or self.options.components or tuple(CHAPTERS)
+            return adapter
+        try:
+            return self.adapters.open(adapter)
+        except DeclarationError as error:
+            raise self.usage(error) from None
+
+    def ledger(self, label: str) -> Ledger:
+        """The ledger of an adapter, which perhaps only a worker knows."""
+        known = self.adapters.known.get(label)
+        if known is None:
+            known = self.adapters.known[label] = Adapter.remote(label)
+        return known.ledger

@@ -1,0 +1,116 @@
+"""The tests that this version carries, told from the marks of the suites without collecting them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from types import MappingProxyType, ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from pytest_corpus.suites import chapters_of
+
+_PARAMETERS = type(pytest.param())
+
+
+class _Case(NamedTuple):
+    """One value of one parametrization: what it adds to the name, and its marks."""
+
+    name: str
+    marks: tuple[pytest.Mark, ...]
+
+
+@cache
+def tests(component: str, profile: str) -> Mapping[str, str]:
+    """The requirement that each test of a component decides in a complete run, by the test's name in reports.
+
+    Args:
+        profile: ``stress`` has tests of its own; all others have the same.
+    """
+    left_out = () if profile == "stress" else ("slow",)
+    modules = {name: f"pytest_corpus.suites.{component}.{name}" for name in chapters_of(component)}
+    found = {
+        f"{component}/{name}.py::{test}": requirement
+        for name, module in modules.items()
+        for test, requirement in _of_module(importlib.import_module(module), left_out)
+    }
+    return MappingProxyType(found)
+
+
+def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[str, str]]:
+    marks = _marks(module)
+    for name, found in vars(module).items():
+        if name.startswith("test_") and callable(found):
+            yield from _named(name, found, marks, ())
+        elif name.startswith("Test") and inspect.isclass(found):
+            above = [*(mark for base in found.__mro__ for mark in _marks(base)), *marks]
+            for own in dict.fromkeys(each for base in found.__mro__ for each in vars(base)):
+                if own.startswith("test_") and callable(getattr(found, own)):
+                    yield from _named(f"{name}::{own}", getattr(found, own), above, left_out)
+
+
+def _named(
+    name: str, function: Any, above: Sequence[pytest.Mark], left_out: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """A test with each combination of its parameters, and the requirement that its closest mark names."""
+    own = _marks(function)
+    parametrized = [mark for mark in (*own, *above) if mark.name == "parametrize"]
+    for cases in product(*map(_cases, parametrized)):
+        marks = [*own, *(mark for case in cases for mark in case.marks), *above]
+        if not any(mark.name in left_out for mark in marks):
+            (requirement, *_) = (mark.args[0] for mark in marks if mark.name == "requirement")
+            yield name + (f"[{'-'.join(case.name for case in cases)}]" if cases else ""), requirement
+
+
+def _marks(found: Any) -> list[pytest.Mark]:
+    """The marks of a module, a class without its bases, a function or a case."""
+    given = vars(found).get("pytestmark", [])
+    given = given if isinstance(given, list) else [given]
+    return [_mark(each) for each in given]
+
+
+def _mark(given: pytest.MarkDecorator | pytest.Mark) -> pytest.Mark:
+    return given.mark if isinstance(given, pytest.MarkDecorator) else given
+
+
+def _cases(mark: pytest.Mark) -> list[_Case]:
+    names, values = mark.args[:2]
+    names = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
+    ids = mark.kwargs.get("ids")
+    told = ids if callable(ids) else None
+    given = list(ids) if ids is not None and told is None else [None] * len(values)
+    shown, marks = [], []
+    for number, (value, said) in enumerate(zip(values, given, strict=True)):
+        case = value if isinstance(value, _PARAMETERS) else pytest.param(*(value if len(names) > 1 else [value]))
+        name = (
+            case.id
+            or said
+            or "-".join(_shown(each, told, f"{of}{number}") for of, each in zip(names, case.values, strict=True))
+        )
+        shown.append(str(name).encode("unicode_escape").decode("ascii"))
+        marks.append(tuple(_mark(each) for each in case.marks))
+    return [_Case(*case) for case in zip(_told_apart(shown), marks, strict=True)]
+
+
+def _shown(value: Any, told: Any, otherwise: str) -> str:
+    """What pytest makes of a value in the name of a test."""
+    said = told(value) if told else None
+    value = value if said is None else said
+    if value is None or isinstance(value, str | bool | int | float):
+        return str(value)
+    return str(getattr(value, "__name__", otherwise))
+
+
+def _told_apart(names: list[str]) -> Iterator[str]:
+    """Names of which those that stand twice have a number, as pytest gives it."""
+    number = dict.fromkeys(names, 0)
+    for name in names:
+        if names.count(name) == 1:
+            yield name
+            continue
+        yield f"{name}{'_' if name[-1:].isdigit() else ''}{number[name]}"
+        number[name] += 1

@@ -1,0 +1,120 @@
+"""Each behaviour of a plugin at each hook: never a green light for a violating client (DESIGN 5, "Fail closed")."""
+
+from __future__ import annotations
+
+import pytest
+from _pytest.mark import ParameterSet
+from fail_closed import (
+    CLIENT,
+    QUICK,
+    REPORT,
+    VIOLATED_TEST,
+    VIOLATING,
+    assert_conformant,
+    assert_fail_closed,
+    assert_partial,
+    hostile_run,
+    shorten,
+)
+from inner_runs import Project, said
+from sweep_plugins import CASES, Case
+
+
+def third(number: int) -> list[ParameterSet]:
+    """Every case, those of two thirds marked slow."""
+    return [
+        pytest.param(case, id=str(case), marks=[] if index % 3 == number else pytest.mark.slow)
+        for index, case in enumerate(CASES)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_violating_and_the_test_is_hit(project: Project, case: Case) -> None:
+    """Whatever is done to the one test that sees the violation, the run is not green."""
+    result = hostile_run(project, case.source(VIOLATED_TEST), sound=False)
+    assert_fail_closed(project, result, sound=False)
+
+
+@pytest.mark.parametrize("case", third(1))
+def test_violating_and_every_test_is_hit(project: Project, case: Case) -> None:
+    """Whatever is done to every test, the run is not green."""
+    result = hostile_run(project, case.source(""), sound=False)
+    assert_fail_closed(project, result, sound=False)
+
+
+@pytest.mark.parametrize("case", third(2))
+def test_sound_and_every_test_is_hit(project: Project, case: Case) -> None:
+    """A sound client is never failed for it: the run has no verdict, or the client is conformant."""
+    result = hostile_run(project, case.source(""), sound=True)
+    assert_fail_closed(project, result, sound=True)
+    if case.sound == "partial":
+        assert_partial(project, result)
+    elif case.sound == "conformant":
+        assert_conformant(project, result)
+
+
+# -- an adapter, and two workers -----------------------------------------------------------------------
+
+BROKEN = """
+class Broken(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.complete" and answer["ok"]:
+            answer["result"]["finish_reason"] = "because"
+        return answer
+"""
+
+BY_NAME = {str(case): case for case in CASES}
+
+DOZEN = (
+    "runtest_setup-first-skip",
+    "runtest_setup-around_first-return_before",
+    "runtest_call-first-xfail",
+    "runtest_call-around_first-swallow",
+    "runtest_call-around_last-return_before",
+    "runtest_makereport-around_first-return_before",
+    "runtest_makereport-around_first-swallow",
+    "runtest_logreport-around_first-return_before",
+    "pyfunc_call-first-return",
+    "pyfunc_call-around_last-swallow",
+    "runtest_protocol-first-return",
+    "collection_modifyitems-last-return",
+)
+
+
+@pytest.mark.parametrize("name", DOZEN)
+def test_a_violating_adapter(project: Project, name: str) -> None:
+    """With an adapter it is the same: its violation is not satisfied, and the exit code is not 0."""
+    project.adapter(BROKEN)
+    project.pytester.makepyfile(hostile=BY_NAME[name].source(""))
+    project.pytester.syspathinsert()
+    few = "--corpus-requirement=LLM-COMPLETE-2"
+    result = project.run("--corpus-adapter=mine:Broken", few, REPORT, *QUICK, "-p", "hostile")
+    assert_fail_closed(project, result, sound=False, violated="LLM-COMPLETE-2", whole=False)
+    assert result.ret != 0, said(result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOZEN)
+def test_a_whole_run_of_a_violating_adapter(project: Project, name: str) -> None:
+    """So it is where the whole suite runs."""
+    project.adapter(BROKEN)
+    project.pytester.makepyfile(hostile=BY_NAME[name].source(""))
+    project.pytester.syspathinsert()
+    result = project.run("--corpus-adapter=mine:Broken", REPORT, *QUICK, "-p", "hostile")
+    assert_fail_closed(project, result, sound=False, violated="LLM-COMPLETE-2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOZEN)
+def test_on_two_workers(project: Project, name: str) -> None:
+    """So it is on two workers."""
+    project.pytester.makepyfile(mine=CLIENT, hostile=BY_NAME[name].source(VIOLATED_TEST))
+    given = (VIOLATING, REPORT, *QUICK, "-p", "hostile", "-n", "2")
+    result = project.run_apart(*given, plugins=("xdist",))
+    assert_fail_closed(project, result, sound=False)

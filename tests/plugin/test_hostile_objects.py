@@ -1,0 +1,321 @@
+"""Whatever an adapter raises, leaves behind or hands over: a report, a verdict that is never too good, and no crash."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from inner_runs import Project, said, violated
+
+HOSTILE = '''
+import asyncio, os, time
+import pytest
+from collections.abc import Mapping
+
+KEY = "sk_live_51H8xAbCdEf"
+
+class Boom(BaseException):
+    pass
+
+def boom(*_, **__):
+    raise Boom(KEY)
+
+class Wrapped(Wrapped):
+    op = "llm.complete"
+    def __init__(self): super().__init__()
+    def change(self, answer): return answer
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) != self.op or not answer.get("ok"):
+            return answer
+        return self.change(answer)
+
+def changed(change):
+    return type("Changed", (Wrapped,), {"change": lambda self, answer: change(answer)})
+
+def nested(depth):
+    value = []
+    for _ in range(depth): value = [value]
+    return value
+
+class Lazy(Mapping):
+    def __getitem__(self, key): return Lazy()
+    def __iter__(self): return iter(["more"])
+    def __len__(self): return 1
+
+class Changing(dict):
+    looks = 0
+    def items(self):
+        Changing.looks += 1
+        return [("ok", True), ("look", Changing.looks)]
+
+class Pretender:
+    @property
+    def __class__(self): return boom()
+
+def raising(method):
+    return type("Raising", (dict,), {method: boom})
+
+group = getattr(__builtins__, "BaseExceptionGroup", None) or __builtins__.get("BaseExceptionGroup", None)
+
+def boom_all():
+    raise (group("all", [SystemExit(), KeyboardInterrupt()]) if group else Boom())
+
+# -- what answers are made of
+
+deep = changed(lambda answer: {**answer, "result": {**answer["result"], "text": nested(700)}})
+items_raise = changed(raising("items"))
+lazy = changed(lambda answer: Lazy())
+changing = changed(Changing)
+pretender = changed(lambda answer: {**answer, "result": Pretender()})
+long_integer = changed(lambda answer: {**answer, "ms": 10**5000})
+large_integer = changed(lambda answer: {**answer, "ms": 10**400})
+raises_in_str = changed(lambda answer: {**answer, type("Key", (), {"__str__": boom, "__hash__": lambda self: 1})(): 1})
+
+# -- what is raised
+
+class skips(Wrapped):
+    def change(self, answer): pytest.skip("not today")
+
+class fails(Wrapped):
+    def change(self, answer): pytest.fail("never")
+
+class xfails(Wrapped):
+    def change(self, answer): pytest.xfail("expected")
+
+class exits_pytest(Wrapped):
+    def change(self, answer): pytest.exit("enough", returncode=0)
+
+class raises_group(Wrapped):
+    def change(self, answer): boom_all()
+
+class raises_base(Wrapped):
+    def change(self, answer): boom()
+
+class Frames:
+    def __init__(self, close): self.sent, self.close = 0, close
+    def __aiter__(self): return self
+    async def __anext__(self):
+        self.sent += 1
+        if self.sent > 3: raise StopAsyncIteration
+        return {"ok": "yes", "code": "NO", "ms": -1}
+    async def aclose(self): self.close()
+
+class aclose_hides(Wrapped):
+    """Every frame is broken, and closing the stream raises."""
+    def handle_stream(self, envelope): return Frames(boom_all)
+
+class aclose_exits(Wrapped):
+    def handle_stream(self, envelope): return Frames(exit)
+
+class aclose_skips(Wrapped):
+    def handle_stream(self, envelope): return Frames(lambda: pytest.skip("no"))
+
+# -- what is left behind
+
+class Leaving(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.complete" and not getattr(self, "left", None):
+            self.left = await self.leave()
+        return await self.inner.handle(envelope)
+
+class task_blocks(Leaving):
+    async def work(self):
+        try: await asyncio.sleep(1000)
+        finally: time.sleep(4)
+    async def leave(self):
+        task = asyncio.ensure_future(self.work())
+        await asyncio.sleep(0)
+        return [task]
+
+class task_exits(Leaving):
+    async def work(self):
+        try: await asyncio.sleep(1000)
+        except asyncio.CancelledError: raise SystemExit(0)
+    async def leave(self):
+        task = asyncio.ensure_future(self.work())
+        await asyncio.sleep(0)
+        return [task]
+
+class two_thousand_tasks(Leaving):
+    async def work(self): await asyncio.sleep(1000)
+    async def leave(self): return [asyncio.ensure_future(self.work()) for _ in range(2000)]
+
+class generator_hangs(Leaving):
+    async def numbers(self):
+        try: yield 1
+        finally: await asyncio.sleep(1000)
+    async def leave(self):
+        numbers = self.numbers()
+        await numbers.__anext__()
+        return [numbers]
+
+class forks(Leaving):
+    async def leave(self):
+        child = os.fork()
+        if child == 0:
+            await asyncio.sleep(0)
+        return [child]
+
+class close_raises(Leaving):
+    async def leave(self): return [1]
+    async def aclose(self): boom()
+
+class close_skips(Leaving):
+    async def leave(self): return [1]
+    def close(self): pytest.skip("no")
+'''
+
+ANSWERS = {
+    "deep": "COM-WIRE-3",
+    "items_raise": "COM-WIRE-3",
+    "lazy": "COM-WIRE-3",
+    "changing": "COM-WIRE-3",
+    "pretender": "COM-WIRE-3",
+    "long_integer": "COM-WIRE-3",
+    "large_integer": "COM-NUM-2",
+    "raises_in_str": "COM-WIRE-3",
+    "skips": "COM-WIRE-1",
+    "fails": "COM-WIRE-1",
+    "xfails": "COM-WIRE-1",
+    "exits_pytest": "COM-WIRE-1",
+    "raises_group": "COM-WIRE-1",
+    "raises_base": "COM-WIRE-1",
+    "aclose_hides": "COM-STREAM-1",
+    "aclose_exits": "COM-STREAM-1",
+    "aclose_skips": "COM-STREAM-1",
+}
+
+LEFT = {
+    "task_blocks": "closing left behind 1 task (task_blocks.work), 1 blocked event loop",
+    "task_exits": "closing left behind 1 task (task_exits.work)",
+    "two_thousand_tasks": "closing left behind 2000 tasks (two_thousand_tasks.work)",
+    "generator_hangs": "closing left behind 1 open generator (generator_hangs.numbers)",
+    "forks": "",
+    "close_raises": "closing raised Boom",
+    "close_skips": "closing raised Skipped",
+}
+
+FEW = "--corpus-requirement=COM-WIRE-[123],COM-NUM-2,COM-STREAM-[12],COM-CAP-2,LLM-COMPLETE-[12]"
+KEY = "sk_live_51H8xAbCdEf"
+
+
+def run(project: Project, name: str, *, apart: bool = False) -> pytest.RunResult:
+    """A run of a few requirements."""
+    project.adapter(HOSTILE, name="hostile")
+    given = (f"--corpus-adapter=hostile:{name}", "--corpus-call-timeout=2", "--corpus-report=r.json", FEW)
+    return project.run_apart(*given) if apart else project.run(*given)
+
+
+@pytest.mark.parametrize(("name", "broken"), ANSWERS.items(), ids=ANSWERS)
+def test_a_hostile_answer(project: Project, name: str, broken: str) -> None:
+    """It is the finding of one requirement, no fault of the kit and no skip, and a report is written."""
+    result = run(project, name)
+    assert result.ret == 1, said(result)
+    assert "INTERNALERROR" not in said(result)
+    assert "fault of pytest-corpus" not in said(result)
+    assert project.report()["verdict"] != "conformant"
+    assert broken in violated(project.report())
+    assert KEY not in said(result) + (project.path / "r.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("name", "told"), LEFT.items(), ids=LEFT)
+def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
+    """The report is written, by this process alone, and what was left behind is told in one line."""
+    if name == "forks" and sys.platform == "win32":
+        pytest.skip("there is no fork here")
+    result = run(project, name, apart=True)
+    assert result.ret == 0, said(result)
+    assert "INTERNALERROR" not in said(result)
+    assert "Traceback" not in said(result)
+    assert (f"adapter hostile:{name}: {told}" if told else "corpus conformance") in said(result)
+    assert said(result).count("corpus conformance") == 1
+    assert project.report()["verdict"] != "conformant"
+    assert KEY not in said(result)
+
+
+def test_hanging_closings_of_fresh_instances(project: Project) -> None:
+    """A few are waited for; a run ends in a bounded time and says so."""
+    project.pytester.makeconftest(
+        "from pytest_corpus.adapter.closing import ClosingBudget\n"
+        "ClosingBudget.__init__.__defaults__ = (30.0, 0.4, 3)\n"
+    )
+    project.adapter(
+        "import asyncio\n"
+        "class Hanging(Wrapped):\n    async def aclose(self): await asyncio.sleep(1000)\n"
+        "def make(metrics, provider): return Hanging(metrics, provider)\n"
+    )
+    result = project.run_apart(
+        "--corpus-adapter=mine:make", "--corpus-requirement=COM-FAULT-[12],COM-CAP-2", "--corpus-report=r.json"
+    )
+    assert result.ret == 0, said(result)
+    assert "adapter mine:make: closing takes longer than 0.4 s" in said(result)
+    assert "closing 3 fresh instances did not end in time, " in said(result)
+    assert project.report()["requirements"]
+
+
+@pytest.mark.parametrize("outcome", ["skip", "fail", "xfail", "exit"])
+@pytest.mark.parametrize("place", ["module", "factory"])
+def test_outcomes_of_pytest_while_opening(project: Project, outcome: str, place: str) -> None:
+    """A skip of pytest's in an adapter's module or factory is a bad declaration, not a green run."""
+    call = f"pytest.{outcome}('not here'" + (
+        ", allow_module_level=True)" if (outcome, place) == ("skip", "module") else ")"
+    )
+    source = (
+        f"import pytest\n{call}\ndef make(): pass\n" if place == "module" else f"import pytest\ndef make(): {call}\n"
+    )
+    project.adapter(source)
+    result = project.run_apart("--corpus-adapter=mine:make", FEW)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
+    assert "raises" in said(result)
+    assert "Traceback" not in said(result)
+
+
+TALKING = '''
+import asyncio, logging
+
+class Talking(Wrapped):
+    """Puts the text of an exception, with a key in it, wherever a text goes."""
+
+    def __init__(self, metrics):
+        super().__init__(metrics)
+        self.metrics = metrics
+
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        self.metrics.observe(component=KEY, op=KEY, ms=KEY, ok=KEY, code=KEY, extra={KEY: KEY})
+        if not answer.get("ok"):
+            return {**answer, "error": KEY, "code": KEY, KEY: KEY}
+        if op_of(envelope) == "llm.complete":
+            answer["result"].update(finish_reason=KEY, usage={KEY: KEY})
+        if op_of(envelope) == "llm.health":
+            answer["result"]["status"] = KEY
+        return {**answer, KEY: KEY, "code": KEY}
+
+    async def handle_stream(self, envelope):
+        yield {"ok": True, "code": KEY, "ms": 1, "chunk": {"text": "x", "is_final": True, KEY: KEY}, KEY: KEY}
+
+    async def aclose(self):
+        raise ValueError("cannot log out with " + KEY)
+'''
+
+
+@pytest.mark.parametrize(
+    "key", ["sk_live_51H8xAbCdEf", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "Abcdefgh1234", "hunter2XYZ99"]
+)
+def test_a_key_in_every_text(project: Project, key: str) -> None:
+    """It is in no report, no message and no log, wherever the adapter put it."""
+    project.adapter(f"KEY = {key!r}\n" + TALKING)
+    result = project.run(
+        "--corpus-adapter=mine:Talking",
+        "--corpus-requirement=COM-ENV-*,COM-ERR-*,COM-OBS-*,COM-STREAM-*,COM-HEALTH-*,LLM-COMPLETE-*,COM-WIRE-*",
+        *(f"--corpus-report={name}" for name in ("r.json", "r.md", "r.html")),
+        "--junitxml=r.xml",
+        "-rA",
+    )
+    assert result.ret == 1
+    assert len(violated(project.report())) > 5
+    assert "a string of" in said(result)
+    written = "".join((project.path / f"r.{kind}").read_text("utf-8") for kind in ("json", "md", "html", "xml"))
+    assert key not in said(result) + written
+    assert "closing raised ValueError: cannot log out with ***" in said(result)

@@ -1,0 +1,369 @@
+"""Plugins that are in the way: no green light for a violating client, no blame for a sound one (DESIGN 5)."""
+
+from __future__ import annotations
+
+import pytest
+from fail_closed import (
+    CLIENT,
+    QUICK,
+    REPORT,
+    SOUND,
+    VIOLATED,
+    VIOLATING,
+    assert_conformant,
+    assert_fail_closed,
+    assert_partial,
+    found,
+    hostile_run,
+    shorten,
+)
+from harmless_plugins import HARMLESS, OPTIONS
+from hostile_plugins import HEAD, Hostile
+from hostile_sessions import TABLE
+from inner_runs import Project, said, violated
+
+BY_NAME = {entry.name: entry for entry in TABLE}
+PLUGINS = ("cacheprovider",)
+
+
+@pytest.fixture(autouse=True)
+def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch)
+
+
+def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.RunResult:
+    """Run the suite of a client beside a plugin of the table."""
+    project.pytester.makepyfile(**{"mine": CLIENT, entry.place: HEAD + entry.source})
+    project.pytester.syspathinsert()
+    loaded = () if entry.place == "conftest" else ("-p", entry.place)
+    given = (SOUND if sound else VIOLATING, REPORT, *QUICK, *loaded, *entry.options, *options)
+    distributed = "-n" in options
+    if entry.apart or distributed:
+        return project.run_apart(*given, plugins=("xdist",) if distributed else ())
+    return project.run(*given)
+
+
+@pytest.mark.parametrize("entry", TABLE, ids=str)
+def test_violating(project: Project, entry: Hostile) -> None:
+    """Beside whatever plugin, a violating client is never conformant, and the exit code is never 0."""
+    result = run(project, entry, sound=False)
+    assert_fail_closed(project, result, sound=False, disturbed_end=entry.disturbed_end)
+
+
+@pytest.mark.parametrize("entry", TABLE, ids=str)
+def test_sound(project: Project, entry: Hostile) -> None:
+    """Beside whatever plugin, a sound client is never nonconformant; it is conformant only where everything ran."""
+    result = run(project, entry, sound=True)
+    assert_fail_closed(project, result, sound=True, disturbed_end=entry.disturbed_end)
+    if entry.sound == "partial":
+        assert_partial(project, result)
+    elif entry.sound == "conformant":
+        assert_conformant(project, result)
+
+
+STAYS = ("made_passed", "logged_passed", "call_forgets", "findings_removed", "exit_code_last", "record_contradicted")
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_a_violation_stays(project: Project, name: str) -> None:
+    """What the body itself raised stays violated, whatever is said of its report."""
+    run(project, BY_NAME[name], sound=False)
+    assert violated(project.report()) == {VIOLATED}
+
+
+@pytest.mark.parametrize("name", ["pyfunc_call", "skip_in_setup", "record_dropped", "swallowed_around_the_function"])
+def test_it_is_not_assessed(project: Project, name: str) -> None:
+    """The requirement whose test said nothing is not satisfied; all others are as they are."""
+    run(project, BY_NAME[name], sound=False)
+    entries = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
+    assert entries.pop(VIOLATED) in ("not_assessed", "violated")
+    assert entries.pop("WIR-ARGS-3") in ("satisfied", "not_assessed")
+    assert set(entries.values()) == {"satisfied"}
+
+
+@pytest.mark.parametrize("sound", [True, False])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options(project: Project, name: str, sound: bool) -> None:
+    """Options of pytest change nothing for a sound client, and turn no violation green."""
+    project.pytester.makepyfile(mine=CLIENT)
+    result = project.run(SOUND if sound else VIOLATING, REPORT, *OPTIONS[name], plugins=PLUGINS)
+    assert_fail_closed(project, result, sound=sound)
+    if sound:
+        assert_conformant(project, result)
+
+
+@pytest.mark.parametrize("option", ["--lf", "--ff", "--stepwise"])
+def test_a_second_run(project: Project, option: str) -> None:
+    """What the run before has failed decides no more than what runs: the violation turns no run green."""
+    project.pytester.makepyfile(mine=CLIENT)
+    project.run(VIOLATING, REPORT, plugins=PLUGINS)
+    result = project.run(VIOLATING, REPORT, option, plugins=PLUGINS)
+    assert_fail_closed(project, result, sound=False)
+
+
+def test_selected_by_the_user(project: Project) -> None:
+    """Who leaves out the test of the violated requirement gets no verdict; exit code 0 is right."""
+    project.pytester.makepyfile(mine=CLIENT)
+    result = project.run(VIOLATING, REPORT, "-k", "not test_the_arguments")
+    assert_fail_closed(project, result, sound=False, whole=False)
+    assert_no_verdict(project, result)
+    assert result.ret == 0
+
+
+def assert_no_verdict(project: Project, result: pytest.RunResult) -> None:
+    """The run is partial."""
+    report = found(project)
+    assert report is not None
+    assert report["verdict"] == "partial", said(result)
+
+
+# -- time limits and reruns ----------------------------------------------------------------------------
+
+SLOW = """
+    def build_embed_request(self):
+        import time
+        time.sleep(1.0)
+        return super().build_embed_request({})
+"""
+
+ALARM = """
+import signal, pytest
+
+def too_late(signum, frame):
+    pytest.fail("hostile: Timeout (>0.3s)")
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    if "test_a_builder_builds" not in item.nodeid: return (yield)
+    before = signal.signal(signal.SIGALRM, too_late)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+"""
+"""The signal method of pytest-timeout."""
+
+EXITING = """
+import os, threading, pytest
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    timer = threading.Timer(0.3, os._exit, [1])
+    timer.start()
+    try:
+        return (yield)
+    finally:
+        timer.cancel()
+"""
+"""The thread method of pytest-timeout."""
+
+
+def slow_client(project: Project, arguments: str) -> None:
+    """Write a client one of whose builders takes a second."""
+    head, _, _ = CLIENT.partition("    def ")
+    project.pytester.makepyfile(mine=head + SLOW.format(arguments))
+    project.pytester.syspathinsert()
+
+
+@pytest.mark.skipif(not hasattr(__import__("signal"), "SIGALRM"), reason="the plugin uses SIGALRM")
+@pytest.mark.parametrize("sound", [True, False])
+def test_a_time_limit_by_signal(project: Project, sound: bool) -> None:
+    """What another plugin's time limit ends was not assessed; it is no violation, and nothing passed."""
+    slow_client(project, "" if sound else "text=['Hello']")
+    project.pytester.makepyfile(hostile=ALARM)
+    result = project.run(VIOLATING, REPORT, "-p", "hostile")
+    assert_partial(project, result)
+    status = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
+    assert status["WIR-BUILD-1"] == "not_assessed"
+    assert sound or status[VIOLATED] != "satisfied"
+
+
+def test_a_time_limit_by_exit(project: Project) -> None:
+    """A process that another plugin's time limit ends leaves a partial report, and an exit code that is not 0."""
+    slow_client(project, "")
+    project.pytester.makepyfile(hostile=EXITING)
+    result = project.run_apart(VIOLATING, REPORT, "-p", "hostile")
+    assert result.ret != 0
+    assert project.report()["verdict"] == "partial"
+
+
+FLAKY = """
+class Flaky(Wrapped):
+    count = 0
+
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.complete" and answer["ok"]:
+            Flaky.count += 1
+            if Flaky.count == 1:
+                answer["result"]["finish_reason"] = "because"
+        return answer
+"""
+"""Breaks LLM-COMPLETE-2 once."""
+
+RERUNS = {
+    "hides the first": "",
+    "logs the first as a rerun": "report.outcome = 'rerun'; item.ihook.pytest_runtest_logreport(report=report)",
+}
+
+
+def rerunning(logged: str) -> str:
+    """A plugin that runs a test again until it passes, at most three times."""
+    return (
+        "from _pytest.runner import runtestprotocol\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    for attempt in range(3):\n"
+        "        reports = runtestprotocol(item, log=False, nextitem=nextitem)\n"
+        "        again = any(report.failed for report in reports)\n"
+        "        if not again: break\n"
+        f"        for report in reports: {logged or 'pass'}\n"
+        "        item._initrequest()\n"
+        "    for report in reports: item.ihook.pytest_runtest_logreport(report=report)\n"
+        "    return True\n"
+    )
+
+
+INSIDE = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    for attempt in range(3):
+        try:
+            pyfuncitem.obj(**given)
+        except BaseException:
+            if attempt == 2: raise
+        else:
+            return True
+"""
+
+
+@pytest.mark.parametrize("name", [*RERUNS, "calls the function again"])
+def test_reruns(project: Project, name: str) -> None:
+    """A violation that a rerun plugin hides behind a pass is not satisfied, and the run is not green."""
+    project.adapter(FLAKY)
+    project.pytester.makepyfile(hostile=rerunning(RERUNS[name]) if name in RERUNS else INSIDE)
+    project.pytester.syspathinsert()
+    options = ("--corpus-adapter=mine:Flaky", "--corpus-requirement=LLM-COMPLETE-2", REPORT, "-p", "hostile")
+    result = project.run(*options)
+    report = project.report()
+    [entry] = [entry for entry in report["requirements"] if entry["id"] == "LLM-COMPLETE-2"]
+    assert entry["status"] in ("violated", "not_assessed"), said(result)
+    assert result.ret != 0, said(result)
+
+
+# -- processes -----------------------------------------------------------------------------------------
+
+WORKERS = {
+    "output emptied": "config.workeroutput['corpus'] = '{}'",
+    "output dropped": "del config.workeroutput['corpus']",
+    "output is no json": "config.workeroutput['corpus'] = 'x'",
+    "nothing expected": "config.workeroutput['corpus'] = json.dumps({label: {**told, 'expected': []} "
+    "for label, told in json.loads(config.workeroutput['corpus']).items()})",
+}
+
+ON_WORKERS = """
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        {}
+"""
+
+
+def distributed(project: Project, source: str, *, sound: bool) -> pytest.RunResult:
+    """A run on two workers beside a plugin."""
+    return run(project, Hostile("distributed", "", source), "-n", "2", sound=sound)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_worker_that_lies_of_a_sound_client(project: Project, name: str) -> None:
+    """What a worker says at its end is not what a verdict may rest on."""
+    result = distributed(project, ON_WORKERS.format(WORKERS[name]), sound=True)
+    assert_fail_closed(project, result, sound=True)
+
+
+@pytest.mark.parametrize("name", [*WORKERS])
+def test_a_worker_that_lies_and_drops_the_test(project: Project, name: str) -> None:
+    """A test that no worker runs is missed, even where the workers keep quiet about it."""
+    result = distributed(project, ON_WORKERS.format(WORKERS[name]) + BY_NAME["dropped"].source, sound=False)
+    assert_fail_closed(project, result, sound=False)
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_worker_that_exits(project: Project, code: int) -> None:
+    """A worker that ends in the middle of the test, even with code 0, leaves a run without a verdict."""
+    source = (
+        "\nimport os\ndef pytest_runtest_call(item):\n"
+        f"    if hit(item.nodeid) and 'embedding.embed]' in item.nodeid: os._exit({code})\n"
+    )
+    result = distributed(project, source, sound=False)
+    assert_fail_closed(project, result, sound=False)
+    assert_partial(project, result)
+
+
+DISTRIBUTED = (
+    "skip_in_setup",
+    "xfail_strict",
+    "pyfunc_call",
+    "other_runtest",
+    "swallowed_around_the_call",
+    "swallowed_around_the_function",
+    "record_forged",
+    "record_dropped",
+    "record_contradicted",
+    "made_passed",
+    "logged_passed",
+    "logged_twice",
+    "not_logged",
+    "one_case_less",
+    "dropped",
+    "exit_code_last",
+    "exit_0_in_a_test",
+)
+BRIEFLY = ("pyfunc_call", "swallowed_around_the_call", "record_contradicted", "one_case_less")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in BRIEFLY else pytest.mark.slow) for name in DISTRIBUTED]
+)
+def test_violating_on_two_workers(project: Project, name: str) -> None:
+    """On two workers it is the same."""
+    result = run(project, BY_NAME[name], "-n", "2", sound=False)
+    assert_fail_closed(project, result, sound=False, disturbed_end=BY_NAME[name].disturbed_end)
+
+
+# -- plugins that are not in the way -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_harmless(project: Project, name: str) -> None:
+    """Beside a plugin that changes nothing, a sound client is conformant."""
+    result = hostile_run(project, f"import pytest\n{HARMLESS[name]}", sound=True)
+    assert_conformant(project, result)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_harmless_beside_a_violation(project: Project, name: str) -> None:
+    """Beside a plugin that changes nothing, a violating client is nonconformant, and blamed for that alone."""
+    result = hostile_run(project, f"import pytest\n{HARMLESS[name]}", sound=False)
+    assert (result.ret, project.report()["verdict"]) == (1, "nonconformant"), said(result)
+    assert violated(project.report()) == {VIOLATED}
+
+
+@pytest.mark.parametrize("options", [("--durations=3",), ("--junitxml=j.xml",), ("-q",), ("-vv",), ("-rA",), ("-s",)])
+def test_harmless_options(project: Project, options: tuple[str, ...]) -> None:
+    """Options that change what is shown change no verdict."""
+    assert_conformant(project, project.run(SOUND, REPORT, *options))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARMLESS)
+def test_harmless_on_two_workers(project: Project, name: str) -> None:
+    """On two workers it is the same."""
+    result = distributed(project, f"\n{HARMLESS[name]}", sound=True)
+    assert_conformant(project, result)

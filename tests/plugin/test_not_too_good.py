@@ -1,0 +1,182 @@
+"""A verdict is never better than what was seen: what blocks is found, and what nobody looked at is not kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from inner_runs import REFERENCE, Project, statuses, violated
+
+from pytest_corpus.suites import expect
+
+SATISFIED = ("satisfied", "not_applicable")
+
+EMBEDDING = """
+from pytest_corpus.reference import embedding
+from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
+
+def refused(code, error):
+    return {"ok": False, "code": code, "error": error, "message": "no", "ms": 1}
+
+"""
+
+OBSERVING = """
+class Sink:
+    def __init__(self, inner): self.inner = inner
+    def observe(self, **given):
+        for _ in range(TIMES): self.inner.observe(**given)
+    def counter(self, **given):
+        if TIMES: self.inner.counter(**given)
+
+def factory(metrics, provider): return llm(Sink(metrics), provider)
+"""
+
+
+def run(project: Project, declared: str, scope: str) -> tuple[pytest.RunResult, dict[str, Any]]:
+    """A run of some requirements, and its report."""
+    given = (f"--corpus-adapter={declared}", f"--corpus-requirement={scope}", "--corpus-report=r.json")
+    return project.run(*given), project.report()
+
+
+def entry(report: dict[str, Any], requirement: str) -> dict[str, Any]:
+    """What a report says of a requirement."""
+    (found,) = [each for each in report["requirements"] if each["id"] == requirement]
+    return dict(found)
+
+
+def test_the_wrong_index_of_a_failed_text_is_found(project: Project) -> None:
+    """A failed text with the index of another one is a violation, though only a failing provider shows it."""
+    project.adapter(
+        EMBEDDING + "class Misplaced(ReferenceEmbedding):\n"
+        "    async def embed_batch(self, call):\n"
+        "        result = await super().embed_batch(call)\n"
+        "        for each in result['failed_texts']:\n"
+        "            if each['error'] not in ('TextTooLong', 'InputFormatError'):\n"
+        "                each['index'] = (each['index'] + 1) % result['total_texts']\n"
+        "        return result\n"
+    )
+    result, report = run(project, "mine:Misplaced", "EMB-BATCH-4,EMB-BATCH-12")
+    assert violated(report) == {"EMB-BATCH-4"}
+    assert entry(report, "EMB-BATCH-12")["blocked_by"] == ["EMB-BATCH-4"]
+    assert "seen while testing EMB-BATCH-12" in entry(report, "EMB-BATCH-4")["findings"][0]["got"]
+    assert result.ret == 1
+
+
+def test_an_operation_that_failed_once_is_found(project: Project) -> None:
+    """What an operation answered to the suite's first plain request counts, though it works from then on."""
+    project.adapter(
+        "count = []\n"
+        "class Once(Wrapped):\n"
+        "    def __init__(self): super().__init__()\n"
+        "    async def handle(self, envelope):\n"
+        "        if op_of(envelope) == 'llm.count_tokens':\n"
+        "            count.append(1)\n"
+        "            if len(count) == 1:\n"
+        "                return {'ok': False, 'code': 'UNAVAILABLE', 'error': 'Unavailable', 'message': 'no',\n"
+        "                        'details': None, 'ms': 1, 'retry_after_ms': None}\n"
+        "        return await self.inner.handle(envelope)\n"
+    )
+    result, report = run(project, "mine:Once", "LLM-TOKENS-7,COM-CAP-6")
+    assert violated(report) == {"COM-CAP-6"}
+    assert entry(report, "LLM-TOKENS-7").get("blocked_by") == ["COM-CAP-6"]
+    assert result.ret == 1
+
+
+def test_normalization_that_is_claimed_and_refused_is_found(project: Project) -> None:
+    """`normalize` that is claimed and answered with an error is a violation of its own sentence, not of another."""
+    project.adapter(
+        EMBEDDING + "class Refusing:\n"
+        "    def __init__(self): self.inner = embedding()\n"
+        "    def handle_stream(self, envelope): return self.inner.handle_stream(envelope)\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        plain = op_of(envelope) == 'embedding.embed' and answer['ok']\n"
+        "        if plain and envelope['args'].get('normalize') is True:\n"
+        "            return refused('NOT_SUPPORTED', 'NotSupported')\n"
+        "        return answer\n"
+    )
+    result, report = run(project, "mine:Refusing", "EMB-NORM-1,EMB-EMBED-1")
+    assert violated(report) == {"EMB-NORM-1"}
+    assert result.ret == 1
+
+
+@pytest.mark.parametrize("times", [0, 2], ids=["never", "twice"])
+def test_labels_that_were_not_looked_at_are_not_true(project: Project, times: int) -> None:
+    """With no observation, or with two, nothing that is said of the one observation is satisfied."""
+    project.adapter(f"TIMES = {times}\n{OBSERVING}")
+    result, report = run(project, "mine:factory", "COM-OBS-*,COM-LEAK-2")
+    silent = times == 0
+    assert violated(report) == {"COM-OBS-1", "COM-OBS-2", "COM-OBS-3", *(["COM-OBS-11"] if silent else [])}
+    labels = [f"COM-OBS-{number}" for number in (4, 5, 6, 7, 8, 9, 10)]
+    labels += ["COM-OBS-12", "COM-OBS-13", "COM-OBS-14", "COM-LEAK-2"] if silent else []
+    found = {name: statuses(report)["llm", name] for name in labels}
+    assert found == dict.fromkeys(labels, "not_assessed")
+    assert entry(report, "COM-OBS-8")["blocked_by"] == ["COM-OBS-1"]
+    assert result.ret == 1
+
+
+def test_no_exception_of_the_streaming_door_is_overlooked(project: Project) -> None:
+    """COM-WIRE-1 asks `handle_stream`, too, for requests that are no objects."""
+    project.adapter(
+        "class Raising(Wrapped):\n"
+        "    async def handle_stream(self, envelope):\n"
+        "        envelope['op']\n"
+        "        async for frame in self.inner.handle_stream(envelope):\n"
+        "            yield frame\n"
+    )
+    result, report = run(project, "mine:Raising", "COM-WIRE-1")
+    assert violated(report) == {"COM-WIRE-1"}
+    assert result.ret == 1
+
+
+def test_names_of_errors_that_are_missing_were_not_looked_at(project: Project) -> None:
+    """Where errors have no `code`, that is one finding, and nothing is said of how codes are spelled."""
+    project.adapter(
+        "class Codeless(Wrapped):\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        return answer if answer['ok'] else {**answer, 'code': None}\n"
+    )
+    _, report = run(project, "mine:Codeless", "COM-ERR-*")
+    assert violated(report) == {"COM-ERR-2"}
+    for requirement in ("COM-ERR-3", "COM-ERR-4", "COM-ERR-10"):
+        assert entry(report, requirement)["blocked_by"] == ["COM-ERR-2"]
+
+
+def test_a_test_that_looks_at_nothing_decides_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that comes to its end without an expectation is not assessed, and says so."""
+    monkeypatch.setattr(expect, "refusal", lambda *_, **__: None)
+    project.run(REFERENCE, "--corpus-requirement=LLM-SAMPLING-7,LLM-SAMPLING-6", "--corpus-report=r.json")
+    report = project.report()
+    found = entry(report, "LLM-SAMPLING-7")
+    assert (found["status"], found["reason"]) == ("not_assessed", "the test looked at nothing")
+    assert entry(report, "LLM-SAMPLING-6")["status"] == "satisfied"
+
+
+def test_a_baseline_is_no_look(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That an operation works at all is not what a test of it looks at."""
+    monkeypatch.setattr(expect, "refusal", lambda *_, **__: None)
+    project.run(REFERENCE, "--corpus-requirement=LLM-TOKENS-6", "--corpus-report=r.json")
+    assert {test["outcome"] for test in entry(project.report(), "LLM-TOKENS-6")["tests"]} == {"not_assessed"}
+
+
+@pytest.mark.parametrize("says", ["NotSupported", "TextTooLong"])
+def test_truncation_that_is_not_offered_blocks_nothing(project: Project, says: str) -> None:
+    """Where truncation is denied, either refusal of a text that is too long is right (R29), and no finding."""
+    code = {"NotSupported": "NOT_SUPPORTED", "TextTooLong": "TEXT_TOO_LONG"}[says]
+    project.adapter(
+        EMBEDDING + "class Whole:\n"
+        "    def __init__(self): self.inner = embedding()\n"
+        "    async def handle(self, envelope):\n"
+        "        answer = await self.inner.handle(envelope)\n"
+        "        if op_of(envelope) == 'embedding.capabilities' and answer['ok']:\n"
+        "            told = {**answer['result'], 'supports_truncation': False, 'supports_streaming': False}\n"
+        "            return {**answer, 'result': told}\n"
+        "        if op_of(envelope) == 'embedding.embed' and isinstance(envelope.get('args'), dict):\n"
+        "            text = envelope['args'].get('text')\n"
+        f"            if isinstance(text, str) and len(text) > 512: return refused('{code}', '{says}')\n"
+        "        return answer\n"
+    )
+    _, report = run(project, "mine:Whole", "EMB-TRUNC-3,EMB-TRUNC-13")
+    assert violated(report) == set()
+    assert statuses(report)["embedding", "EMB-TRUNC-3"] == "not_applicable"

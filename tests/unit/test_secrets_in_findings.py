@@ -1,0 +1,239 @@
+"""Nothing that an adapter says freely reaches a finding: not in a code, a class, a state, a label, a key or a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_corpus._shown import listed, names, place, redacted, type_name, word
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.metrics import RecordingSink
+from pytest_corpus.reference import llm
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.suites.audit import audit
+from pytest_corpus.suites.llm.probe import PROBE
+from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.suites.subject import Settings, Subject
+
+SECRETS = [
+    "sk_live_51H8xAbCdEf",
+    "sk_test_4eC39HqLyjWDarjtT1zdp7dc",
+    "sk-proj-abcdefghijklmnopqrstuvwx",
+    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "AKIAIOSFODNN7EXAMPLE",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "glpat-20charsoftokenhere00",
+    "xoxb-123456789012-abcdefABCDEF",
+    "AIzaSyDaGmWKa4JsXZ-HjGw7ISLn_3namBGewQe",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
+    "hunter2",
+    "Passw0rd",
+    "correct horse battery staple",
+    "CORRECTHORSEBATTERY",
+    "CorrectHorseBattery",
+    "SECRET_KEY_OF_ACME",
+    "Basic dXNlcjpwYXNz",
+    "Bearer abcdef0123456789",
+    "postgres://user:geheim@db.example/x",
+    "4111111111111111",
+    "123456789",
+    "tenant_acme_42",
+    "TenantAcme",
+    "0xDEADBEEF",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "mein_Geheimnis",
+    "pässwörd",
+    "密码是一二三",
+    "a\nb\x1b[31mred",
+    "Incorrect API key provided: abc123",
+]
+
+
+def ids(secret: str) -> str:
+    """A short name of a secret."""
+    return ascii(secret)[1:9]
+
+
+@pytest.mark.parametrize("secret", SECRETS, ids=ids)
+def test_the_helpers_show_none(secret: str) -> None:
+    """Each helper tells such a text by its size or number."""
+    assert word(secret) == f"a string of {len(secret)} characters"
+    assert listed("the key", [secret]) == "1 the key" or secret not in listed("the key", [secret])
+    assert secret not in place(f"result.{secret}.text")
+
+
+@pytest.mark.parametrize("value", [secret for secret in SECRETS if secret != "tenant_acme_42"], ids=ids)
+def test_a_sentence_without_its_credential(value: str) -> None:
+    """What looks like a credential is left out of the text of an exception."""
+    strong = [part for part in value.split() if len(part) > 9 and any(map(str.isdigit, part)) and not part.isdigit()]
+    shown = redacted(f"ValueError: bad key {value}, try again")
+    assert shown.startswith("ValueError: bad key ")
+    assert not [part for part in strong if part in shown]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "ModuleNotFoundError: No module named 'acme.adapters'",
+        "ConnectionRefusedError: [Errno 111] Connect call failed ('127.0.0.1', 6379)",
+        "FileNotFoundError: [Errno 2] No such file or directory: '/etc/acme/config.toml'",
+        "TypeError: make() got an unexpected keyword argument 'timeout_ms'",
+        "ServiceUnavailableError: the index is not ready",
+    ],
+)
+def test_a_usual_sentence_stays(sentence: str) -> None:
+    """What explains a failure and looks like no credential is told."""
+    assert redacted(sentence) == sentence
+
+
+def test_the_name_of_a_type() -> None:
+    """It is an identifier, or not told; a class cannot pretend to another."""
+
+    class Meta(type):
+        @property
+        def __name__(cls) -> str:  # type: ignore[override]
+            raise RuntimeError
+
+    assert type_name(Meta("Plain", (), {})()) == "Plain"
+    assert type_name(type("bad key sk_live", (), {})()) == "type of an unusual name"
+
+
+@pytest.mark.parametrize("known", ["BadRequest", "BAD_REQUEST", "bad_request", "llm.complete", "OK", "stop", *TAXONOMY])
+def test_words_of_the_protocol_are_shown(known: str) -> None:
+    """What the protocol itself names helps whoever reads the finding."""
+    assert word(known) == known
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "nothing"), (True, "true"), (-1, "-1"), (0.5, "0.5"), (10**400, "a number"), ([], "list"), ({}, "dict")],
+)
+def test_other_values(value: object, shown: str) -> None:
+    """Small numbers are themselves, everything else is its kind."""
+    assert word(value) == shown
+
+
+def test_keys_that_read_like_names() -> None:
+    """They are shown, the others counted."""
+    assert listed("the key", ["request_id", "sk_live_abcdef", "meta", "Ab1"]) == "the keys meta, request_id and 2 more"
+    assert listed("key", ["A1", "B2"]) == "2 keys"
+    assert names(["a.b", "a.b", "x y"]) == "a.b, an unusual name"
+
+
+@pytest.fixture(scope="module")
+def subject() -> Iterator[Subject]:
+    """The LLM component of the reference adapter, with metrics."""
+    client = AdapterClient(Declaration("mine", llm, "tests:llm")).open(("llm",))
+    yield PROBE(client, Capabilities("llm", {}), Settings())
+    client.close()
+
+
+USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def success(**changed: Any) -> dict[str, Any]:
+    """A success with something changed."""
+    result = {"text": "x", "model": "m", "usage": USAGE, "finish_reason": "stop"}
+    return {"ok": True, "code": "OK", "ms": 1.0, "result": result, **changed}
+
+
+def error(**changed: Any) -> dict[str, Any]:
+    """An error with something changed."""
+    said = {"ok": False, "code": "BAD_REQUEST", "error": "BadRequest", "message": "m", "retry_after_ms": None}
+    return {**said, "details": None, "ms": 1.0, **changed}
+
+
+def frame(**changed: Any) -> dict[str, Any]:
+    """A final frame with something changed."""
+    return {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": {"text": "x", "is_final": True}, **changed}
+
+
+ANSWERS: dict[str, Callable[[str], Any]] = {
+    "code": lambda secret: success(code=secret),
+    "error": lambda secret: error(error=secret),
+    "error_code": lambda secret: error(code=secret),
+    "both": lambda secret: error(code=secret, error=secret),
+    "error_number": lambda secret: error(code=secret, error=7),
+    "finish_reason": lambda secret: success(result={**success()["result"], "finish_reason": secret}),
+    "ok": lambda secret: success(ok=secret),
+    "ms": lambda secret: success(ms=secret),
+    "details": lambda secret: error(details=secret),
+    "retry": lambda secret: error(retry_after_ms=secret),
+    "key": lambda secret: success(**{secret: 1}),
+    "error_key": lambda secret: error(**{secret: 1}),
+    "only_key": lambda secret: {secret: 1},
+    "result_key": lambda secret: success(result={**success()["result"], secret: float("nan")}),
+    "usage_key": lambda secret: success(result={**success()["result"], "usage": {**USAGE, secret: "x"}}),
+    "text": lambda secret: secret,
+    "frame_key": lambda secret: frame(**{secret: 1, f"{secret}2": 2}),
+    "frame_code": lambda secret: frame(code=secret),
+    "chunk_key": lambda secret: frame(chunk={"text": "x", "is_final": True, secret: secret, "usage_so_far": secret}),
+    "chunk": lambda secret: frame(chunk=secret),
+}
+
+
+@pytest.mark.parametrize("where", ANSWERS)
+def test_no_finding_of_an_answer_shows_it(subject: Subject, where: str) -> None:
+    """Whatever stands at this place, no finding about the answer holds it."""
+    found = 0
+    for secret in SECRETS:
+        for streaming in (False, True):
+            exchange = Exchange(
+                {"op": f"llm.{'stream' if streaming else 'complete'}", "ctx": {}, "args": {}}, streaming
+            )
+            exchange.frames.append(Frame(ANSWERS[where](secret), 10, 0.0))
+            told = [str(violation) for _, violation in audit(exchange, subject)]
+            told += [str(Reply(exchange)), str(StreamReply(exchange))]
+            found += len(told) > 2
+            assert not [text for text in told if secret in text]
+    assert found
+
+
+@pytest.mark.parametrize("where", ["component", "op", "code", "ok", "ms", "extra_code", "name", "value", "argument"])
+def test_no_finding_of_metrics_shows_it(subject: Subject, where: str) -> None:
+    """Whatever stands in a label, no finding about telemetry holds it."""
+    found = 0
+    for secret in SECRETS:
+        for failed in (False, True):
+            sink, given = RecordingSink(), {"component": "llm", "op": "stream", "ms": 1, "ok": not failed}
+            count = {"component": "llm", "name": "count_stream_final_outcome", "value": 1}
+            if where in ("component", "op", "code", "ok", "ms"):
+                given[where] = secret
+            sink.observe(**given, **({secret: 1} if where == "argument" else {}))
+            sink.counter(
+                **{**count, **({where: secret} if where in ("name", "value", "component") else {})},
+                extra={"code": secret} if where == "extra_code" else {},
+            )
+            exchange = Exchange({"op": "llm.stream", "ctx": {}, "args": {}}, streaming=True)
+            exchange.frames.append(Frame(error(error=secret) if failed else frame(), 10, 0.0))
+            exchange.observations, exchange.counts = tuple(sink.observations), tuple(sink.counts)
+            told = [str(violation) for _, violation in audit(exchange, subject)]
+            found += len(told)
+            assert not [text for text in told if secret in text]
+    assert found
+
+
+@pytest.mark.parametrize("code", [["OK"], {"a": 1}, {1}, None, 7])
+def test_a_code_that_is_no_text(subject: Subject, code: Any) -> None:
+    """A label of any type is a finding, never a fault of the kit."""
+    sink = RecordingSink()
+    sink.observe(component="llm", op="complete", ms=1, ok=True, code=code, extra={"tenant_hash": code})
+    exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
+    exchange.frames.append(Frame(success(), 10, 0.0))
+    exchange.observations = tuple(sink.observations)
+    assert "COM-OBS-6" in {requirement for requirement, _ in audit(exchange, subject)}
+
+
+def test_a_fault_names_the_type_alone(subject: Subject) -> None:
+    """The text of an exception is nowhere."""
+    exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
+    exchange.fault = CallFault("raised", type_name(ValueError(SECRETS[0])))
+    assert [str(violation) for _, violation in audit(exchange, subject)] == [
+        "expected an envelope, whatever happens; got the exception ValueError"
+    ]

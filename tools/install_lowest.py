@@ -1,0 +1,23 @@
+"""`pip install`, with the lower bound of each requirement for its version: tox's install command in `lowest`.
+
+python tools/install_lowest.py "pytest>=8.2" "tomli>=2; python_version < '3.11'"
+
+The bounds are those of pyproject.toml, which tox passes on from the wheel's metadata. What has no lower bound, as
+options and paths, goes to pip as it is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def at_its_lower_bound(argument: str) -> str:
+    """A requirement that asks for its lower bound alone; any other argument unchanged."""
+    bounds, *marker = argument.partition(";")
+    return "".join((bounds.replace(">=", "=="), *marker))
+
+
+if __name__ == "__main__":
+    arguments = map(at_its_lower_bound, sys.argv[1:])
+    sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *arguments]))
