@@ -33,12 +33,12 @@ class Adapter:
 
     declaration: Declaration
     ledger: Ledger
+    options: Options
     components: tuple[str, ...] = ()
     client: AdapterClient | None = None
     library: ClientLibrary | None = None
     subjects: dict[str, Target] = field(default_factory=dict)
     left_out: bool = False
-    stressed: bool = False
 
     @property
     def label(self) -> str:
@@ -51,9 +51,9 @@ class Adapter:
         return "--corpus-adapter" if self.library is None else "--corpus-client"
 
     @classmethod
-    def remote(cls, label: str) -> Adapter:
+    def remote(cls, label: str, options: Options) -> Adapter:
         """An adapter that only the workers of a distributed run know."""
-        return cls(Declaration(label, cls, label), Ledger(label))
+        return cls(Declaration(label, cls, label), Ledger(label), options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,7 @@ class Adapters:
             raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is no factory")
         if label in self.known:
             raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
-        stressed = self.options.profile.stress
-        adapter = Adapter(Declaration(label, found, declared), Ledger(label), stressed=stressed)
+        adapter = Adapter(Declaration(label, found, declared), Ledger(label), self.options)
         self.known[label] = adapter
         return adapter
 

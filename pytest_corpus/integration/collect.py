@@ -50,14 +50,28 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
     """The chapters of all components of an adapter, in their order."""
     for component in adapter.components:
         for name in chapters_of(component):
+            wanted = _wanted(adapter, component, f"{component}/{name}.py::")
+            if not wanted:
+                continue
             spec = find_spec(f"pytest_corpus.suites.{component}.{name}")
             assert spec is not None
             assert spec.origin is not None
             title = f"{component}/{name}.py"
             chapter: Chapter = Chapter.from_parent(parent, path=Path(spec.origin), name=title, nodeid=prefix + title)
             chapter.adapter, chapter.component, chapter.module_name = adapter, component, spec.name
+            chapter.wanted = wanted
             chapter.add_marker(component)
             yield chapter
+
+
+def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
+    """The functions and classes of a chapter with a test of a requirement that was asked for."""
+    found = set()
+    for name, requirement in tests(component, adapter.options.profile.name).items():
+        if name.startswith(title) and adapter.options.wants(requirement):
+            first, _, rest = name.removeprefix(title).partition("[")[0].partition("::")
+            found |= {first, rest}
+    return frozenset(found)
 
 
 class _OwnNames:
@@ -76,6 +90,7 @@ class Chapter(_OwnNames, pytest.Module):
     adapter: Adapter
     component: str
     module_name: str
+    wanted: frozenset[str]
 
     def _getobj(self) -> Any:
         # pytest 8 reads the fixtures of an object once: below a second adapter the same module would have none.
@@ -92,14 +107,19 @@ class ChapterClass(_OwnNames, pytest.Class):
         chapter = self.getparent(Chapter)
         assert chapter is not None
         for node in super().collect():
-            if chapter.adapter.stressed or node.get_closest_marker("slow") is None:
+            if chapter.adapter.options.profile.stress or node.get_closest_marker("slow") is None:
                 yield node
 
 
-def make_class(collector: pytest.Collector, name: str, found: object) -> ChapterClass | None:
-    """Our own collector for a class of a chapter; None for anything else."""
-    ours = isinstance(collector, (Chapter, ChapterClass))
-    if ours and inspect.isclass(found) and name.startswith("Test"):
+def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterClass | list[pytest.Item] | None:
+    """Our own collector for a class of a chapter, nothing for what was not asked for; None for anything else."""
+    if not isinstance(collector, (Chapter, ChapterClass)):
+        return None
+    chapter = collector.getparent(Chapter)
+    assert chapter is not None
+    if name.startswith(("test_", "Test")) and name not in chapter.wanted:
+        return []
+    if inspect.isclass(found) and name.startswith("Test"):
         node: ChapterClass = ChapterClass.from_parent(collector, name=name, obj=found)
         return node
     return None
@@ -163,6 +183,11 @@ def keys_of(component: str, profile: str, repeat: int) -> Iterator[str]:
     """What a ledger calls the tests that a whole run of a component has."""
     for name in tests(component, profile):
         yield from (ledger_key(component, name, number) for number in (range(1, repeat + 1) if repeat > 1 else (0,)))
+
+
+def wants_all(adapter: Adapter, component: str) -> bool:
+    """Whether every requirement that the suite of a component decides was asked for."""
+    return all(map(adapter.options.wants, tests(component, adapter.options.profile.name).values()))
 
 
 def key_of(item: pytest.Item) -> str:

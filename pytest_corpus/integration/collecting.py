@@ -74,6 +74,8 @@ class Collecting:
                 continue
             for component in adapter.components:
                 adapter.ledger.expect(collect.keys_of(component, options.profile.name, options.repeat))
+                if not collect.wants_all(adapter, component):
+                    adapter.ledger.cut_short("tests were deselected")
             if self._names_tests():
                 adapter.ledger.cut_short("single chapters or tests were named on the command line")
 
@@ -126,7 +128,7 @@ class Collecting:
         return number
 
     def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str, obj: object) -> Any:
-        return collect.make_class(collector, name, obj)
+        return collect.make_item(collector, name, obj)
 
 
 def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> collect.Anchor:

@@ -72,5 +72,5 @@ class RunState:
         """The ledger of an adapter, which perhaps only a worker knows."""
         known = self.adapters.known.get(label)
         if known is None:
-            known = self.adapters.known[label] = Adapter.remote(label)
+            known = self.adapters.known[label] = Adapter.remote(label, self.options)
         return known.ledger

@@ -10,6 +10,8 @@ import json
 import sys
 import time
 import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -114,6 +116,16 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
         raise runs.violation from None
     if runs.undecided is not None:
         raise runs.undecided
+
+
+@contextmanager
+def replayed(envelopes: Callable[[], list[Any]], seed: int) -> Iterator[None]:
+    """Give a `Violation` the envelopes that led to it."""
+    try:
+        yield
+    except Violation as violation:
+        violation.replay = replay(envelopes(), seed)
+        raise
 
 
 def replay(envelopes: list[Any], seed: int) -> str:

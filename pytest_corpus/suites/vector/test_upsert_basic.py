@@ -421,6 +421,6 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     """Random sequences of writes, deletes and queries agree with a model of what they leave behind."""
     vector.require("query", "upsert", "delete")
-    slow = vector.call("query").exchange.elapsed_s > SLOW_CALL_S
+    slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = FEW_SEQUENCES if slow else SEQUENCES
     run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=examples)
