@@ -15,10 +15,10 @@ from statistics import median
 from typing import Any
 
 from pytest_corpus.reports import formats, json_report, matrix
-from pytest_corpus.reports.ledger import Ledger, TestRecord
-from pytest_corpus.reports.verdict import decide
-from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
+from pytest_corpus.verdict.verdict import decide
 
 ADAPTERS, REQUIREMENTS = 4, 600
 LIMIT_MS = 1000.0

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from pytest_corpus import __version__
-from pytest_corpus._shown import printable
 from pytest_corpus.commands import COMMANDS, INTERRUPTED, NO_READER, USAGE, CommandError
+from pytest_corpus.text.redaction import printable
 
 PROG = "pytest-corpus"
 

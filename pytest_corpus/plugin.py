@@ -11,11 +11,11 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.client import AdapterClient
-    from pytest_corpus.adapter.metrics import RecordingSink
-    from pytest_corpus.adapter.provider import ProviderProbe
-    from pytest_corpus.schema_registry import SchemaRegistry
+    from pytest_corpus.adapter.hooks.metrics import RecordingSink
+    from pytest_corpus.adapter.hooks.provider import ProviderProbe
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
 
-pytest.register_assert_rewrite("pytest_corpus.suites")
+pytest.register_assert_rewrite("pytest_corpus.suites", "pytest_corpus.kit")
 
 MARKERS = (
     "llm: conformance tests of the LLM component",
@@ -183,7 +183,7 @@ def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
 @pytest.fixture(scope="session")
 def schema_registry() -> SchemaRegistry:
     """The schemas of both editions."""
-    from pytest_corpus.schema_registry import registry
+    from pytest_corpus.validation.schema.registry import registry
 
     return registry()
 
@@ -191,6 +191,6 @@ def schema_registry() -> SchemaRegistry:
 @pytest.fixture(scope="session")
 def stream_validator() -> Any:
     """`validate_frames(frames, component=...)`: the report on a finished stream."""
-    from pytest_corpus.stream_validator import validate_frames
+    from pytest_corpus.validation.streams.validate import validate_frames
 
     return validate_frames

@@ -13,33 +13,29 @@ Importing this module reads no file and loads no schema library, and nothing her
 
 from __future__ import annotations
 
-import copy
-import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from functools import cached_property
-from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any
-
-from pytest_corpus import _schema_files, resources
-from pytest_corpus._problems import Problem, json_problems
-from pytest_corpus._schema_errors import (
+from pytest_corpus.spec.schemas import EDITIONS, LATEST
+from pytest_corpus.text.problems import Problem, json_problems
+from pytest_corpus.validation.schema.errors import (
     SchemaAssertionError,
     SchemaFileError,
     SchemaValidationError,
     UnknownEditionError,
     UnknownSchemaError,
-    golden_for,
 )
-from pytest_corpus._schema_files import FORMATS, Format
-from pytest_corpus._schema_names import edition_of, editions_of, find_schema, resolve
-from pytest_corpus.spec.schemas import BASE_URI, DIALECT, EDITIONS, LATEST, SCHEMAS
-
-if TYPE_CHECKING:
-    import jsonschema_rs
-
-    from pytest_corpus._explain import Explainer
+from pytest_corpus.validation.schema.files import FORMATS, Format
+from pytest_corpus.validation.schema.names import find_schema
+from pytest_corpus.validation.schema.registry import (
+    ROOT_VARIABLE,
+    SchemaRegistry,
+    assert_valid,
+    get_schema,
+    get_validator,
+    list_schemas,
+    preload_all_schemas,
+    registry,
+    validate_json,
+    validate_with_version_tolerance,
+)
 
 __all__ = [
     "EDITIONS",
@@ -65,271 +61,6 @@ __all__ = [
     "validate_json",
     "validate_with_version_tolerance",
 ]
-
-ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
-"""Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
-
-
-class SchemaRegistry:
-    """All schemas below one folder.
-
-    Files are read, and validators compiled, when they are first needed and then kept; any number of threads
-    may share a registry.
-
-    Args:
-        root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
-            shipped one.
-        formats: checks of strings for formats of one's own, by name, beside `FORMATS` and those of JSON Schema, all
-            of which are asserted.
-    """
-
-    def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
-        given = root or os.environ.get(ROOT_VARIABLE)
-        self._given = Path(given) if given else None
-        self._formats = {name: _schema_files.careful(check) for name, check in (formats or {}).items()}
-        self._lock = RLock()
-        self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
-        self._compiled: dict[str, jsonschema_rs.Validator] = {}
-        self._explainer: Explainer | None = None
-        self._by_name: dict[tuple[str, str | None], jsonschema_rs.Validator] = {}
-        self._by_format: dict[str, jsonschema_rs.Validator] = {}
-
-    @cached_property
-    def root(self) -> Path:
-        """The folder that the schemas are read from."""
-        return self._given or resources.folder("schemas")
-
-    def list_schemas(self, edition: str | None = None) -> dict[str, str]:
-        """Short name -> ``$id`` of every schema that an edition knows, folder by folder."""
-        wanted = edition_of(edition)
-        return {schema.name: BASE_URI + schema.file(wanted) for schema in SCHEMAS if wanted in schema.editions}
-
-    def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
-        """The schema document, a copy of the caller's own.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
-        schema, wanted = resolve(name, edition)
-        return copy.deepcopy(self._read(schema.file(wanted))[0])
-
-    def get_validator(self, name: str, edition: str | None = None) -> jsonschema_rs.Validator:
-        """The compiled validator; the same object for every call that means the same file.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
-        validator = self._by_name.get((name, edition))
-        if validator is None:
-            schema, wanted = resolve(name, edition)
-            validator = self._by_name[name, edition] = self._compile(schema.file(wanted))
-        return validator
-
-    def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
-        """Whether an instance, in the shapes of `json.loads`, meets a schema.
-
-        What JSON does not have is not valid where the schema looks at it; `json_problems` looks everywhere.
-        """
-        validator = self.get_validator(name, edition)
-        try:
-            return validator.is_valid(instance)
-        except ValueError:  # a type, a key or a text that JSON does not have
-            return False
-
-    def problems(self, name: str, instance: object, edition: str | None = None) -> list[Problem]:
-        """Why an instance does not meet a schema, outermost first; empty exactly when `is_valid`."""
-        if self.is_valid(name, instance, edition):
-            return []
-        schema, wanted = resolve(name, edition)
-        found = self._explaining().problems(instance, BASE_URI + schema.file(wanted), schema.name)
-        return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
-
-    def editions_met(self, name: str, instance: object) -> tuple[str, ...]:
-        """The editions, oldest first, that have the schema and accept the instance."""
-        _, editions = editions_of(name)
-        return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
-
-    def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """Pass an instance that meets the schema.
-
-        Raises:
-            SchemaValidationError: it does not; `problems` holds why, `context` begins the text.
-        """
-        self._require(name, instance, edition, context, SchemaValidationError)
-
-    def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """The same for tests.
-
-        Raises:
-            SchemaAssertionError: an AssertionError, otherwise as `validate_json`.
-        """
-        self._require(name, instance, edition, context, SchemaAssertionError)
-
-    def validate_with_version_tolerance(
-        self, name: str, instance: object, accepted_versions: Iterable[str], case_id: str = ""
-    ) -> str:
-        """The first of the accepted editions under which an instance meets a schema (SCHEMA 10.1).
-
-        An edition that does not have the schema accepts nothing.
-
-        Raises:
-            SchemaAssertionError: there is none; `problems` are those under the last that has the schema.
-            UnknownSchemaError: no accepted edition has the schema.
-            UnknownEditionError, SchemaFileError
-        """
-        schema, known = editions_of(name)
-        accepted = [edition_of(version) for version in accepted_versions]
-        held = [edition for edition in accepted if edition in known]
-        for edition in held:
-            if self.is_valid(name, instance, edition):
-                return edition
-        if not held:
-            raise UnknownSchemaError(name, " or ".join(accepted) or "none", schema)
-        problems = self.problems(name, instance, held[-1])
-        raise SchemaAssertionError(
-            schema.name, held[-1], problems, case_id, golden_for(schema.name, held[-1], instance)
-        )
-
-    def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """A schema of one's own, which may refer to those here by ``$id``; compiled anew each time.
-
-        Raises:
-            ValueError: it does not compile, or a file that it refers to is broken.
-        """
-        import jsonschema_rs
-
-        return jsonschema_rs.Draft202012Validator(_schema_files.for_compiler(document), **self._options())
-
-    def preload_all_schemas(self) -> int:
-        """Read and compile every schema of every edition; the number of files.
-
-        Raises:
-            SchemaFileError: a file is missing or broken.
-        """
-        import jsonschema_rs
-
-        files = [file for schema in SCHEMAS for file in schema.files]
-        with self._lock:
-            # Together, for what many refer to is then compiled once; whatever does not compile is left out.
-            wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
-            with suppress(ValueError, jsonschema_rs.ReferencingError):  # one by one it is told which file is broken
-                together = jsonschema_rs.validator_map_for({"$schema": DIALECT, "$defs": wanted}, **self._options())
-                for file in wanted:
-                    if validator := together.get(f"#/$defs/{file.replace('/', '~1')}"):
-                        self._compiled[file] = validator
-            for file in files:
-                self._compile(file)
-        return len(files)
-
-    def _require(
-        self,
-        name: str,
-        instance: object,
-        edition: str | None,
-        context: str,
-        error: type[SchemaValidationError],
-    ) -> None:
-        if problems := self.problems(name, instance, edition):
-            schema, wanted = resolve(name, edition)
-            raise error(schema.name, wanted, problems, context, golden_for(schema.name, wanted, instance))
-
-    def _explaining(self) -> Explainer:
-        from pytest_corpus._explain import Explainer
-
-        with self._lock:
-            if self._explainer is None:
-                self._explainer = Explainer(self._retrieve, self._conforms)
-            return self._explainer
-
-    def _conforms(self, instance: object, name: str) -> bool:
-        """Whether an instance is of a format, as the compiled validator sees it."""
-        with self._lock:
-            if name not in self._by_format:
-                self._by_format[name] = self.compile({"format": name})
-        return self._by_format[name].is_valid(instance)
-
-    def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        with self._lock:
-            if file not in self._documents:
-                self._documents[file] = _schema_files.read(self.root, file)
-            return self._documents[file]
-
-    def _retrieve(self, uri: str) -> dict[str, Any]:
-        """The document of an ``$id``: always a file below the root, never anything fetched."""
-        return self._read(uri.removeprefix(BASE_URI))[0]
-
-    def _retrieve_told(self, uri: str) -> dict[str, Any]:
-        """The same, as the compiler is told."""
-        return self._read(uri.removeprefix(BASE_URI))[1]
-
-    def _options(self) -> dict[str, Any]:
-        """What the compiler is told besides a document."""
-        # Even formats that no schema uses make each call slower.
-        formats = {"formats": self._formats} if self._formats else {}
-        return {"retriever": self._retrieve_told, "validate_formats": True, **formats}
-
-    def _compile(self, file: str) -> jsonschema_rs.Validator:
-        import jsonschema_rs
-
-        with self._lock:
-            if file not in self._compiled:
-                document = self._retrieve_told(BASE_URI + file)
-                try:
-                    self._compiled[file] = jsonschema_rs.Draft202012Validator(document, **self._options())
-                except (ValueError, jsonschema_rs.ReferencingError) as fault:
-                    raise SchemaFileError(self.root / file, f"does not compile: {fault}") from fault
-            return self._compiled[file]
-
-
-_SHARED: dict[str | None, SchemaRegistry] = {}
-_SHARED_LOCK = RLock()
-
-
-def registry() -> SchemaRegistry:
-    """The registry that everything in this process shares, one for each value of ``CORPUS_SCHEMAS_ROOT``."""
-    root = os.environ.get(ROOT_VARIABLE)
-    with _SHARED_LOCK:
-        if root not in _SHARED:
-            _SHARED[root] = SchemaRegistry()
-        return _SHARED[root]
-
-
-def get_validator(name: str, edition: str | None = None) -> jsonschema_rs.Validator:
-    """As `SchemaRegistry.get_validator`, of the shared registry."""
-    return registry().get_validator(name, edition)
-
-
-def get_schema(name: str, edition: str | None = None) -> dict[str, Any]:
-    """As `SchemaRegistry.get_schema`, of the shared registry."""
-    return registry().get_schema(name, edition)
-
-
-def list_schemas(edition: str | None = None) -> dict[str, str]:
-    """As `SchemaRegistry.list_schemas`, of the shared registry."""
-    return registry().list_schemas(edition)
-
-
-def validate_json(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-    """As `SchemaRegistry.validate_json`, of the shared registry."""
-    registry().validate_json(name, instance, edition, context=context)
-
-
-def assert_valid(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-    """As `SchemaRegistry.assert_valid`, of the shared registry."""
-    registry().assert_valid(name, instance, edition, context=context)
-
-
-def validate_with_version_tolerance(
-    name: str, instance: object, accepted_versions: Iterable[str], case_id: str = ""
-) -> str:
-    """As `SchemaRegistry.validate_with_version_tolerance`, of the shared registry."""
-    return registry().validate_with_version_tolerance(name, instance, accepted_versions, case_id)
-
-
-def preload_all_schemas() -> int:
-    """As `SchemaRegistry.preload_all_schemas`, of the shared registry."""
-    return registry().preload_all_schemas()
-
 
 if __name__ == "__main__":
     from pytest_corpus.cli import schema_registry

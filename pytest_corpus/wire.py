@@ -10,14 +10,17 @@ Whatever an envelope is, nothing but a `WireValidationError` is raised, and its 
 
 from __future__ import annotations
 
-from pytest_corpus.envelopes.arguments import (
+from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, VALIDATION_ERROR_CODES
+from pytest_corpus.validation.requests.arguments import (
     ArgsValidator,
     replaced_keys,
     request_editions,
+    validate_llm_complete_args,
     validate_request_schema,
     validate_rules,
+    validate_vector_query_args,
 )
-from pytest_corpus.envelopes.cases import (
+from pytest_corpus.validation.requests.cases import (
     CASES,
     WireRequestCase,
     case_of,
@@ -26,9 +29,9 @@ from pytest_corpus.envelopes.cases import (
     owners,
     validate_case,
 )
-from pytest_corpus.envelopes.codes import validation_error
-from pytest_corpus.envelopes.edges import EDGE_CASES, EdgeCase
-from pytest_corpus.envelopes.errors import (
+from pytest_corpus.validation.requests.codes import validation_error
+from pytest_corpus.validation.requests.edges import EDGE_CASES, EdgeCase
+from pytest_corpus.validation.requests.errors import (
     ArgsValidationError,
     CtxValidationError,
     EnvelopeShapeError,
@@ -39,8 +42,8 @@ from pytest_corpus.envelopes.errors import (
     WireSchemaError,
     WireValidationError,
 )
-from pytest_corpus.envelopes.metrics import ValidationMetrics
-from pytest_corpus.envelopes.pipeline import (
+from pytest_corpus.validation.requests.metrics import ValidationMetrics
+from pytest_corpus.validation.requests.pipeline import (
     REQUIRED_KEYS,
     Validator,
     validate_args_for_operation,
@@ -51,8 +54,7 @@ from pytest_corpus.envelopes.pipeline import (
     validate_schema,
     validate_wire_envelope,
 )
-from pytest_corpus.envelopes.roundtrip import json_roundtrip, top_level
-from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, VALIDATION_ERROR_CODES
+from pytest_corpus.validation.requests.roundtrip import json_roundtrip, top_level
 
 __all__ = [
     "CASES",
@@ -96,9 +98,3 @@ __all__ = [
     "validate_wire_envelope",
     "validation_error",
 ]
-
-validate_llm_complete_args = ArgsValidator("llm.complete")
-"""The validator of `llm.complete` (SCHEMA 6.3)."""
-
-validate_vector_query_args = ArgsValidator("vector.query")
-"""The validator of `vector.query` (SCHEMA 6.3)."""

@@ -86,8 +86,8 @@ def _lines() -> Iterator[str]:
     sys.path.insert(0, str(ROOT / "tests"))
     from mutants import mutants
 
+    from pytest_corpus.spec.components import WIRE
     from pytest_corpus.spec.requirements import catalogue
-    from pytest_corpus.spec.requirements.wire import WIRE
 
     tests, caught = collected(), defaultdict(list)
     for mutant in mutants():

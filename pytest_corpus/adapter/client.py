@@ -11,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus._shown import type_name
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.closing import ClosingBudget, counted, grouped, lasting, thread_name
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, copied
-from pytest_corpus.adapter.logs import LogTap
+from pytest_corpus.adapter.hooks.logs import LogTap
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.loop import BLOCKED, STOP_S, LoopThread, TimeLimit
-from pytest_corpus.adapter.metrics import RecordingSink
 from pytest_corpus.adapter.plain import NotJSON, to_json
-from pytest_corpus.adapter.provider import ProviderProbe
-from pytest_corpus.spec.operations import BY_OP, COMPONENTS
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.text.redaction import type_name
 
 MAX_FRAMES = 10_000
 """No request of the suite asks for a longer stream."""

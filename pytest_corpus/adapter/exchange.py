@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_corpus.adapter.metrics import Count, Observation
+from pytest_corpus.adapter.hooks.metrics import Count, Observation
 
 MAX_FRAME_BYTES = 1 << 20
 """The size of a serialized frame that may not be exceeded (SPECIFICATION 4.2.3.4)."""

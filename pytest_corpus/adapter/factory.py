@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pytest_corpus._shown import redacted, type_name
 from pytest_corpus.adapter import sdk
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.plain import said
-from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.text.redaction import redacted, type_name
 
 KEYWORDS = ("metrics", "provider", "component")
 """What a factory may ask for by name."""

@@ -17,9 +17,9 @@ import weakref
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
-from pytest_corpus._shown import type_name
 from pytest_corpus.adapter.closing import grouped
 from pytest_corpus.adapter.plain import attempted
+from pytest_corpus.text.redaction import type_name
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus._json import nesting
-from pytest_corpus._problems import MAX_DEPTH, TOO_DEEP
-from pytest_corpus._shown import type_name
+from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP
+from pytest_corpus.text.redaction import type_name
+from pytest_corpus.text.strict_json import nesting
 
 MAX_BITS = 1024
 """Larger integers are no number that a metric or a label can hold."""

@@ -9,9 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.spec.operations import COMPONENTS
-
-_CLASS_NAMES = {"llm": "LLM", "vector": "Vector", "embedding": "Embedding", "graph": "Graph"}
+from pytest_corpus.spec.components import COMPONENTS, TITLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +30,10 @@ def wrapped(candidate: Any, metrics: Any) -> Wrapped | None:
         module = sys.modules.get(f"corpus_sdk.{component}.{component}_base")
         if module is None:
             continue
-        base = getattr(module, f"Base{_CLASS_NAMES[component]}Adapter", None)
+        base = getattr(module, f"Base{TITLES[component]}Adapter", None)
         if isinstance(base, type) and isinstance(candidate, base):
             attached = _attach(candidate, metrics, module.NoopMetrics)
-            handler = getattr(module, f"Wire{_CLASS_NAMES[component]}Handler")(candidate)
+            handler = getattr(module, f"Wire{TITLES[component]}Handler")(candidate)
             return Wrapped(component, handler, attached)
     return None
 

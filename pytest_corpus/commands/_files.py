@@ -142,7 +142,7 @@ def foreign(data: bytes) -> str:
 
 
 def _document(line: int | None, data: bytes) -> Document:
-    from pytest_corpus._json import Fault, read
+    from pytest_corpus.text.strict_json import Fault, read
 
     if said := foreign(data):
         return Document(line, None, said)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_corpus._shown import printable
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expanded, shown_name
 from pytest_corpus.commands._told import told_schema
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.text.redaction import printable
 
 if TYPE_CHECKING:
-    from pytest_corpus.schema_registry import SchemaRegistry
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 PROG = "pytest-corpus schema validate"
 
@@ -72,7 +72,7 @@ def run(given: argparse.Namespace) -> int:
     Raises:
         CommandError: there is no such schema, or the files named make no sense.
     """
-    from pytest_corpus.schema_registry import registry
+    from pytest_corpus.validation.schema.registry import registry
 
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
@@ -145,7 +145,7 @@ class _Check:
         self._under(where, schema, document, result)
 
     def _under(self, where: str, name: str, document: Document, result: _File) -> None:
-        from pytest_corpus.schema_registry import SchemaValidationError
+        from pytest_corpus.validation.schema.errors import SchemaValidationError
 
         try:
             self.schemas.validate_json(name, document.value, self.given.edition)
@@ -189,7 +189,7 @@ class _Check:
 
 
 def _meant(name: str, edition: str | None) -> tuple[str, str]:
-    from pytest_corpus._schema_names import resolve
+    from pytest_corpus.validation.schema.names import resolve
 
     schema, meant = resolve(name, edition)
     return schema.name, meant

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
-from pytest_corpus.spec.operations import BY_OP, COMPONENTS
+from pytest_corpus.spec.operations import BY_OP
 
 if TYPE_CHECKING:
-    from pytest_corpus._findings import Finding
-    from pytest_corpus.schema_registry import SchemaRegistry
+    from pytest_corpus.authoring.findings import Finding
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 SUMMARY = "golden messages: check, generate, diff"
 
@@ -38,8 +39,9 @@ def run(given: argparse.Namespace) -> int:
     Raises:
         CommandError: a file, folder or name that is not there, a schema that is broken, or what cannot be written.
     """
-    from pytest_corpus.golden import GoldenError
-    from pytest_corpus.schema_registry import SchemaFileError, SchemaRegistry
+    from pytest_corpus.authoring.goldens.making import GoldenError
+    from pytest_corpus.validation.schema.errors import SchemaFileError
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
 
     act = next(act for name, _, _, act in _ACTIONS if name == given.action)
     if given.schemas is not None and not Path(given.schemas).is_dir():
@@ -61,14 +63,14 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    from pytest_corpus import golden
+    from pytest_corpus.authoring.goldens import checks
 
     if given.files:
         findings = [finding for file in given.files for finding in _check_file(file, given.root, schemas)]
         checked = len(given.files)
     else:
-        findings = golden.check(given.root, schemas=schemas)
-        checked = len(golden.files(given.root))
+        findings = checks.check(given.root, schemas=schemas)
+        checked = len(checks.files(given.root))
     if given.format == "json":
         console.say_json({"checked": checked, "findings": [finding.as_json() for finding in findings]})
     else:
@@ -78,14 +80,14 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
 def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Finding]:
     """The findings of a path, or of a name that is looked up below the root."""
-    from pytest_corpus import golden
+    from pytest_corpus.authoring.goldens import checks
 
     row, path = _row(file), Path(file)
     if path.exists():
-        return [replace(finding, file=file) for finding in golden.check_file(row, path, schemas=schemas)]
+        return [replace(finding, file=file) for finding in checks.check_file(row, path, schemas=schemas)]
     if file not in (row.file, path.name):
         raise CommandError(f"{file} does not exist: give a path to a golden file, or its name alone")
-    return golden.check(root, names=[row.file], schemas=schemas)
+    return checks.check(root, names=[row.file], schemas=schemas)
 
 
 def _row(name: str) -> Golden:
@@ -117,14 +119,14 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    from pytest_corpus import golden
+    from pytest_corpus.authoring.goldens import making
 
     rows = _asked_for(given)
     if given.output is not None:
         Path(given.output).mkdir(parents=True, exist_ok=True)
     elif stray := [row.file for row in rows if row.file not in BY_FILE]:
         raise CommandError(f"{stray[0]} is not in the table of goldens: name a folder for it with --output")
-    written, kept = golden.generate(rows, root=given.output, force=given.force, schemas=schemas)
+    written, kept = making.generate(rows, root=given.output, force=given.force, schemas=schemas)
     if given.format == "json":
         console.say_json({"written": [str(path) for path in written], "kept": [str(path) for path in kept]})
         return FINE
@@ -166,13 +168,14 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    from pytest_corpus import golden, resources
-    from pytest_corpus.schema_registry import SchemaRegistry
+    from pytest_corpus import resources
+    from pytest_corpus.authoring.goldens import changes as golden_changes
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
 
     before = Path(given.before) if given.before is not None else resources.folder("schemas")
     if not before.is_dir():
         raise CommandError(f"{before} is no folder: --before takes one that holds the files of schemas/")
-    changes = golden.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
+    changes = golden_changes.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
     if given.format == "json":
         console.say_json({"changes": [change.as_json() for change in changes]})
     else:

@@ -150,8 +150,8 @@ def _read(name: str) -> dict[str, Any]:
 
 def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> tuple[Path, str] | None:
     """Where to write and in which format, before any work is done."""
-    from pytest_corpus._whole import obstacle
     from pytest_corpus.reports.text import printable
+    from pytest_corpus.text.whole_files import obstacle
 
     if output is None:
         return None
@@ -165,8 +165,8 @@ def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> t
 
 
 def _write(given: argparse.Namespace, text: str, path: Path) -> int:
-    from pytest_corpus._whole import write_whole
     from pytest_corpus.reports.text import printable
+    from pytest_corpus.text.whole_files import write_whole
 
     name = printable(str(path))
     try:

@@ -14,7 +14,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
 
 if TYPE_CHECKING:
-    from pytest_corpus.schema_registry import SchemaRegistry
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 SUMMARY = "schemas: list, show, and check messages against them"
 
@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     Raises:
         CommandError: there is no such schema or edition, or the schema folder is damaged.
     """
-    from pytest_corpus.schema_registry import SchemaFileError, UnknownEditionError, UnknownSchemaError
+    from pytest_corpus.validation.schema.errors import SchemaFileError, UnknownEditionError, UnknownSchemaError
 
     if given.action is None:
         given.print_help(sys.stderr)
@@ -134,7 +134,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(given: argparse.Namespace) -> int:
-    from pytest_corpus._schema_names import resolve
+    from pytest_corpus.validation.schema.names import resolve
 
     schemas = _registry()
     document = schemas.get_schema(given.schema, given.edition)
@@ -152,14 +152,14 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _lint(given: argparse.Namespace) -> int:
-    from pytest_corpus import schema_lint
+    from pytest_corpus.authoring.lint import linter
 
     root = _root(_registry())
     for name in given.rule or ():
-        if name not in schema_lint.RULES:
-            raise CommandError(f"there is no rule {name!a}; use {', '.join(schema_lint.RULES)}")
-    findings = schema_lint.lint(root, rules=given.rule or tuple(schema_lint.RULES))
-    checked = len(schema_lint.files(root))
+        if name not in linter.RULES:
+            raise CommandError(f"there is no rule {name!a}; use {', '.join(linter.RULES)}")
+    findings = linter.lint(root, rules=given.rule or tuple(linter.RULES))
+    checked = len(linter.files(root))
     if given.format == "json":
         console.say_json({"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]})
     else:
@@ -183,7 +183,7 @@ def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any
 
 def _edition_of(uri: str) -> str:
     """An edition in which an ``$id`` means the very file that carries it."""
-    from pytest_corpus.schema_registry import find_schema
+    from pytest_corpus.validation.schema.names import find_schema
 
     schema, pinned = find_schema(uri)
     return pinned or schema.own[0]
@@ -201,7 +201,7 @@ def _references(node: Any) -> set[str]:
 
 
 def _registry() -> SchemaRegistry:
-    from pytest_corpus.schema_registry import registry
+    from pytest_corpus.validation.schema.registry import registry
 
     return registry()
 
@@ -212,7 +212,7 @@ def _root(schemas: SchemaRegistry) -> Path:
     Raises:
         CommandError: there is none.
     """
-    from pytest_corpus.schema_registry import ROOT_VARIABLE
+    from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 
     try:
         root = schemas.root

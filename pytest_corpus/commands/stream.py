@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import BOM, STDIN, foreign, opened, shown_name
-from pytest_corpus.spec.operations import COMPONENTS, operations_of
+from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.schemas import EDITIONS
 
 if TYPE_CHECKING:
-    from pytest_corpus.stream_validator import StreamReport, ValidationConfig
+    from pytest_corpus.validation.streams.config import ValidationConfig
+    from pytest_corpus.validation.streams.report import StreamReport
 
 SUMMARY = "streams: check the frames of a file or of stdin"
-
-STREAMING = tuple(component for component in COMPONENTS if operations_of(component, streaming=True))
-"""The components that have streams."""
 
 _BLOCK = 262_144
 _FRAMINGS = {"canonical": "canonical", "events": "event"}
@@ -41,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    from pytest_corpus.streams.config import MAX_FRAME_BYTES, ValidationMode
+    from pytest_corpus.validation.streams.config import MAX_FRAME_BYTES, ValidationMode
 
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
     parser.add_argument("--component", choices=STREAMING, help="whose stream it is; this or --schema is needed")
@@ -114,8 +112,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _config(given: argparse.Namespace) -> ValidationConfig:
-    from pytest_corpus.schema_registry import SchemaFileError, UnknownEditionError, UnknownSchemaError
-    from pytest_corpus.stream_validator import StreamValidationEngine, ValidationConfig
+    from pytest_corpus.validation.schema.errors import SchemaFileError, UnknownEditionError, UnknownSchemaError
+    from pytest_corpus.validation.streams.config import ValidationConfig
+    from pytest_corpus.validation.streams.engine import StreamValidationEngine
 
     if not given.component and not given.schema:
         raise CommandError(
@@ -144,7 +143,7 @@ def _is_sse(given: argparse.Namespace, name: str) -> bool:
 
 
 def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
-    from pytest_corpus.stream_validator import StreamValidationEngine
+    from pytest_corpus.validation.streams.engine import StreamValidationEngine
 
     engine = StreamValidationEngine(config)
     feed = engine.feed_sse if sse else engine.feed_ndjson

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import UNTOLD
-from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.spec.components import COMPONENTS
 
 SUMMARY = "run the conformance suite against an adapter"
 

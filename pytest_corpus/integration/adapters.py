@@ -15,13 +15,13 @@ from pytest_corpus.adapter.errors import DeclarationError, Withheld
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.kit.component import Settings
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.target import Target
+from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
-from pytest_corpus.suites.reply import Reply
-from pytest_corpus.suites.subject import Settings
-from pytest_corpus.suites.target import Target
-from pytest_corpus.suites.wire.target import ClientTarget
+from pytest_corpus.suites.wire.component import ClientTarget
+from pytest_corpus.verdict.ledger import Ledger
 
 
 @dataclass
@@ -168,7 +168,7 @@ class Adapters:
             adapter.subjects[component] = ClientTarget(adapter.library, self.options.edition)
         if component not in adapter.subjects:
             assert adapter.client is not None
-            probe = importlib.import_module(f"pytest_corpus.suites.{component}.probe").PROBE
+            probe = importlib.import_module(f"pytest_corpus.suites.{component}.component").PROBE
             document = adapter.ledger.capabilities.get(component, {})
             settings = Settings(self.options.seed, self.options.edition, self.run, self.options.dialects)
             adapter.subjects[component] = probe(adapter.client, Capabilities(component, document), settings)

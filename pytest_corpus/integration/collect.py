@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.adapters import Adapter
-from pytest_corpus.reports.ledger import ledger_key
 from pytest_corpus.suites import chapters_of
 from pytest_corpus.suites.inventory import tests
+from pytest_corpus.verdict.ledger import ledger_key
 
 REPETITION = "corpus_repetition"
 """The fixture in which a test's repetition travels."""

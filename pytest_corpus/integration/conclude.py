@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus._whole import write_whole
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports import deviations, formats, json_report, origin, terminal
-from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.reports.verdict import Status, Verdict, decide
+from pytest_corpus.reports import formats, json_report, origin, terminal
+from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.verdict import deviations
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import Status, Verdict, decide
 
 
 class RunResult:

@@ -8,7 +8,6 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_corpus._shown import printable
 from pytest_corpus.integration import messages, progress
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult
@@ -16,8 +15,9 @@ from pytest_corpus.integration.distributing import Distributing
 from pytest_corpus.integration.exits import Exits
 from pytest_corpus.integration.placeholders import Placeholders
 from pytest_corpus.integration.state import RunState
-from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.verdict.ledger import Ledger
 
 
 class Concluding:

@@ -17,15 +17,15 @@ from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withhel
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
-from pytest_corpus.reports.ledger import Finding, Outcome, TestRecord
+from pytest_corpus.kit import expect, looks
+from pytest_corpus.kit.audit import audit, editions
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.requirements import Requirement, catalogue
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.suites import expect, looks
-from pytest_corpus.suites.audit import audit, editions
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.suites.subject import Subject
-from pytest_corpus.suites.target import Target
-from pytest_corpus.suites.wire.target import ClientTarget
+from pytest_corpus.suites.wire.component import ClientTarget
+from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
 HOOKS = ("metrics", "provider")
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.integration import collect, presentation
 from pytest_corpus.integration.execute import TestExecution
 from pytest_corpus.integration.state import RunState
-from pytest_corpus.suites.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()
 """On a conformance item: the execution in progress."""

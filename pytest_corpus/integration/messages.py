@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus._shown import printable
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.reports.ledger import Finding, Ledger
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.verdict.ledger import Finding, Ledger
 
 LONGEST_STRING = 60
 LONGEST_LINE = 400

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus._shown import printable
-from pytest_corpus._whole import obstacle
 from pytest_corpus.adapter.factory import split_label
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.profiles import PROFILES, Profile, is_production, refusal, usual
-from pytest_corpus.reports.deviations import FILE, Deviation, DeviationError, today
-from pytest_corpus.reports.deviations import read as read_deviations
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
+from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
-from pytest_corpus.spec.operations import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.text.whole_files import obstacle
+from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
+from pytest_corpus.verdict.deviations import read as read_deviations
 
 LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000

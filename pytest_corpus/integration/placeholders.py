@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pytest_corpus._whole import write_whole
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.reports import formats, json_report
-from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.reports.verdict import decide
+from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import decide
 
 UNENDED = "the run did not come to its end"
 

@@ -9,9 +9,9 @@ import pytest
 from pytest_corpus.integration import messages
 from pytest_corpus.integration.execute import TestExecution
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports.ledger import UNRELIABLE, Finding, TestRecord
-from pytest_corpus.reports.verdict import counted
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
+from pytest_corpus.verdict.verdict import counted
 
 PROPERTY = "corpus"
 """The user property in which a test's record travels."""

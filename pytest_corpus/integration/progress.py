@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus._shown import printable
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.profiles import ENVIRONMENT
 from pytest_corpus.reports.json_report import facts
+from pytest_corpus.text.redaction import printable
 
 EVERY_S = 30.0
 """How often a long run says how far it is."""

@@ -9,7 +9,7 @@ from pytest_corpus.integration import messages, presentation
 from pytest_corpus.integration.presentation import PROPERTY
 from pytest_corpus.integration.progress import Progress
 from pytest_corpus.integration.state import RunState
-from pytest_corpus.reports.ledger import Ledger, TestRecord
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 
 class Recording:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus._shown import printable
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import split_label
 from pytest_corpus.integration import options
 from pytest_corpus.integration.adapters import Adapter, Adapters
 from pytest_corpus.integration.presentation import PROPERTY
-from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.verdict.ledger import Ledger
 
 
 class RunState:

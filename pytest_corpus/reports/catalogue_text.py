@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import fill
 
+from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.requirements import Requirement, catalogue, nearest
-from pytest_corpus.spec.requirements.wire import WIRE
 
 
 def listed() -> str:

@@ -12,9 +12,9 @@ from typing import Any
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.text import count, printable
-from pytest_corpus.reports.verdict import HELD_BACK
 from pytest_corpus.spec.requirements import Requirement, applicable
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.verdict.verdict import HELD_BACK
 
 Shipped = Callable[[str, str], Mapping[str, str]]
 """The tests that a component has with a profile, each with the id of its requirement."""

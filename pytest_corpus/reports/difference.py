@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.reports import view
-from pytest_corpus.reports.text import STATUS_WORDS, TITLES, count
-from pytest_corpus.reports.verdict import VERDICTS
+from pytest_corpus.reports.text import STATUS_WORDS, count
+from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.verdict import VERDICTS
 
 KINDS = {
     "newly_violated": "newly violated",

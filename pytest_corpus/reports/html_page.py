@@ -9,7 +9,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, TITLES, printable
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, printable
+from pytest_corpus.spec.components import TITLES
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from pytest_corpus.reports import view
 from pytest_corpus.reports.html_page import TONES, filters, page, pairs, pill, sentence, status_pill, text, top
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, TITLES, VERDICT_WORDS, count
-from pytest_corpus.reports.verdict import counted
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS, count
+from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.verdict import counted
 
 SIGNS = {"good": "✓", "caution": "!", "bad": "✗", "none": "○"}
 

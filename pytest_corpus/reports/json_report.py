@@ -12,13 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus._whole import write_whole
-from pytest_corpus.reports.ledger import WORSE, Ledger, TestRecord
 from pytest_corpus.reports.text import printable
-from pytest_corpus.reports.verdict import STATUSES, ComponentVerdict, Status, Verdict
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord
+from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
 
 FORMAT = "1.0"
 """The version of the report's own shape."""

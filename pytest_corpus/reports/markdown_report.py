@@ -7,7 +7,8 @@ from typing import Any
 
 from pytest_corpus.reports import view
 from pytest_corpus.reports.markdown_text import code, sentence
-from pytest_corpus.reports.text import TITLES, VERDICT_WORDS, count
+from pytest_corpus.reports.text import VERDICT_WORDS, count
+from pytest_corpus.spec.components import TITLES
 
 SIGNS = {"good": "✅", "caution": "⚠️", "bad": "❌", "none": "⬜"}
 

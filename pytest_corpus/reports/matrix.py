@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports import json_report, view
-from pytest_corpus.reports.text import TITLES
 from pytest_corpus.reports.view import Document, chapter
+from pytest_corpus.spec.components import TITLES
 
 FORMAT = "1.0"
 

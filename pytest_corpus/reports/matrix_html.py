@@ -7,8 +7,9 @@ from typing import Any
 
 from pytest_corpus.reports.html_page import TONES, filters, page, pill, sentence, text, top
 from pytest_corpus.reports.html_report import SIGNS
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, TITLES, VERDICT_WORDS
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
 from pytest_corpus.reports.view import TONES as VERDICT_TONES
+from pytest_corpus.spec.components import TITLES
 
 TITLE = "Corpus Protocol v1.0 conformance matrix"
 

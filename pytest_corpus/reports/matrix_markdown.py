@@ -7,7 +7,8 @@ from typing import Any
 
 from pytest_corpus.reports.markdown_report import SIGNS
 from pytest_corpus.reports.markdown_text import cell
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, TITLES, VERDICT_WORDS
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
+from pytest_corpus.spec.components import TITLES
 
 
 def render(matrix: Mapping[str, Any]) -> str:

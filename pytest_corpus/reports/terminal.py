@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.text import printable
-from pytest_corpus.reports.verdict import ComponentVerdict, Status, Verdict
-from pytest_corpus.spec.requirements.wire import WIRE
+from pytest_corpus.spec.components import WIRE
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 
 def summary(ledger: Ledger, verdict: Verdict) -> list[str]:

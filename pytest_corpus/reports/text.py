@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_corpus._shown import printable
+from pytest_corpus.text.redaction import printable
 
-__all__ = ["STATUS_SIGNS", "STATUS_WORDS", "TITLES", "VERDICT_WORDS", "count", "printable"]
+__all__ = ["STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable"]
 
 VERDICT_WORDS = {
     "conformant": "conformant",
@@ -26,9 +26,6 @@ STATUS_WORDS = {
 
 STATUS_SIGNS = {"satisfied": "✓", "violated": "✗", "deviated": "≈", "not_assessed": "?", "not_applicable": "-"}
 """A sign beside the word, for colour alone tells nothing to some readers and to no printer."""
-
-TITLES = {"llm": "LLM", "vector": "Vector", "embedding": "Embedding", "graph": "Graph", "wire": "Wire"}
-"""The components as the template of BEHAVIORAL_CONFORMANCE 12 writes them, and what a client library is tested in."""
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -12,8 +12,8 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.coherence import Shipped, contradictions, some
 from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.reports.text import count, printable
-from pytest_corpus.reports.verdict import STATUSES, verdict_of, worst
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
+from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
 
 PACKAGE = "pytest-corpus"
 """What `environment` calls this package."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from pytest_corpus.reports.json_report import digest
-from pytest_corpus.reports.text import TITLES, VERDICT_WORDS, count, printable
-from pytest_corpus.reports.verdict import counted
-from pytest_corpus.spec.requirements.wire import WIRE
+from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
+from pytest_corpus.spec.components import TITLES, WIRE
+from pytest_corpus.verdict.verdict import counted
 
 Document = Mapping[str, Any]
 Tone = Literal["good", "caution", "bad", "none"]

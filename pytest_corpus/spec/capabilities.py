@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_corpus.spec.components import COMPONENTS
+
 Kind = Literal["flag", "limit", "names", "text"]
 
 SECTIONS = ("features", "limits")
@@ -24,7 +26,7 @@ class Fact:
     name: str
     kind: Kind
     keys: tuple[str, ...]
-    components: tuple[str, ...] = ("llm", "vector", "embedding", "graph")
+    components: tuple[str, ...] = COMPONENTS
 
 
 def _flag(name: str, *components: str, also: tuple[str, ...] = ()) -> Fact:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_corpus.spec.components import COMPONENTS
+
 Retry = Literal["yes", "no", "conditional"]
 
 ADAPTER_SPECIFIC = "details.adapter_code"
@@ -30,7 +32,7 @@ class ErrorClass:
     http: tuple[int, ...]
     grpc: tuple[str, ...]
     retry: Retry
-    components: tuple[str, ...] = ("llm", "vector", "embedding", "graph")
+    components: tuple[str, ...] = COMPONENTS
 
     @property
     def code(self) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-COMPONENTS = ("llm", "vector", "embedding", "graph")
-"""Every component, in the order of reports."""
+from pytest_corpus.spec.components import COMPONENTS
 
 
 def protocol_of(component: str) -> str:
@@ -92,6 +91,9 @@ OPERATIONS = (
 )
 
 BY_OP = {operation.op: operation for operation in OPERATIONS}
+
+STREAMING = tuple(name for name in COMPONENTS if any(row.streaming for row in OPERATIONS if row.component == name))
+"""The components that have a streaming operation."""
 
 
 def operations_of(component: str, *, streaming: bool | None = None) -> tuple[Operation, ...]:

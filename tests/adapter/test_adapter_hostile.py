@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus._problems import MAX_DEPTH
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.exchange import CallFault, non_finite
-from pytest_corpus.adapter.logs import LogTap
-from pytest_corpus.adapter.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.logs import LogTap
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.plain import NotJSON, Unreadable, plain, to_json
-from pytest_corpus.adapter.provider import ProviderProbe
+from pytest_corpus.text.problems import MAX_DEPTH
 
 Open = Callable[..., AdapterClient]
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}

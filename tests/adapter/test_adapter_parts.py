@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from pytest_corpus.adapter.exchange import Exchange, non_finite
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.logs import LogTap
+from pytest_corpus.adapter.hooks.logs import LogTap
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
-from pytest_corpus.adapter.metrics import RecordingSink
 from pytest_corpus.adapter.plain import NotJSON, to_json
-from pytest_corpus.adapter.provider import ProviderFault, ProviderProbe
 from pytest_corpus.spec.faults import FAULTS
 
 JSON = st.recursive(

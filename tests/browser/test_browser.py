@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.reports import formats, json_report, matrix
-from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
-from pytest_corpus.reports.verdict import decide
 from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.verdict import decide
 
 HERE = Path(__file__).resolve().parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.spec.operations import COMPONENTS
+from pytest_corpus.spec.components import COMPONENTS
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = ROOT / "docs" / "findings-corpus-sdk.md"

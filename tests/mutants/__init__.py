@@ -1,5 +1,6 @@
 """Mutants: reference adapters with one mistake each, and the requirement that must turn red for it.
 
+`llm/streaming_semantics.py` has those that the chapter of this name finds, `common/` those of what components share.
 A mutant is one small class, decorated with the requirement that it breaks; its docstring is one sentence that
 names the mistake. `test_mutants` runs the whole suite against each of them.
 """
@@ -22,7 +23,9 @@ PACKAGE = "mutants"
 """The name by which a runner imports this package, whatever pytest calls it."""
 
 MODULES = sorted(
-    file.stem for file in Path(__file__).parent.glob("*.py") if file.stem.partition("_")[0] in ("common", *REFERENCES)
+    f"{file.parent.name}.{file.stem}"
+    for room in ("common", *REFERENCES)
+    for file in (Path(__file__).parent / room).glob("[!_]*.py")
 )
 
 
@@ -88,4 +91,4 @@ def mutants() -> tuple[Mutant, ...]:
 
 
 def _factory(made: type[Adapter]) -> str:
-    return f"{PACKAGE}.{made.__module__.rpartition('.')[2]}:{made.__name__}"
+    return f"{PACKAGE}.{made.__module__.removeprefix(f'{__name__}.')}:{made.__name__}"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.requirements import applicable, catalogue
-from pytest_corpus.spec.requirements.wire import WIRE
 
 from . import REFERENCES, Mutant, mutants
 from .conftest import NEXT

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.llm_adapter import ReferenceLLM
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call
 
 Envelope = Mapping[str, Any]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.graph_adapter import ReferenceGraph
-from pytest_corpus.reference.graph_store import Node
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+from pytest_corpus.reference.graph.store import Node
 from pytest_corpus.reference.request import Call
-from pytest_corpus.reference.vector_adapter import ReferenceVector
-from pytest_corpus.reference.vector_space import Measures, Space
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+from pytest_corpus.reference.vector.store import Measures, Space
 
 
 def nested(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def changed(report, outcome, **more):
 
 def fake(fixturedef, request):
     from types import SimpleNamespace
-    from pytest_corpus.suites.wire.target import ClientTarget
+    from pytest_corpus.suites.wire.component import ClientTarget
 
     class Liar(ClientTarget):
         offered = ["embedding.embed"]

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from inner_runs import Project, error_lines, said, statuses, violated
 
-from pytest_corpus.spec.operations import COMPONENTS, OPERATIONS
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import applicable
 
 ALL = "--corpus-adapter=pytest_corpus.reference:all"
@@ -186,7 +187,7 @@ def test_nothing_is_left_behind(project: Project, distributed: bool) -> None:
 def test_other_dialects(project: Project) -> None:
     """A graph in a language that nobody knows is not assessed in what rests on queries, and never failed."""
     project.adapter(
-        "from pytest_corpus.reference.graph_adapter import ReferenceGraph\n"
+        "from pytest_corpus.reference.graph.adapter import ReferenceGraph\n"
         "class Foreign(ReferenceGraph):\n"
         "    async def capabilities(self, call):\n"
         "        stated = await super().capabilities(call)\n"
@@ -222,7 +223,7 @@ def test_wrong_dialects(project: Project, text: str | None, wanted: str) -> None
 def test_a_failing_sequence_is_replayed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a state machine finds is printed as the shortest list of envelopes, with the seed."""
     project.adapter(
-        "from pytest_corpus.reference.graph_adapter import ReferenceGraph\n"
+        "from pytest_corpus.reference.graph.adapter import ReferenceGraph\n"
         "class Forgetful(ReferenceGraph):\n"
         "    async def delete_edges(self, call):\n"
         "        answer = await super().delete_edges(call)\n"

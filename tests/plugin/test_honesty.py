@@ -106,7 +106,7 @@ def test_totals_count_every_requirement_once(project: Project) -> None:
 
 def test_a_fault_of_the_kit_is_not_the_adapters(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test of ours that crashes is red, blames us, and is not assessed."""
-    from pytest_corpus.suites.subject import Subject
+    from pytest_corpus.kit.component import Subject
 
     def crash(*args: object, **options: object) -> None:
         raise ZeroDivisionError("ours")

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from inner_runs import REFERENCE, Project, statuses, violated
 
-from pytest_corpus.suites import expect
+from pytest_corpus.kit import expect
 
 SATISFIED = ("satisfied", "not_applicable")
 
 EMBEDDING = """
 from pytest_corpus.reference import embedding
-from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 
 def refused(code, error):
     return {"ok": False, "code": code, "error": error, "message": "no", "ms": 1}

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pytest_corpus.reports.json_report import Run
-from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
 from pytest_corpus.spec.requirements import Requirement, applicable
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 
 ALL = applicable("llm")
 MUSTS = [entry for entry in ALL if entry.level == "MUST"]

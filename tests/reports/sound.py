@@ -11,10 +11,10 @@ from typing import Any
 from ledgers import RUN, take
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.deviations import Deviation
-from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
-from pytest_corpus.reports.verdict import STATUSES, decide, verdict_of, worst
 from pytest_corpus.suites import inventory
+from pytest_corpus.verdict.deviations import Deviation
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
 
 FACTS = {
     "llm": {

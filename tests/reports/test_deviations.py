@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledgers import MUSTS, SHOULDS, ledger, violation
 
-from pytest_corpus.reports import deviations
-from pytest_corpus.reports.deviations import Deviation, DeviationError
-from pytest_corpus.reports.verdict import decide
+from pytest_corpus.verdict import deviations
+from pytest_corpus.verdict.deviations import Deviation, DeviationError
+from pytest_corpus.verdict.verdict import decide
 
 DAY = date(2026, 6, 1)
 MUST, OTHER = MUSTS[0].id, MUSTS[1].id

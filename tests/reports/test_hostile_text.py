@@ -14,10 +14,10 @@ import pytest
 from ledgers import MUSTS, RUN, ledger, record
 
 from pytest_corpus.reports import formats, json_report, matrix, terminal
-from pytest_corpus.reports.ledger import Finding, Ledger
 from pytest_corpus.reports.markdown_text import cell, code, sentence
 from pytest_corpus.reports.reading import schema_flaws
-from pytest_corpus.reports.verdict import decide
+from pytest_corpus.verdict.ledger import Finding, Ledger
+from pytest_corpus.verdict.verdict import decide
 
 HARMLESS = "plain"
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledgers import record, take, violation
 
-from pytest_corpus.reports.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 
 TEXT = st.text(max_size=20)
 

@@ -16,11 +16,11 @@ from sound import DAY, sound, violated, written
 
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.deviations import Deviation
-from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.reports.verdict import decide
 from pytest_corpus.reports.verification import faults
 from pytest_corpus.suites import inventory
+from pytest_corpus.verdict.deviations import Deviation
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import decide
 
 
 def built(found: Ledger | None = None, name: str = "a") -> dict[str, Any]:

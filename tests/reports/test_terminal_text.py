@@ -6,10 +6,10 @@ from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue_text import explained, listed, unknown
-from pytest_corpus.reports.ledger import Ledger
 from pytest_corpus.reports.terminal import summary
-from pytest_corpus.reports.verdict import decide
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import decide
 
 
 def text(found: Ledger) -> str:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from ledgers import ALL, MUSTS, SHOULDS, ledger, ledgers, record, take, violation
 
-from pytest_corpus.reports.ledger import Ledger
-from pytest_corpus.reports.verdict import STATUSES, VERDICTS, Verdict, decide
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import STATUSES, VERDICTS, Verdict, decide
 
 
 def statuses(verdict: Verdict) -> dict[str, str]:

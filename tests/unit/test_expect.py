@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
-from pytest_corpus.suites import expect, looks
-from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Violation
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect, looks
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply
 
 
 def reply(body: Any = None, *, fault: CallFault | None = None, limited: bool = False) -> Reply:

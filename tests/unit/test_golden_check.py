@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from instances import mutated
 
 from pytest_corpus import resources
-from pytest_corpus._golden_rules import FREE, broken
+from pytest_corpus.authoring.goldens.invariants import FREE, broken
 from pytest_corpus.golden import CONDITIONS, DERIVATIONS, MAX_BYTES, ROOT_VARIABLE, check, check_text, files
 from pytest_corpus.schema_registry import SchemaRegistry
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from instances import documents, from_schema, mutated
 
 from pytest_corpus import resources
-from pytest_corpus._explain import Explainer
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.goldens import GOLDENS, Golden
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
 from pytest_corpus.stream_validator import STREAMING, validate_frames
+from pytest_corpus.validation.schema.explain import Explainer
 
 ROOT = resources.folder("golden")
 COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}

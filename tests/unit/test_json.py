@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import JSON
 
-from pytest_corpus._json import Fault, are_strict, read, written
-from pytest_corpus._problems import MAX_DEPTH
+from pytest_corpus.text.problems import MAX_DEPTH
+from pytest_corpus.text.strict_json import Fault, are_strict, read, written
 
 
 def nested(levels: int) -> bytes:

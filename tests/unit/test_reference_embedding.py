@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 import pytest_corpus.reference
-from pytest_corpus.reference.embedding_adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.schema_registry import assert_valid
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import EDITIONS

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pytest_corpus.reference
-from pytest_corpus.reference.graph_adapter import ReferenceGraph
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
 
 CANARY = "canary-7f3a9c51e2"
 PEOPLE: list[dict[str, Any]] = [

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import pytest
 
 import pytest_corpus.reference
-from pytest_corpus.reference.llm_adapter import ReferenceLLM
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import FAULTS
 

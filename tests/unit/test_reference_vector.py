@@ -12,7 +12,7 @@ import pytest
 from test_reference_llm import CANARY, FAULTY, Backend, ProviderError, Sink, run, soon
 
 import pytest_corpus.reference
-from pytest_corpus.reference.vector_adapter import ReferenceVector
+from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.spec.errors import is_a
 
 HUGE = 1.7e308

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from instances import mutated
 
 from pytest_corpus import resources
-from pytest_corpus._explain import Explainer
 from pytest_corpus.schema_registry import (
     SchemaAssertionError,
     SchemaFileError,
@@ -27,6 +26,7 @@ from pytest_corpus.schema_registry import (
 )
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
+from pytest_corpus.validation.schema.explain import Explainer
 
 SHIPPED = resources.folder("schemas")
 REQUEST: dict[str, Any] = {

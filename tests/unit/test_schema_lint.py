@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_corpus import resources
-from pytest_corpus._schema_instances import matching
+from pytest_corpus.authoring.instances import matching
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
 from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus._shown import listed, names, place, redacted, type_name, word
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.kit.audit import audit
+from pytest_corpus.kit.component import Settings, Subject
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.suites.audit import audit
-from pytest_corpus.suites.llm.probe import PROBE
-from pytest_corpus.suites.reply import Reply, StreamReply
-from pytest_corpus.suites.subject import Settings, Subject
+from pytest_corpus.suites.llm.component import PROBE
+from pytest_corpus.text.redaction import listed, names, place, redacted, type_name, word
 
 SECRETS = [
     "sk_live_51H8xAbCdEf",

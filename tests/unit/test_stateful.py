@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration import messages
-from pytest_corpus.reports.ledger import Finding
-from pytest_corpus.suites.generate import strategies
-from pytest_corpus.suites.outcomes import NotApplicable, Violation
-from pytest_corpus.suites.stateful import machines, run_machine
+from pytest_corpus.kit.generate import strategies
+from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.stateful import machines, run_machine
+from pytest_corpus.verdict.ledger import Finding
 
 
 def counter(limit: int, outcome: type[Exception] = Violation) -> type[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus._whole import obstacle, write_whole
+from pytest_corpus.text.whole_files import obstacle, write_whole
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
-One `Requirement` a sentence, one module for a few chapters of a component. Ids are stable: a retired id is never used
-again.
+One `Requirement` a sentence, one module a chapter: `llm/streaming_semantics.py` has what
+`suites/llm/test_streaming_semantics.py` decides; what components share lies in `common/`. Ids are stable: a retired id
+is never used again.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 
 from pytest_corpus.spec.requirements.model import Level, Requirement
@@ -14,6 +16,61 @@ from pytest_corpus.spec.requirements.model import Level, Requirement
 __all__ = ["CATALOGUE_VERSION", "Level", "Requirement", "applicable", "catalogue", "nearest"]
 
 CATALOGUE_VERSION = "1.0"
+
+CHAPTERS = {
+    "common": (
+        "wire_handler",
+        "streaming",
+        "capabilities",
+        "health",
+        "context",
+        "observability",
+        "privacy",
+        "deadlines",
+        "faults",
+        "state",
+    ),
+    "llm": (
+        "complete_basic",
+        "streaming_semantics",
+        "count_tokens_consistency",
+        "sampling_params_validation",
+        "message_validation",
+        "capabilities_shape",
+    ),
+    "vector": (
+        "capabilities_shape",
+        "namespace_operations",
+        "upsert_basic",
+        "query_basic",
+        "dimension_validation",
+        "filtering_semantics",
+        "delete_operations",
+        "batch_size_limits",
+    ),
+    "embedding": (
+        "embed_basic",
+        "embed_batch_basic",
+        "normalization_semantics",
+        "truncation_and_text_length",
+        "count_tokens_behavior",
+        "capabilities_shape",
+        "context_siem",
+        "cache_and_batch_fallback",
+    ),
+    "graph": (
+        "capabilities_shape",
+        "crud_basic",
+        "query_basic",
+        "streaming_semantics",
+        "dialect_validation",
+        "batch_operations",
+        "schema_operations",
+        "context_siem",
+    ),
+    "wire": ("request_builders",),
+}
+"""The modules of the catalogue by their folder, in its order."""
 
 
 @cache
@@ -23,42 +80,8 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     Raises:
         ValueError: an id is given twice.
     """
-    from pytest_corpus.spec.requirements import (
-        common_conduct,
-        common_faults,
-        common_telemetry,
-        common_wire,
-        embedding,
-        embedding_conduct,
-        graph,
-        graph_queries,
-        graph_wholes,
-        llm,
-        llm_conduct,
-        vector,
-        vector_state,
-        vector_upsert,
-        wire,
-    )
-
-    modules = (
-        common_wire,
-        common_conduct,
-        common_telemetry,
-        common_faults,
-        llm,
-        llm_conduct,
-        vector_upsert,
-        vector,
-        vector_state,
-        embedding,
-        embedding_conduct,
-        graph,
-        graph_queries,
-        graph_wholes,
-        wire,
-    )
-    entries = [entry for module in modules for entry in module.REQUIREMENTS]
+    modules = [import_module(f"{__name__}.{room}.{name}") for room, names in CHAPTERS.items() for name in names]
+    entries: list[Requirement] = [entry for module in modules for entry in module.REQUIREMENTS]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
         raise ValueError("the requirement catalogue gives an id twice")

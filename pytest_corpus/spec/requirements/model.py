@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_corpus.spec.components import COMPONENTS
+
 Level = Literal["MUST", "SHOULD", "MAY"]
 
 
@@ -28,7 +30,7 @@ class Requirement:
     text: str
     source: tuple[str, ...]
     needs: tuple[str, ...] = ()
-    components: tuple[str, ...] = ("llm", "vector", "embedding", "graph")
+    components: tuple[str, ...] = COMPONENTS
     hint: str = ""
 
     @property

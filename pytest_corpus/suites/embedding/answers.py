@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.suites import expect
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.vectors import Vector, is_number, is_unit
-from pytest_corpus.suites.outcomes import Violation
-from pytest_corpus.suites.reply import StreamReply
 
 STATISTICS = (
     "total_requests",

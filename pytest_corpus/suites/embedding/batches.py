@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import non_finite
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
-from pytest_corpus.suites import expect
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
-from pytest_corpus.suites.embedding.probe import Embedding
+from pytest_corpus.suites.embedding.component import Embedding
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, Violation
-from pytest_corpus.suites.reply import Reply
 
 Finding = tuple[str, Violation]
 

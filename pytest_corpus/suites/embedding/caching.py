@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import works
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.batches import each_its_own, placed, several
-from pytest_corpus.suites.embedding.probe import Embedding
+from pytest_corpus.suites.embedding.component import Embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.truncation import cut, truncates
 from pytest_corpus.suites.embedding.vectors import Vector, distance, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.suites.reply import Reply
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
 """By what two requests differ in: the requirement that a cache breaks which mixes them up; else EMB-CACHE-1."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.suites import expect
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
 from pytest_corpus.suites.embedding.batches import belongs, several
-from pytest_corpus.suites.embedding.probe import Embedding
+from pytest_corpus.suites.embedding.component import Embedding
 from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS
 from pytest_corpus.suites.embedding.vectors import plain, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.reply import Reply, StreamReply
 
 
 def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites import expect
 from pytest_corpus.suites.embedding.answers import failures_of, unit
 from pytest_corpus.suites.embedding.batches import class_of, each_its_own, family_of, placed, several
 from pytest_corpus.suites.embedding.caching import (
@@ -26,13 +27,12 @@ from pytest_corpus.suites.embedding.caching import (
     unless_without_a_key,
     untouched,
 )
-from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.texts import FILLER
 from pytest_corpus.suites.embedding.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.vectors import norm, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
 """How two texts may resemble each other."""

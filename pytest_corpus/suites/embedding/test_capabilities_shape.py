@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.capabilities import FACTS
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
 from pytest_corpus.suites.embedding.answers import STATISTICS
-from pytest_corpus.suites.embedding.probe import Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.vectors import is_number
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import NotApplicable
 
 SHORT = 8
 """A shorter text may stand in statistics by chance."""

@@ -6,19 +6,25 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability, failed_stream
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.kit.telemetry import GRAM, outcomes
+from pytest_corpus.suites.common.claims.context import (
+    Context,
+    Observability,
+    Privacy,
+    StreamObservability,
+    failed_stream,
+)
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import several
-from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
 from pytest_corpus.suites.embedding.texts import FILLER
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.parameters import rules
-from pytest_corpus.suites.reply import StreamReply
-from pytest_corpus.suites.subject import Subject
-from pytest_corpus.suites.telemetry import GRAM, outcomes
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
 """The keys of a failed text that explain the failure."""

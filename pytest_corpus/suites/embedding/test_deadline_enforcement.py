@@ -6,8 +6,10 @@ from functools import partial
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.deadlines import (
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.common.claims.deadlines import (
     Deadlines,
     StreamDeadlines,
     expired,
@@ -18,9 +20,7 @@ from pytest_corpus.suites.common.deadlines import (
 )
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import class_of
-from pytest_corpus.suites.embedding.probe import Embedding, embedding
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.embedding.component import Embedding, embedding
 
 
 class TestDeadlines(Deadlines):

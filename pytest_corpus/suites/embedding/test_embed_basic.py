@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites import expect, generate
-from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
 from pytest_corpus.suites.embedding.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.probe import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
 from pytest_corpus.suites.embedding.singles import any_script, given_back, only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.suites.parameters import rules
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites import expect, generate
-from pytest_corpus.suites.audit import holds
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.batches import FINAL, each_its_own, family_of, placed, problems, several
-from pytest_corpus.suites.embedding.probe import Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.reply import Reply
 
 WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
 """Words of one length."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import FAILURES, works
-from pytest_corpus.suites.common.faults import KINDS, ContentFilter, Faults, StreamFaults, context, struck
+from pytest_corpus.suites.common.claims.context import FAILURES, works
+from pytest_corpus.suites.common.claims.faults import KINDS, ContentFilter, Faults, StreamFaults, context, struck
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.batches import family_of
-from pytest_corpus.suites.embedding.probe import Embedding, embedding
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.embedding.component import Embedding, embedding
 
 
 class TestFaults(Faults):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites import expect, generate
+from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import each_its_own, placed, several
-from pytest_corpus.suites.embedding.probe import Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.singles import only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, OTHER
 from pytest_corpus.suites.embedding.truncation import (
@@ -31,8 +33,6 @@ from pytest_corpus.suites.embedding.truncation import (
 )
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import plain, same_text, vector_of
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.reply import Reply, StreamReply
 
 WITHIN = ("the_limit", "one_less", "half", "short")
 

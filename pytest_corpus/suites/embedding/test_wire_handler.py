@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.streaming import Streaming
-from pytest_corpus.suites.common.stress import Stress
-from pytest_corpus.suites.common.wire_handler import BUSY, Envelopes, Errors, StreamDoor, WireHandler
-from pytest_corpus.suites.embedding.probe import Embedding, embedding
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.common.claims.streaming import Streaming
+from pytest_corpus.suites.common.claims.stress import Stress
+from pytest_corpus.suites.common.claims.wire_handler import BUSY, Envelopes, Errors, StreamDoor, WireHandler
+from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import NotAssessed
-from pytest_corpus.suites.reply import Reply
 
 pytestmark = pytest.mark.wire
 

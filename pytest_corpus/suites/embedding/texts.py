@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from pytest_corpus.suites.common.tokens import NO_STRINGS, Counting
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, Counting
 
 SMALL = 160
 """A limit below this may not hold what the suite would like to send."""

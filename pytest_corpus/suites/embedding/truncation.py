@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_corpus._shown import word
-from pytest_corpus.suites import expect
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.batches import family_of
-from pytest_corpus.suites.embedding.probe import Embedding
+from pytest_corpus.suites.embedding.component import Embedding
 from pytest_corpus.suites.embedding.texts import OTHER
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import plain, vector_of
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.text.redaction import word
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
 """How long a text is that is too long: so many times the limit, and so many characters."""

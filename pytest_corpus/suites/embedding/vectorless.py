@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.adapter.exchange import non_finite
-from pytest_corpus.suites import expect
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of, streamed_embeddings
-from pytest_corpus.suites.outcomes import Blocked, NotAssessed, Undecided
-from pytest_corpus.suites.reply import Reply, StreamReply
 
 if TYPE_CHECKING:
-    from pytest_corpus.suites.embedding.probe import Embedding
+    from pytest_corpus.suites.embedding.component import Embedding
 
 PLAIN = 64
 """A text of so many ASCII characters is embedded by any adapter that does not state a smaller limit."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import GUIDES, Space, counted, failures
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import error_names
+from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.sandbox import GUIDES, Space, counted, failures
 
 
 class Edges:

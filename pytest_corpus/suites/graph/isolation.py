@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import READERS, Space, listed, records
-from pytest_corpus.suites.graph.traces import MANY
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.sandbox import READERS, Space, listed, records
+from pytest_corpus.suites.graph.written_items import MANY
 
 VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")
 """Keys of a result that two answers of one meaning may differ in."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.edges import blamed, unusable
-from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import failures, listed
-from pytest_corpus.suites.graph.traces import MANY
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.graph.sandbox import failures, listed
+from pytest_corpus.suites.graph.written_items import MANY
 
 NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
 BAD_NODES: dict[str, Any] = {

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import MOST_PAGES, PAGE, Space
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.sandbox import MOST_PAGES, PAGE, Space
 
 COUNT = 11
 """So many nodes are listed in pages."""

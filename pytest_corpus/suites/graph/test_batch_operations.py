@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import blamed
 from pytest_corpus.suites.graph.paging import Paging
-from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import Space, counted, failures, listed
+from pytest_corpus.suites.graph.sandbox import Space, counted, failures, listed
 from pytest_corpus.suites.graph.transactions import Transactions
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import Reply
 
 MOST_OPS = 6_000
 """A larger limit is not filled."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.graph.probe import Graph, graph
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.graph.component import Graph, graph
 
 
 class TestCapabilities(Capabilities):

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from pytest_corpus.adapter.metrics import Count, Observation
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.graph.probe import ASKING, Graph, graph
-from pytest_corpus.suites.reply import Reply, StreamReply
+from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.graph.component import ASKING, Graph, graph
 
 
 class TestContext(Context):

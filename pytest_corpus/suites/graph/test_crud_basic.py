@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import Edges
 from pytest_corpus.suites.graph.isolation import Idempotency, Namespaces, Tenants
 from pytest_corpus.suites.graph.items import BadItems
-from pytest_corpus.suites.graph.machine import Model
-from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import READERS, Space, counted, failures
-from pytest_corpus.suites.graph.traces import MANY
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.graph.sandbox import READERS, Space, counted, failures
+from pytest_corpus.suites.graph.state_machine import Model
+from pytest_corpus.suites.graph.written_items import MANY
 
 SCALARS = {
     "text": "a",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_corpus.suites.common.deadlines import Deadlines, StreamDeadlines
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.deadlines import Deadlines, StreamDeadlines
 
 
 class TestDeadlines(Deadlines):

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.looks import look
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import records
-from pytest_corpus.suites.looks import look
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.sandbox import records
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 

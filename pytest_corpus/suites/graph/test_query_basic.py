@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import records
-from pytest_corpus.suites.graph.traces import MANY
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.sandbox import records
 from pytest_corpus.suites.graph.traversal import Traversal
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.graph.written_items import MANY
 
 TRICKY = {
     "apostrophe": "O'Neil",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import Space
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.sandbox import Space
 
 
 @pytest.mark.core

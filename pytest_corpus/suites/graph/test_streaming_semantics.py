@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.streaming import Streaming
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.parameters import rules
+from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.graph import test_query_basic as queries
-from pytest_corpus.suites.graph.probe import Graph, graph
-from pytest_corpus.suites.graph.space import records
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.sandbox import records
 
 DOOR = "stream_query"
 

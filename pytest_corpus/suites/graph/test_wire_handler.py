@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites.common.stress import Stress
-from pytest_corpus.suites.common.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.stress import Stress
+from pytest_corpus.suites.common.claims.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
 
 pytestmark = pytest.mark.wire
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import Space, counted, listed
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.sandbox import Space, counted, listed
 
 BAD: dict[str, Any] = {
     "text": "upsert_nodes",

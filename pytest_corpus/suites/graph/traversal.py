@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.graph.probe import Graph
-from pytest_corpus.suites.graph.space import Space, listed
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.sandbox import Space, listed
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""

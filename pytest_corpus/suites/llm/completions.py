@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.llm.probe import LLM, user
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.llm.component import LLM, user
 
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""

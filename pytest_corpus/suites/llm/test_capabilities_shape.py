@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.llm.probe import LLM, RANGES, STATED, llm
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.llm.component import LLM, RANGES, STATED, llm
 
 
 class TestCapabilities(Capabilities):

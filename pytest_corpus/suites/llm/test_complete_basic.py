@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.context import works
+from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.llm.completions import (
     MOST_MODELS,
     accepted,
@@ -23,9 +25,7 @@ from pytest_corpus.suites.llm.completions import (
     refused_as_too_long,
     within,
 )
-from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, WEATHER, llm, user
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.suites.llm.component import LLM, OPTIONAL, SCRIPTS, WEATHER, llm, user
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
 """How two conversations may resemble each other."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.context import Context, Observability, Privacy, StreamObservability
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.llm.probe import LLM, llm
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.llm.component import LLM, llm
 
 
 class TestContext(Context):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common import tokens
-from pytest_corpus.suites.common.tokens import NO_STRINGS, SENTENCE, UNICODE
+from pytest_corpus.suites.common.claims import tokens
+from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
 from pytest_corpus.suites.llm.completions import completing
-from pytest_corpus.suites.llm.probe import LLM, llm
+from pytest_corpus.suites.llm.component import LLM, llm
 
 
 @pytest.mark.core

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_corpus.suites.common.faults import ContentFilter, Faults, StreamFaults
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.faults import ContentFilter, Faults, StreamFaults
 
 
 class TestFaults(Faults):

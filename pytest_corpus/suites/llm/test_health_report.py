@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_corpus.suites.common.health import Health
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.health import Health
 
 
 class TestHealth(Health):

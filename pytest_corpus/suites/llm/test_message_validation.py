@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import works
-from pytest_corpus.suites.llm.probe import CALL, CLOCK, LLM, WEATHER, llm, user
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.llm.component import CALL, CLOCK, LLM, WEATHER, llm, user
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
 """What is no role: strings but the four, and what is no string."""

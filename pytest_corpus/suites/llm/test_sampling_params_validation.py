@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect, generate
-from pytest_corpus.suites.common.context import works
+from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.llm.completions import MOST_MODELS
-from pytest_corpus.suites.llm.probe import LLM, RANGES, llm
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.llm.component import LLM, RANGES, llm
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.common.streaming import Streaming
-from pytest_corpus.suites.fixtures import subject
+from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.llm.completions import accepted, beyond, completing, overran, refused_as_too_long, within
-from pytest_corpus.suites.llm.probe import LLM, OPTIONAL, SCRIPTS, llm, user
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.parameters import rules
+from pytest_corpus.suites.llm.component import LLM, OPTIONAL, SCRIPTS, llm, user
 
 
 class TestStreaming(Streaming):

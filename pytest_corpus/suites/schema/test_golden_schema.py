@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from pytest_corpus import golden
-from pytest_corpus.schema_registry import ROOT_VARIABLE
+from pytest_corpus.authoring.goldens import checks
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 
 pytestmark = pytest.mark.schema
 
@@ -18,7 +18,7 @@ def findings(*_: str | None) -> dict[str, list[str]]:
     """The findings of the folders that the environment names, by file; under no name what holds for all files."""
     found: dict[str, list[str]] = {}
     try:
-        for finding in golden.check():
+        for finding in checks.check():
             found.setdefault(finding.file, []).append(str(finding))
     except OSError as fault:
         return {"": [str(fault)]}
@@ -28,7 +28,7 @@ def findings(*_: str | None) -> dict[str, list[str]]:
 def listed() -> tuple[str, ...]:
     """Every file of the table and of the folder; where there is no folder, the first test says so."""
     try:
-        return golden.files()
+        return checks.files()
     except OSError:
         return ("golden",)
 
@@ -36,6 +36,6 @@ def listed() -> tuple[str, ...]:
 @pytest.mark.parametrize("file", listed())
 def test_a_golden_file_passes_every_check(file: str) -> None:
     """A golden file exists, is listed, is valid under its editions and true to itself (SCHEMA 7.3; R40, R41)."""
-    found = findings(os.environ.get(golden.ROOT_VARIABLE), os.environ.get(ROOT_VARIABLE))
+    found = findings(os.environ.get(checks.ROOT_VARIABLE), os.environ.get(ROOT_VARIABLE))
     if wrong := found.get("") or found.get(file):
         pytest.fail("\n".join(wrong), pytrace=False)

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from pytest_corpus import schema_lint
-from pytest_corpus.schema_registry import ROOT_VARIABLE
+from pytest_corpus.authoring.lint import linter
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 
 pytestmark = pytest.mark.schema
 
@@ -18,7 +18,7 @@ def findings(_: str | None) -> dict[str, list[str]]:
     """The findings of the folder that the environment names, by file; under no name what holds for all files."""
     found: dict[str, list[str]] = {}
     try:
-        for finding in schema_lint.lint():
+        for finding in linter.lint():
             found.setdefault(finding.file, []).append(str(finding))
     except OSError as fault:
         return {"": [str(fault)]}
@@ -28,7 +28,7 @@ def findings(_: str | None) -> dict[str, list[str]]:
 def listed() -> tuple[str, ...]:
     """Every file of the table and of the folder; where there is no folder, the first test says so."""
     try:
-        return schema_lint.files()
+        return linter.files()
     except OSError:
         return ("schemas",)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.reply import Reply, error_names
 from pytest_corpus.suites.vector.geometry import TOLERANCE, is_number
-from pytest_corpus.suites.vector.place import Item, Place, failed, failures_of, indexes, metadata_of, processed
+from pytest_corpus.suites.vector.sandbox import Item, Place, failed, failures_of, indexes, metadata_of, processed
 
 if TYPE_CHECKING:
-    from pytest_corpus.suites.vector.probe import Vector
+    from pytest_corpus.suites.vector.component import Vector
 
 ANGLES = (10, 45, 80, 115, 150)
 """Directions of the vectors of a fan."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from pytest_corpus.suites.vector.capabilities import VectorOffers
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.offers import VectorOffers
-from pytest_corpus.suites.vector.place import Item
+from pytest_corpus.suites.vector.sandbox import Item
 
 Request = tuple[str, dict[str, Any], dict[str, Any]]
 

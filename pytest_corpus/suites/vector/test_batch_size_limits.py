@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.checks import exactly, fan
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction, is_number
-from pytest_corpus.suites.vector.place import (
+from pytest_corpus.suites.vector.sandbox import (
     Place,
     failures_of,
     id_of,
@@ -23,7 +24,6 @@ from pytest_corpus.suites.vector.place import (
     results_of,
     vector_of,
 )
-from pytest_corpus.suites.vector.probe import Vector, vector
 
 MOST_VECTORS = 5_000
 """A batch of more vectors is not sent only to see where the limit is."""

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus._shown import word
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.capabilities import SECTIONS
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.capabilities import Capabilities
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import NotApplicable
+from pytest_corpus.suites.common.claims.capabilities import Capabilities
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import canonical, is_number
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.text.redaction import word
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.metrics import Count, Observation
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.context import Context, Observability, Privacy
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.place import Place, failures_of, id_of, matches_of, processed
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.sandbox import Place, failures_of, id_of, matches_of, processed
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.place import Place, id_of, processed
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.sandbox import Place, id_of, processed
 
 WRONG_DELETES: tuple[tuple[str, Any], ...] = (
     ("ids", "x"),

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus._shown import word
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.checks import described_by, exactly, points_at, refused_or_reported
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.place import failed, failures_of
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.sandbox import failed, failures_of
+from pytest_corpus.text.redaction import word
 
 MISMATCH = "DimensionMismatch"
 

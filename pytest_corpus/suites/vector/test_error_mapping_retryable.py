@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.common.faults import KINDS, Faults, struck
-from pytest_corpus.suites.fixtures import subject
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.reply import error_names
-from pytest_corpus.suites.vector.place import failures_of
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.common.claims.faults import KINDS, Faults, struck
+from pytest_corpus.suites.vector.component import Vector, vector
+from pytest_corpus.suites.vector.sandbox import failures_of
 
 
 class TestFaults(Faults):

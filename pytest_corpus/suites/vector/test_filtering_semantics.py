@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.place import Item, Place, id_of
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.sandbox import Item, Place, id_of
 
 KINDS = ("a", "b", "a", "b", "c", "a")
 """The kinds of the vectors of a filled place, in the order of their directions."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.outcomes import Blocked, NotApplicable
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.checks import described_by, exactly
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.place import id_of, matches_of, stored
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.sandbox import id_of, matches_of, stored
 
 WRONG_CREATION: tuple[tuple[str, Any], ...] = (
     ("namespace", ...),

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.parameters import rules
-from pytest_corpus.suites.reply import Reply
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
-from pytest_corpus.suites.vector.place import (
+from pytest_corpus.suites.vector.ranking import Ranking, rankings
+from pytest_corpus.suites.vector.sandbox import (
     Place,
     failures_of,
     id_of,
@@ -23,8 +25,6 @@ from pytest_corpus.suites.vector.place import (
     results_of,
     vector_of,
 )
-from pytest_corpus.suites.vector.probe import Vector, vector
-from pytest_corpus.suites.vector.ranking import Ranking, rankings
 
 WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
     ("vector", "x"),

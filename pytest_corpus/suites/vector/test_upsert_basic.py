@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites import expect
-from pytest_corpus.suites.audit import holds
-from pytest_corpus.suites.generate import SLOW_CALL_S
-from pytest_corpus.suites.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.reply import error_names
-from pytest_corpus.suites.stateful import run_machine
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.generate import SLOW_CALL_S
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import error_names
+from pytest_corpus.kit.stateful import run_machine
 from pytest_corpus.suites.vector.checks import (
     described_by,
     exactly,
@@ -22,10 +22,10 @@ from pytest_corpus.suites.vector.checks import (
     same,
     settled,
 )
+from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import alike, direction
-from pytest_corpus.suites.vector.machine import machine_of
-from pytest_corpus.suites.vector.place import failed, failures_of, id_of, metadata_of, processed, vector_of
-from pytest_corpus.suites.vector.probe import Vector, vector
+from pytest_corpus.suites.vector.sandbox import failed, failures_of, id_of, metadata_of, processed, vector_of
+from pytest_corpus.suites.vector.state_machine import machine_of
 
 SCALARS: dict[str, Any] = {
     "word": "Gr\u00fc\u00dfe \U0001f600",

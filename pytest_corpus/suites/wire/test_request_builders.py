@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.suites.expect import that
-from pytest_corpus.suites.fixtures import SUBJECT
-from pytest_corpus.suites.outcomes import NotApplicable
-from pytest_corpus.suites.wire.target import ClientTarget
-from pytest_corpus.wire import CASES, WireRequestCase, json_roundtrip, replaced_keys
+from pytest_corpus.kit.expect import that
+from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.wire.component import ClientTarget
+from pytest_corpus.validation.requests.arguments import replaced_keys
+from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
+from pytest_corpus.validation.requests.roundtrip import json_roundtrip
 
 EARLIEST_DEADLINE_MS = 10**11
 """In March 1973. A time in seconds of the epoch, and any span of less than three years, is less."""

@@ -1,0 +1,84 @@
+"""A metrics sink that records what an adapter reports (SPECIFICATION 6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.adapter.plain import items_of, plain
+from pytest_corpus.text.redaction import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One call of `observe`, with the interface's defaults filled in.
+
+    `malformed` says what did not fit the interface; such an observation is kept, not refused, because an
+    exception raised into the adapter would change the call that is being watched.
+    """
+
+    component: Any = None
+    op: Any = None
+    ms: Any = None
+    ok: Any = None
+    code: Any = "OK"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    malformed: str = ""
+
+    def labels(self) -> list[object]:
+        """Everything in it that could carry content."""
+        return [self.component, self.op, self.code, self.extra]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One call of `counter`."""
+
+    component: Any = None
+    name: Any = None
+    value: Any = 1
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    malformed: str = ""
+
+    def labels(self) -> list[object]:
+        """Everything in it that could carry content."""
+        return [self.component, self.name, self.extra]
+
+
+class RecordingSink:
+    """A `MetricsSink` that keeps every observation and counter, in order. It is truthy."""
+
+    def __init__(self) -> None:
+        self.observations: list[Observation] = []
+        self.counts: list[Count] = []
+
+    def observe(self, *args: Any, **kwargs: Any) -> None:
+        """Record ``observe(*, component, op, ms, ok, code="OK", extra=None)``."""
+        known, malformed = _fit(args, kwargs, ("component", "op", "ms", "ok"), ("code", "extra"))
+        self.observations.append(Observation(**known, malformed=malformed))
+
+    def counter(self, *args: Any, **kwargs: Any) -> None:
+        """Record ``counter(*, component, name, value=1, extra=None)``."""
+        known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
+        self.counts.append(Count(**known, malformed=malformed))
+
+
+def _fit(
+    args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
+) -> tuple[dict[str, Any], str]:
+    """A plain copy of what the interface knows, and what did not fit it."""
+    given = {str.__str__(name): value for name, value in kwargs.items()}
+    extra = given.pop("extra", None)
+    labels = None if extra is None else items_of(extra)
+    faults = []
+    if args:
+        faults.append("positional arguments")
+    if missing := [name for name in required if name not in given]:
+        faults.append(f"without {', '.join(missing)}")
+    if unknown := [name for name in given if name not in (*required, *optional)]:
+        faults.append(listed("unknown argument", unknown))
+    if extra is not None and labels is None:
+        faults.append("extra is no mapping")
+    known = {name: plain(value) for name, value in given.items() if name in (*required, *optional)}
+    return {**known, "extra": labels or {}}, "; ".join(faults)

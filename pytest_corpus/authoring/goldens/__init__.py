@@ -1,0 +1,1 @@
+"""Golden files; `pytest_corpus.golden` is what users import."""

@@ -1,0 +1,141 @@
+"""Golden files held to their schemas, invariants and streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_corpus.authoring.findings import Finding, drift, files_below, parsed, read_bytes, root_of
+from pytest_corpus.authoring.goldens.invariants import broken
+from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
+from pytest_corpus.validation.schema.errors import SchemaFileError
+from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
+from pytest_corpus.validation.streams.engine import StreamValidationEngine
+
+ROOT_VARIABLE: Final = "CORPUS_GOLDEN_ROOT"
+"""Environment variable that names another ``golden/`` folder."""
+
+MAX_BYTES: Final = 10 * 1024 * 1024
+"""The most that a golden file may measure (SCHEMA 7.3)."""
+_TABLE: Final = "the table pytest_corpus/spec/goldens.py"
+MAX_SHOWN: Final = 5
+
+
+def root_folder(root: Path | str | None = None) -> Path:
+    """The ``golden/`` folder that is meant: the one given, that of ``CORPUS_GOLDEN_ROOT``, or the shipped one.
+
+    Raises:
+        NotADirectoryError: it is no folder.
+    """
+    return root_of(root, ROOT_VARIABLE, "golden")
+
+
+def files(root: Path | str | None = None) -> tuple[str, ...]:
+    """Every file that is checked, relative to the root: those of the table, then those that only the folder has.
+
+    Raises:
+        NotADirectoryError: the root is no folder.
+    """
+    return tuple(dict.fromkeys((*BY_FILE, *files_below(root_folder(root)))))
+
+
+def check(
+    root: Path | str | None = None, *, names: Iterable[str] | None = None, schemas: SchemaRegistry | None = None
+) -> list[Finding]:
+    """What is wrong with the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
+
+    Each exists and is in the table; is strict JSON in UTF-8 of at most 10 MiB; is valid under each of its schemas and
+    editions; keeps the invariants; and, of a stream, is a legal stream. One whose schemas are broken is a finding too.
+
+    Args:
+        root: the ``golden/`` folder, as in `root_folder`.
+        names: files of the table to check, and no others; by default all, and all that lie there.
+        schemas: what to hold them against; by default the shared registry.
+
+    Raises:
+        NotADirectoryError: the root is no folder.
+        KeyError: a name is not in the table.
+    """
+    folder = root_folder(root)
+    wanted = [BY_FILE[name] for name in names] if names is not None else list(GOLDENS)
+    below = files_below(folder)
+    findings = {finding.file: [finding] for finding in drift((row.file for row in wanted), below, _TABLE)}
+    if names is not None:
+        findings = {file: found for file, found in findings.items() if file in names}
+    for golden in wanted:
+        if golden.file not in findings:
+            findings[golden.file] = _held(golden, folder / golden.file, schemas)
+    return [finding for file in sorted(findings) for finding in findings[file]]
+
+
+def _held(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Finding]:
+    try:
+        return check_file(golden, path, schemas=schemas)
+    except SchemaFileError as fault:
+        return [Finding(golden.file, "schema", f"cannot be held to its schemas, lint them first: {fault}")]
+
+
+def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
+    """What is wrong with a file that is to be a golden, wherever it lies; see `check`.
+
+    Raises:
+        SchemaFileError: a schema that is needed is missing or broken.
+    """
+    data, rule, fault = read_bytes(path, MAX_BYTES)
+    if fault:
+        return [Finding(golden.file, rule, fault)]
+    return check_text(golden, data, schemas=schemas)
+
+
+def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
+    """What is wrong with the bytes of one golden; see `check_file`."""
+    held = schemas or registry()
+    if golden.is_stream:
+        return _check_stream(golden, data, held)
+    document, fault = parsed(data)
+    if fault:
+        return [Finding(golden.file, "json", fault)]
+    return _check_document(golden, document, list(golden.checks()), held)
+
+
+def _check_document(
+    golden: Golden, document: Any, checks: list[tuple[str, str]], schemas: SchemaRegistry, line: str = ""
+) -> list[Finding]:
+    found: dict[tuple[str, str], Finding] = {}
+    for name, edition in checks:
+        for problem in schemas.problems(name, document, edition)[:MAX_SHOWN]:
+            message = f"{problem.told.removeprefix(f'{problem.path} ')} under {name} (edition {edition})"
+            path = f"{line}{problem.path}"
+            found.setdefault((path, problem.rule), Finding(golden.file, "schema", message, path))
+    if found:
+        return list(found.values())
+    if golden.op and isinstance(document, dict) and document.get("op", golden.op) != golden.op:
+        return [Finding(golden.file, "operation", f"must be {golden.op}, for which the file is named", f"{line}op")]
+    rules = broken(document, golden.component, golden.schema.rpartition(".")[2])
+    return [Finding(golden.file, rule, message, f"{line}{path}") for rule, path, message in rules]
+
+
+def _check_stream(golden: Golden, data: bytes, schemas: SchemaRegistry) -> list[Finding]:
+    """The stream as a whole, and if that is sound its lines."""
+    if not data.strip():
+        return [Finding(golden.file, "json", "is empty")]
+    report = StreamValidationEngine(golden.component, schemas=schemas).read_ndjson(data)
+    if not report.is_valid:
+        errors = report.validation_errors[:MAX_SHOWN]
+        return [
+            Finding(golden.file, "stream", f"{error.error_type}: {error.message}", f"frame {error.frame_number}")
+            for error in errors
+        ]
+    wanted = "error" if golden.last_line else "success"
+    if report.terminal != wanted:
+        return [Finding(golden.file, "stream", f"must end with {wanted}, and ends with {report.terminal}")]
+    *before, last = [parsed(line)[0] for line in data.splitlines() if line.strip()]
+    found = [
+        _check_document(golden, frame, list(golden.checks()), schemas, f"frame {number}.")
+        for number, frame in enumerate(before, 1)
+    ]
+    found.append(
+        _check_document(golden, last, list(golden.checks(last_line=True)), schemas, f"frame {len(before) + 1}.")
+    )
+    return [finding for findings in found for finding in findings]

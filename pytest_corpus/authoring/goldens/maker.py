@@ -1,0 +1,215 @@
+"""Documents made from schemas: realistic, the same each time, and as near to an earlier document as can be."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+from zlib import crc32
+
+from pytest_corpus.authoring.folding import Folded, Folder, Schema
+from pytest_corpus.authoring.goldens.invariants import settle
+from pytest_corpus.authoring.instances import variants
+from pytest_corpus.spec.examples import (
+    BRANCHES,
+    COMMON,
+    ERRORS,
+    OF_COMPONENT,
+    PARTS,
+    SELDOM,
+    USUAL,
+    WARNING,
+    WENT_WRONG,
+)
+from pytest_corpus.spec.goldens import Golden
+from pytest_corpus.spec.operations import protocol_of
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMAS
+from pytest_corpus.validation.schema.registry import SchemaRegistry
+
+_NOTHING: Final = object()
+_MAX_DEPTH: Final = 12
+_MAX_CANDIDATES: Final = 200
+_FILES: Final = {
+    BASE_URI + file: (schema.name, edition)
+    for schema in SCHEMAS
+    for edition, file in zip(schema.own, schema.files, strict=True)
+}
+
+
+class Maker:
+    """Makes the documents of one golden under the schemas of a registry."""
+
+    def __init__(self, golden: Golden, registry: SchemaRegistry) -> None:
+        self._golden = golden
+        self._registry = registry
+        self._folder = Folder(self._document)
+        self._examples = _examples(golden)
+        self._wanted = {key for word, key in BRANCHES.items() if word in golden.file}
+
+    def documents(self, seeds: Iterable[Any] = ()) -> list[Any]:
+        """The document, or the frames of a stream; `seeds` are the earlier ones."""
+        earlier = list(seeds)
+        if not self._golden.is_stream:
+            return [self.made(self._golden.checks(), *earlier[:1])]
+        if earlier:
+            *before, last = earlier
+            frames = [self.made(self._golden.checks(), frame) for frame in before]
+            return [*frames, self.made(self._golden.checks(last_line=True), last)]
+        return list(self._frames())
+
+    def made(self, checks: Iterable[tuple[str, str]], seed: Any = _NOTHING) -> Any:
+        """One document that meets every (schema, edition)."""
+        files = dict.fromkeys(BY_NAME[name].file(edition) for name, edition in checks)
+        schema = {"allOf": [{"$ref": BASE_URI + file} for file in files]}
+        document = settle(self._make(schema, self._golden.schema.rpartition(".")[2], seed, 0), self._golden.component)
+        if isinstance(document, dict) and "op" in document and self._golden.op:
+            document["op"] = self._golden.op
+        return document
+
+    def _frames(self) -> Iterator[Any]:
+        """A stream: parts, and then its terminal (SPECIFICATION 4.2.3)."""
+        plain = self.made(self._golden.checks())
+        for number, part in enumerate(PARTS, 1):
+            frame = copy.deepcopy(plain)
+            frame["ms"] = round(plain["ms"] * number, 1)
+            chunk = frame["chunk"]
+            chunk["is_final"] = number == len(PARTS)
+            if not chunk["is_final"]:
+                chunk.pop("summary", None)
+            if "usage_so_far" in chunk:
+                chunk["text"] = part
+                usage = chunk["usage_so_far"]
+                usage["completion_tokens"] = usage["completion_tokens"] * number // len(PARTS)
+            if self._golden.last_line and number == len(PARTS):
+                error = self.made(self._golden.checks(last_line=True))
+                yield {**error, "ms": frame["ms"]}
+            else:
+                yield settle(frame, self._golden.component)
+
+    def _document(self, uri: str) -> dict[str, Any]:
+        return self._registry.get_schema(*_FILES[uri])
+
+    def _is_valid(self, schema: Schema, value: Any) -> bool:
+        if isinstance(schema, bool):
+            return schema
+        try:
+            return self._registry.compile(dict(schema)).is_valid(value)
+        except ValueError:
+            return False
+
+    def _make(self, schema: Schema, key: str, seed: Any, depth: int) -> Any:
+        """A value of a schema, for a key; `_NOTHING` where none was found."""
+        if seed is not _NOTHING and self._is_valid(schema, seed):
+            return copy.deepcopy(seed)
+        example = self._examples.get(key, _NOTHING)
+        fits = example is not _NOTHING and self._is_valid(schema, example)
+        folded = self._folder.fold(schema)
+        if fits and seed is _NOTHING and (depth == 0 or folded.choices):
+            return copy.deepcopy(example)
+        if folded.choices:
+            return self._chosen(folded, schema, seed, depth)
+        objects = "object" in folded.types and depth < _MAX_DEPTH and (seed is _NOTHING or isinstance(seed, dict))
+        if objects and (folded.properties or isinstance(seed, dict)):
+            return self._object(folded, seed, depth)
+        if "array" in folded.types and folded.items and (isinstance(seed, list) or not fits):
+            return self._array(folded, key, seed, depth)
+        return copy.deepcopy(example) if fits else self._plainest(schema)
+
+    def _plainest(self, schema: Schema) -> Any:
+        """The plainest value that is valid, null last."""
+        made = (value for value in variants(self._folder, schema) if value is not None)
+        return next((value for value in made if self._is_valid(schema, value)), self._null(schema))
+
+    def _null(self, schema: Schema) -> Any:
+        return None if self._is_valid(schema, None) else _NOTHING
+
+    def _chosen(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
+        """A value of the branches that are meant, or else of the first that give one."""
+        for value in islice(self._candidates(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
+            if self._is_valid(schema, value):
+                return value
+        return self._plainest(schema)
+
+    def _rank(self, branch: Schema) -> int:
+        """How much a branch is meant, the least most."""
+        required = set(self._folder.fold(branch).required)
+        return 0 if required & self._wanted else 1 if required & USUAL else 2
+
+    def _candidates(self, folded: Folded, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
+        """Objects of each way through the unions, the one that is meant first."""
+        if not folded.choices:
+            if "object" in folded.types and (folded.properties or isinstance(seed, dict)):
+                yield self._object(folded, seed, depth, others)
+            return
+        branches, *rest = folded.choices
+        for branch in sorted(branches, key=self._rank):
+            narrowed = self._folder.narrowed(folded, branch, rest)
+            yield from self._candidates(narrowed, seed, depth, others | folded.alternatives)
+
+    def _object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
+        if isinstance(seed, dict):
+            wanted = [*seed, *(key for key in folded.required if key not in seed)]
+        else:
+            known = (self._examples.keys() - others) - SELDOM
+            wanted = [key for key in folded.properties if key in folded.required or key in known]
+            wanted += [key for key in folded.required if key not in folded.properties]
+        made: dict[str, Any] = {}
+        for key in wanted:
+            said = folded.of_key(key)
+            if said is None:
+                continue
+            earlier = seed.get(key, _NOTHING) if isinstance(seed, dict) else _NOTHING
+            value = self._make(said, key, earlier, depth + 1)
+            if value is not _NOTHING:
+                made[key] = value
+        return made
+
+    def _array(self, folded: Folded, key: str, seed: Any, depth: int) -> list[Any]:
+        schema: Schema = {"allOf": folded.items}
+        least, most = int(folded.bounds.get("minItems", 0)), int(folded.bounds.get("maxItems", 2**31))
+        if isinstance(seed, list):
+            items = [self._make(schema, _one_of(key), item, depth + 1) for item in seed][:most]
+        else:
+            items = [self._make(schema, _one_of(key), _NOTHING, depth + 1)][:most]
+        items = [item for item in items if item is not _NOTHING]
+        return items + [copy.deepcopy(items[0]) for _ in range(least - len(items))] if items else []
+
+
+def _examples(golden: Golden) -> dict[str, Any]:
+    """The example values by key that fit a golden."""
+    component = golden.component
+    examples = {**COMMON, **ERRORS[component], **OF_COMPONENT[component], "protocol": protocol_of(component)}
+    examples["request_id"] = f"req-{crc32(golden.file.encode()):08x}"
+    if golden.schema.endswith(".warning"):
+        examples |= WARNING
+    if golden.schema.endswith(".success"):
+        for key in WENT_WRONG:
+            del examples[key]
+    if "partial" in golden.file:
+        del examples["failures"]
+        examples["index"] = 1
+    return examples
+
+
+def _one_of(key: str) -> str:
+    """The name of one item of a list with a name in the plural."""
+    return key[:-1] if key.endswith("s") else key
+
+
+_FLAT: Final = 100
+
+
+def written(documents: list[Any], *, stream: bool) -> str:
+    """The text of a golden file: an indent of two and short lists of plain values in a line; or a frame a line."""
+    if stream:
+        return "".join(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n" for document in documents)
+    text = json.dumps(documents[0], indent=2, ensure_ascii=False, allow_nan=False)
+    return re.sub(r"\[\n\s+[^\[\]{}\"]*?\n\s*\]", _in_one_line, text) + "\n"
+
+
+def _in_one_line(found: re.Match[str]) -> str:
+    line = re.sub(r"\s*\n\s*", " ", found.group()).replace("[ ", "[").replace(" ]", "]")
+    return line if len(line) <= _FLAT else found.group()

@@ -1,0 +1,182 @@
+"""Lint rules that look at one schema after the other; `pytest_corpus.schema_lint` lists them."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Final
+
+from pytest_corpus.authoring.findings import Finding
+from pytest_corpus.authoring.tree import Place, Tree, escaped
+from pytest_corpus.spec.schemas import BASE_URI, DIALECT
+
+_OLD_KEYWORDS: Final = {
+    "additionalItems": "items and prefixItems",
+    "definitions": "$defs",
+    "dependencies": "dependentRequired or dependentSchemas",
+    "disallow": "not",
+    "divisibleBy": "multipleOf",
+    "extends": "allOf",
+    "id": "$id",
+    "$recursiveAnchor": "$dynamicAnchor",
+    "$recursiveRef": "$dynamicRef",
+}
+"""Keywords that draft 2020-12 does not have any more, and what it has instead."""
+
+_ENGINES_DIFFER: Final = re.compile(r"\$.|\\[dwsbDWSBAZzGpP]|\(\?(?:[a-zA-Z#>]|<[^=!])|\[\[|[*+?}][+]")
+"""What ECMA 262, Python and Rust read differently or not at all: ``$`` but at the end, classes by letter, anchors by
+letter, groups with names or flags, sets in sets, possessive quantifiers."""
+
+
+def draft(tree: Tree) -> Iterator[Finding]:
+    """Documents that do not name draft 2020-12."""
+    for file, document in tree.documents.items():
+        if document.get("$schema") != DIALECT:
+            yield Finding(file, "draft", f"must be {DIALECT}", "/$schema")
+
+
+def place(tree: Tree) -> Iterator[Finding]:
+    """Documents whose ``$id`` is not their place."""
+    for file, document in tree.documents.items():
+        if document.get("$id") != BASE_URI + file:
+            yield Finding(file, "id", f"must be {BASE_URI + file}", "/$id")
+
+
+def unique_ids(tree: Tree) -> Iterator[Finding]:
+    """Ids that stand twice, also those of schemas inside documents."""
+    ids = [(one, one.schema["$id"]) for one in tree.places if isinstance(one.schema.get("$id"), str)]
+    # The $id of a document is known by its place, so that one that is wrong is one finding.
+    known = [(one, one.base if one.pointer else BASE_URI + one.file) for one, _ in ids]
+    count = Counter(uri for _, uri in known)
+    for one, uri in known:
+        if one.pointer and count[uri] > 1:
+            yield Finding(one.file, "unique-id", f"{uri} is the $id of another schema too", f"{one.pointer}/$id")
+
+
+def metaschema(tree: Tree) -> Iterator[Finding]:
+    """Documents that break the metaschema of draft 2020-12: the worst of their faults."""
+    import jsonschema_rs
+    from jsonschema import Draft202012Validator, FormatChecker
+    from jsonschema.exceptions import best_match
+
+    fast = jsonschema_rs.Draft202012Validator({"$ref": DIALECT})
+    validator = Draft202012Validator(Draft202012Validator.META_SCHEMA, format_checker=FormatChecker(()))
+    for file, document in tree.documents.items():
+        if fast.is_valid(document):
+            continue
+        error = best_match(validator.iter_errors(document))
+        if error is not None:
+            path = "".join(f"/{escaped(str(part))}" for part in error.absolute_path)
+            message = " ".join(error.message.split())
+            said = message if len(message) <= 200 else f"breaks {error.validator} of the metaschema"
+            yield Finding(file, "metaschema", said, path)
+
+
+@cache
+def _keywords() -> tuple[frozenset[str], frozenset[str]]:
+    """Every keyword of draft 2020-12, and those on which a verdict depends."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    vocabularies = {uri: resource.contents for uri, resource in REGISTRY.items() if "/draft/2020-12/" in uri}
+    known = {uri: set(document.get("properties", ())) for uri, document in vocabularies.items()}
+    said = {key for uri, keys in known.items() if uri.endswith(("/meta-data", "/content")) for key in keys}
+    every = frozenset().union(*known.values()) - _OLD_KEYWORDS.keys()
+    return every, every - said
+
+
+def keywords(tree: Tree) -> Iterator[Finding]:
+    """Keywords that validators pass over although something is meant; others of one's own are annotations."""
+    every, deciding = _keywords()
+    for one in tree.places:
+        for key in sorted(one.schema.keys() - every):
+            near = () if key.startswith("x-") else get_close_matches(key, deciding, n=1, cutoff=0.8)
+            if hint := _OLD_KEYWORDS.get(key) or next(iter(near), None):
+                message = f"is no keyword of draft 2020-12, so validators pass over it: did you mean {hint}?"
+                yield Finding(one.file, "keyword", message, f"{one.pointer}/{escaped(key)}")
+
+
+def _patterns(one: Place) -> Iterator[tuple[str, str]]:
+    """Every pattern of a schema, with its pointer."""
+    if isinstance(one.schema.get("pattern"), str):
+        yield f"{one.pointer}/pattern", one.schema["pattern"]
+    named = one.schema.get("patternProperties")
+    for pattern in named if isinstance(named, dict) else ():
+        yield f"{one.pointer}/patternProperties/{escaped(pattern)}", pattern
+
+
+def patterns(tree: Tree) -> Iterator[Finding]:
+    """Patterns that do not compile, or do not say the same in each engine."""
+    for one in tree.places:
+        for pointer, pattern in _patterns(one):
+            if fault := _pattern_fault(pattern):
+                yield Finding(one.file, "pattern", fault, pointer)
+
+
+@cache
+def _pattern_fault(pattern: str) -> str:
+    import jsonschema_rs
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what may mean something else one day
+            re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as fault:
+        return f"does not compile in Python: {fault}"
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    except ValueError:
+        return "does not compile in the compiled validator, which reads ECMA 262"
+    if found := _ENGINES_DIFFER.search(_without_escapes(pattern)):
+        return f"holds {found.group()}, which ECMA 262 and Python read differently: write what is meant in full"
+    return ""
+
+
+def _without_escapes(pattern: str) -> str:
+    """The pattern with escaped punctuation and plain character sets taken out, which say the same everywhere."""
+    return re.sub(r"(?<!\[)\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
+
+
+def enums(tree: Tree) -> Iterator[Finding]:
+    """Enumerations with a repeated value."""
+    for one in tree.places:
+        values = one.schema.get("enum")
+        told = [_told(value) for value in values] if isinstance(values, list) else []
+        if repeated := [index for index, value in enumerate(told) if value in told[:index]]:
+            message = f"repeats a value at index {repeated[0]}: remove it"
+            yield Finding(one.file, "enum", message, f"{one.pointer}/enum")
+
+
+def _told(value: Any) -> str:
+    """A value so that two are written alike exactly when they are equal as JSON."""
+
+    def whole(item: Any) -> Any:
+        if isinstance(item, float) and item.is_integer():
+            return int(item)
+        if isinstance(item, dict):
+            return {key: whole(inner) for key, inner in item.items()}
+        return [whole(inner) for inner in item] if isinstance(item, list) else item
+
+    return json.dumps(whole(value), sort_keys=True)
+
+
+def naming(tree: Tree) -> Iterator[Finding]:
+    """Documents without a title, definitions not in PascalCase, properties not in snake_case."""
+    for file, document in tree.documents.items():
+        title = document.get("title")
+        if not (isinstance(title, str) and title.strip()):
+            yield Finding(file, "naming", "must be a descriptive title", "/title")
+    for one in tree.places:
+        for keyword, form, name_of in (
+            ("$defs", r"[A-Z][A-Za-z0-9]*", "PascalCase"),
+            ("properties", r"\$?[a-z][a-z0-9_]*", "snake_case"),
+        ):
+            named = one.schema.get(keyword)
+            for name in named if isinstance(named, dict) else ():
+                if not re.fullmatch(form, name):
+                    pointer = f"{one.pointer}/{keyword}/{escaped(name)}"
+                    yield Finding(one.file, "naming", f"must be named in {name_of}", pointer)

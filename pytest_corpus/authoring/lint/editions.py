@@ -1,0 +1,68 @@
+"""Lint rules that compare editions; `pytest_corpus.schema_lint` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_corpus.authoring.findings import Finding
+from pytest_corpus.authoring.folding import Folder
+from pytest_corpus.authoring.instances import variants
+from pytest_corpus.authoring.lint import documents as lint_documents
+from pytest_corpus.authoring.lint import references
+from pytest_corpus.authoring.tree import Tree
+from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS, SchemaFile
+from pytest_corpus.validation.schema.registry import SchemaRegistry
+
+
+def mixed(tree: Tree) -> Iterator[Finding]:
+    """References from a file to one that its own edition has replaced, or that it cannot know yet."""
+    own = {file: edition for schema in SCHEMAS for edition, file in zip(schema.own, schema.files, strict=True)}
+    current = {
+        edition: {schema.file(edition) for schema in SCHEMAS if edition in schema.editions} for edition in own.values()
+    }
+    for one in tree.references:
+        edition = own[one.file]
+        if one.target and one.target not in current[edition]:
+            message = f"{one.target} is not the file of edition {edition}, to which this one belongs"
+            yield Finding(one.file, "edition", message, f"{one.pointer}/$ref")
+
+
+def widens(tree: Tree) -> Iterator[Finding]:
+    """Rules of a later edition that refuse an instance that the edition before accepts.
+
+    The instances are made of the elder schema (`instances`), so each finding has its witness; a narrowing that
+    none of them meets is not found.
+    """
+    if not _is_sound(tree):
+        return  # what is broken has its own finding
+    registry = SchemaRegistry(tree.root)
+    folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
+    told: dict[Finding, None] = {}
+    for schema in SCHEMAS:
+        for elder, newer in zip(schema.own, schema.own[1:], strict=False):
+            told |= dict.fromkeys(_narrowed(registry, schema, elder, newer, _made(folder, schema, elder)))
+    yield from told
+
+
+def _is_sound(tree: Tree) -> bool:
+    """Whether every file can be compiled."""
+    documents = (lint_documents.place, lint_documents.metaschema, lint_documents.patterns)
+    rules = (*documents, references.resolves, references.cycles)
+    return tree.complete and not any(True for rule in rules for _ in rule(tree))
+
+
+def _made(folder: Folder, schema: SchemaFile, edition: str) -> list[Any]:
+    return list(variants(folder, {"$ref": BASE_URI + schema.file(edition)}))
+
+
+def _narrowed(
+    registry: SchemaRegistry, schema: SchemaFile, elder: str, newer: str, instances: list[Any]
+) -> Iterator[Finding]:
+    for instance in instances:
+        if not registry.is_valid(schema.name, instance, elder) or registry.is_valid(schema.name, instance, newer):
+            continue
+        for problem in registry.problems(schema.name, instance, newer):
+            file, _, pointer = problem.location.partition("#")
+            message = f"refuses what edition {elder} accepts: {problem}"
+            yield Finding(file or schema.file(newer), "widens", message, pointer)

@@ -1,0 +1,106 @@
+"""The rules of the lint, and a tree of schema files held to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pytest_corpus.authoring.findings import Finding, drift, root_of
+from pytest_corpus.authoring.lint import documents, editions, references
+from pytest_corpus.authoring.tree import Tree
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class LintRule:
+    """One rule: its name, what it asks for, the sentence behind it, and the check of a tree."""
+
+    name: str
+    text: str
+    source: str
+    check: Callable[[Tree], Iterator[Finding]]
+
+
+def _drift(rule: str) -> Callable[[Tree], Iterator[Finding]]:
+    def check(tree: Tree) -> Iterator[Finding]:
+        found = drift(tree.listed, tree.files, "the table pytest_corpus/spec/schemas.py")
+        return (finding for finding in found if finding.rule == rule)
+
+    return check
+
+
+def _faults(rule: str) -> Callable[[Tree], Iterator[Finding]]:
+    def check(tree: Tree) -> Iterator[Finding]:
+        return (Finding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
+
+    return check
+
+
+_RULES = (
+    LintRule("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", _drift("missing")),
+    LintRule("orphaned", "every file is in the table", "SCHEMA 7.3; R41", _drift("orphaned")),
+    LintRule("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", _faults("size")),
+    LintRule("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", _faults("json")),
+    LintRule("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
+    LintRule("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
+    LintRule("unique-id", "no $id stands twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
+    LintRule("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.metaschema),
+    LintRule(
+        "keyword",
+        "no keyword is misspelt or of an older draft, for validators pass over it",
+        "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5",
+        documents.keywords,
+    ),
+    LintRule("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.patterns),
+    LintRule("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.enums),
+    LintRule("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
+    LintRule("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", references.resolves),
+    LintRule("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", references.cycles),
+    LintRule("dangling", "every definition is used", "SCHEMA 8.1", references.dangling),
+    LintRule(
+        "reachable",
+        "every schema is that of an operation or a golden, or part of one",
+        "SCHEMA 2.2, 11.1; R42",
+        references.reachable,
+    ),
+    LintRule("edition", "a file refers to the files of its own edition", "SCHEMA 10.1; R3", editions.mixed),
+    LintRule(
+        "widens",
+        "a later edition accepts what the one before accepts",
+        "SCHEMA 10.1; R42",
+        editions.widens,
+    ),
+)
+
+RULES: Final = {rule.name: rule for rule in _RULES}
+"""Every rule by its name, cheapest first."""
+
+
+def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES)) -> list[Finding]:
+    """What is wrong with a tree of schemas, in the order of its files; empty where nothing is.
+
+    Args:
+        root: the ``schemas/`` folder; by default that of ``CORPUS_SCHEMAS_ROOT``, or else the shipped one.
+        rules: names of the rules to check.
+
+    Raises:
+        NotADirectoryError: the root is no folder.
+        KeyError: there is no such rule.
+    """
+    tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
+    wanted = [RULES[name] for name in rules]
+    found = [finding for rule in wanted for finding in rule.check(tree)]
+    order = {file: number for number, file in enumerate(files(root))}
+    return sorted(found, key=lambda finding: order.get(finding.file, -1))
+
+
+def files(root: Path | str | None = None) -> tuple[str, ...]:
+    """Every file that is linted, relative to the root: those of the table, then those that only the folder has.
+
+    Raises:
+        NotADirectoryError: the root is no folder.
+    """
+    tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
+    return tuple(dict.fromkeys((*tree.listed, *tree.files)))

@@ -1,0 +1,122 @@
+"""Lint rules that follow references from file to file; `pytest_corpus.schema_lint` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+
+from pytest_corpus.authoring.findings import Finding
+from pytest_corpus.authoring.tree import Reference, Tree, escaped
+from pytest_corpus.spec.goldens import GOLDENS
+from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.schemas import BY_NAME
+
+
+def resolves(tree: Tree) -> Iterator[Finding]:
+    """References to no document of the tree, or to nothing inside one."""
+    for reference in tree.references:
+        pointer = f"{reference.pointer}/$ref"
+        if reference.target is None:
+            yield Finding(reference.file, "ref", f"{reference.ref} is no schema of this tree", pointer)
+        elif reference.target in tree.documents and not reference.found:
+            yield Finding(reference.file, "ref", f"{reference.ref} leads to no schema in that file", pointer)
+
+
+def cycles(tree: Tree) -> Iterator[Finding]:
+    """Files that refer to each other in a circle, and schemas of one file that lie in themselves; each circle once."""
+    between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
+    for circle in _circles(between):
+        yield Finding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
+    for file in tree.documents:
+        inside = {one.pointer: one for one in tree.references if one.file == one.target == file and one.found}
+        pairs = ((start, end) for start, one in inside.items() for end in inside if _lies_in(end, one.target_pointer))
+        for circle in _circles(_edges(pairs)):
+            targets = [inside[pointer].target_pointer or "/" for pointer in circle]
+            yield Finding(file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref")
+
+
+def _lies_in(pointer: str, around: str) -> bool:
+    return f"{pointer}/".startswith(f"{around}/")
+
+
+def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
+    edges: dict[str, dict[str, None]] = {}
+    for start, end in pairs:
+        edges.setdefault(start, {})[end] = None
+    return edges
+
+
+def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
+    """The shortest way from a node back to itself, for nodes that no circle before had."""
+    told: set[str] = set()
+    for start in edges:
+        if start in told:
+            continue
+        ways = [[start, end] for end in edges[start]]
+        seen: set[str] = set()
+        for way in ways:  # grows while it is walked
+            if way[-1] == start:
+                told.update(way)
+                yield way[:-1]
+                break
+            if way[-1] not in seen:
+                seen.add(way[-1])
+                ways += [[*way, end] for end in edges.get(way[-1], ())]
+
+
+def dangling(tree: Tree) -> Iterator[Finding]:
+    """Definitions that nothing refers to but definitions that are not used either."""
+    if not tree.complete:
+        return
+    defined = {
+        (one.file, f"{one.pointer}/$defs/{escaped(name)}")
+        for one in tree.places
+        if isinstance(one.schema.get("$defs"), dict)
+        for name in one.schema["$defs"]
+    }
+    used: set[tuple[str, str]] = set()
+    waiting = [one for one in tree.references if not _around(one.file, one.pointer, defined)]
+    rest = [one for one in tree.references if one not in waiting]
+    while waiting:
+        for one in waiting:
+            used |= _around(one.target or "", one.target_pointer, defined)
+        waiting = [one for one in rest if _is_live(one, defined, used)]
+        rest = [one for one in rest if one not in waiting]
+    for file, pointer in sorted(defined - used):
+        yield Finding(file, "dangling", "is used nowhere: refer to it, or remove it", pointer)
+
+
+def _around(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The definitions that a place lies in."""
+    parts = pointer.split("/")
+    return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
+
+
+def _is_live(one: Reference, defined: Set[tuple[str, str]], used: Set[tuple[str, str]]) -> bool:
+    return _around(one.file, one.pointer, defined) <= used
+
+
+def reachable(tree: Tree) -> Iterator[Finding]:
+    """Files that neither an operation nor a golden asks for, and to which nothing leads from those."""
+    if not tree.complete:
+        return
+    asked = {BY_NAME[name].file(edition) for name, edition in _asked()}
+    edges = _edges((one.file, one.target) for one in tree.references if one.target)
+    reached, waiting = set(asked), list(asked)
+    while waiting:
+        for file in edges.get(waiting.pop(), ()):
+            if file not in reached:
+                reached.add(file)
+                waiting.append(file)
+    for file in tree.documents.keys() - reached:
+        yield Finding(file, "reachable", "belongs to no operation and no golden, and nothing that does refers to it")
+
+
+def _asked() -> Iterator[tuple[str, str]]:
+    """Each schema, with its edition, that the tables ask for."""
+    for operation in OPERATIONS:
+        for name in (operation.request, operation.answer, operation.payload):
+            if name:
+                yield from ((name, edition) for edition in BY_NAME[name].editions)
+    for golden in GOLDENS:
+        yield from golden.checks()
+        yield from golden.checks(last_line=True)

@@ -1,0 +1,171 @@
+"""A tree of schema files taken apart: documents, the schemas inside them, and where their references lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urljoin
+
+from pytest_corpus.authoring.findings import files_below, parsed, read_bytes
+from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS, SCHEMAS
+
+MAX_BYTES: Final = 5 * 1024 * 1024
+"""The most that one schema may measure (SCHEMA 8.3, 12.E)."""
+
+ONE: Final = frozenset(
+    (
+        *("additionalProperties", "propertyNames", "unevaluatedProperties", "items", "contains", "unevaluatedItems"),
+        *("not", "if", "then", "else", "contentSchema"),
+    )
+)
+"""Keywords whose value is a schema (JSON Schema 2020-12)."""
+
+MANY: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
+"""Keywords whose value is a list of schemas."""
+
+NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "dependentSchemas"))
+"""Keywords whose value holds schemas by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A schema inside a file: its JSON pointer, the base of its references, and itself."""
+
+    file: str
+    pointer: str
+    base: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A ``$ref``: where it stands, what it says, and the file and pointer it leads to; None for no file of ours.
+
+    `found` is False where the file has no schema at the pointer.
+    """
+
+    file: str
+    pointer: str
+    ref: str
+    target: str | None
+    target_pointer: str = ""
+    found: bool = False
+
+
+class Tree:
+    """The schema files below a folder, each read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.listed = tuple(file for schema in SCHEMAS for file in schema.files)
+        self.files = tuple(file for file in files_below(root) if file.partition("/")[0] not in OWN_FOLDERS)
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str]]]:
+        documents: dict[str, dict[str, Any]] = {}
+        faults: dict[str, tuple[str, str]] = {}
+        for file in self.listed:
+            if file not in self._on_disk:
+                continue
+            data, rule, fault = read_bytes(self.root / file, MAX_BYTES)
+            value, flaw = parsed(data) if not fault else (None, "")
+            if fault or flaw:
+                faults[file] = (rule or "json", fault or flaw)
+            elif not isinstance(value, dict):
+                faults[file] = ("json", "is no JSON object")
+            else:
+                documents[file] = value
+        return documents, faults
+
+    @cached_property
+    def _on_disk(self) -> frozenset[str]:
+        return frozenset(self.files)
+
+    @property
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """Every document of the table that can be read, by its file."""
+        return self._read[0]
+
+    @property
+    def faults(self) -> dict[str, tuple[str, str]]:
+        """Why the others cannot be read: the rule and the message, by the file."""
+        return self._read[1]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every document of the table could be read."""
+        return len(self.documents) == len(self.listed)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Every schema inside every document."""
+        return tuple(
+            place for file, document in self.documents.items() for place in _places(file, "", BASE_URI + file, document)
+        )
+
+    @cached_property
+    def _ids(self) -> dict[str, tuple[str, str]]:
+        """Where each document and each embedded ``$id`` lies. A document is known by its place, as in the registry."""
+        embedded = {place.base: (place.file, place.pointer) for place in self.places if "$id" in place.schema}
+        return embedded | {BASE_URI + file: (file, "") for file in self.listed}
+
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """Every ``$ref`` of every document, followed."""
+        return tuple(self._follow(place) for place in self.places if isinstance(place.schema.get("$ref"), str))
+
+    def _follow(self, place: Place) -> Reference:
+        ref: str = place.schema["$ref"]
+        try:
+            uri, _, fragment = urljoin(place.base, ref).partition("#")
+        except ValueError:
+            return Reference(place.file, place.pointer, ref, None)
+        if uri not in self._ids:
+            return Reference(place.file, place.pointer, ref, None)
+        file, start = self._ids[uri]
+        pointer = start + unquote(fragment) if not fragment or fragment[0] == "/" else self._anchored(uri, fragment)
+        found = pointer is not None and isinstance(at(self.documents.get(file), pointer), dict | bool)
+        return Reference(place.file, place.pointer, ref, file, pointer or "", found)
+
+    def _anchored(self, uri: str, anchor: str) -> str | None:
+        anchors = (("$anchor", place) for place in self.places if place.base == uri)
+        return next((place.pointer for key, place in anchors if place.schema.get(key) == anchor), None)
+
+
+def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[Place]:
+    if not isinstance(schema, dict):
+        return
+    if pointer and isinstance(schema.get("$id"), str):
+        base = urljoin(base, schema["$id"])
+    yield Place(file, pointer, base, schema)
+    for key, value in schema.items():
+        below = f"{pointer}/{escaped(key)}"
+        if key in ONE:
+            yield from _places(file, below, base, value)
+        elif key in MANY and isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from _places(file, f"{below}/{index}", base, item)
+        elif key in NAMED and isinstance(value, dict):
+            for name, item in value.items():
+                yield from _places(file, f"{below}/{escaped(name)}", base, item)
+
+
+def escaped(key: str) -> str:
+    """A key as a part of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def at(document: Any, pointer: str) -> Any:
+    """What lies at a JSON pointer; None where nothing does."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, dict):
+            document = document.get(key)
+        elif isinstance(document, list) and key.isdigit() and int(key) < len(document):
+            document = document[int(key)]
+        else:
+            return None
+    return document

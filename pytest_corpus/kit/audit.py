@@ -1,0 +1,229 @@
+"""What holds for every answer, whatever was asked: checked on each exchange of each test.
+
+A finding here belongs to its own requirement, not to the test in which it turned up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES, Exchange, non_finite
+from pytest_corpus.kit import expect, telemetry
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.looks import look
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.reply import Reply, StreamReply, described, looks_like_error, looks_like_success
+from pytest_corpus.kit.sight import shown
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.text.redaction import listed, place, word
+from pytest_corpus.validation.schema.registry import registry
+
+Finding = tuple[str, Violation]
+
+SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
+SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
+ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
+
+STREAM_REQUIREMENTS = {
+    "FRAMING": "COM-STREAM-1",
+    "FRAME_SHAPE": "COM-STREAM-1",
+    "FRAME_OK": "COM-STREAM-2",
+    "FRAME_CODE": "COM-STREAM-3",
+    "FRAME_MS": "COM-STREAM-4",
+    "NO_TERMINAL": "COM-STREAM-6",
+    "AFTER_TERMINAL": "COM-STREAM-7",
+    "FRAME_TYPE": expect.ENVELOPE,
+}
+"""Which requirement a defect found by the stream validator breaks."""
+
+
+def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+    """Everything that an exchange breaks, as (requirement id, violation)."""
+    yield from _call(exchange)
+    for frame in exchange.frames:
+        for path in non_finite(frame.body):
+            yield "COM-NUM-2", Violation("finite numbers only", "NaN or an infinity", place(path))
+        if looks_like_error(frame.body):
+            yield from _error(frame.body, subject.settings.edition)
+    if exchange.streaming:
+        yield from _stream(exchange, subject)
+    elif exchange.frames:
+        yield from _unary(exchange, subject)
+    yield from telemetry.audit(exchange, subject)
+
+
+def editions(exchange: Exchange) -> set[str]:
+    """The schema editions that everything successful in an exchange is valid under."""
+    met = set(EDITIONS)
+    operation = BY_OP.get(exchange.op)
+    for frame in exchange.frames:
+        body = frame.body
+        value = body.get("chunk" if exchange.streaming else "result") if isinstance(body, dict) else None
+        if operation is None or looks_like_error(body):
+            continue
+        if operation.payload:
+            met &= set(registry().editions_met(operation.payload, value))
+        elif not isinstance(value, dict):
+            met &= set(EDITIONS[1:])
+    return met
+
+
+def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
+    """Raise the violation of one requirement where an answer breaks it.
+
+    Raises:
+        Blocked: what the requirement speaks of is not there although it should be.
+    """
+    for found, violation in audit(reply.exchange, subject):
+        if found == requirement:
+            raise violation
+    if shown(requirement, reply, subject):
+        look()
+
+
+def _call(exchange: Exchange) -> Iterator[Finding]:
+    fault = exchange.fault
+    if fault is None or (fault.kind == "timeout" and exchange.limited):
+        return
+    wanted = {
+        "raised": "an envelope, whatever happens",
+        "timeout": "an end of the call",
+        "not_json": "an answer that is JSON",
+        "no_stream": "an async iterator of frames",
+        "endless": "a terminal frame",
+    }[fault.kind]
+    got = f"the exception {fault.text}" if fault.kind == "raised" else fault.text
+    yield expect.BLOCKERS[fault.kind], Violation(wanted, got)
+
+
+def _unary(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+    body = exchange.frames[0].body
+    if looks_like_success(body):
+        yield from _success(body, subject.settings.edition)
+        yield from subject.audit_payload(exchange.op.partition(".")[2], body["result"])
+    elif not looks_like_error(body):
+        yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
+
+
+def _success(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+    if extra := sorted(set(body) - SUCCESS_KEYS):
+        yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", listed("the key", extra))
+    if body.get("ok") is not True:
+        yield "COM-ENV-5", Violation("true", type(body.get("ok")).__name__, "ok")
+    code = body.get("code")
+    if code not in SUCCESS_CODES:
+        yield "COM-ENV-2", Violation(" or ".join(SUCCESS_CODES), word(code), "code")
+    elif code != "OK":
+        yield "COM-ENV-4", Violation("OK", word(code), "code")
+    if problem := _milliseconds(body, edition):
+        yield "COM-ENV-3", problem
+
+
+def _error(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+    if extra := sorted(set(body) - ERROR_KEYS):
+        yield "COM-ERR-1", Violation(f"no keys beyond {', '.join(sorted(ERROR_KEYS))}", listed("the key", extra))
+    for key in ("code", "error", "message"):
+        if not isinstance(body.get(key), str):
+            yield "COM-ERR-2", Violation("a string", word(body.get(key)), key)
+    if body.get("ok") is not False:
+        yield "COM-ERR-2", Violation("false", word(body.get("ok")), "ok")
+    if isinstance(body.get("message"), str) and not body["message"].strip():
+        yield "COM-ERR-5", Violation("a message for a person", "an empty string", "message")
+    if problem := _milliseconds(body, edition):
+        yield "COM-ERR-9", problem
+    if problem := _retry_after(body.get("retry_after_ms")):
+        yield "COM-ERR-6", problem
+    yield from _identity(body)
+    yield from _details(body, edition)
+
+
+def _identity(body: Mapping[str, Any]) -> Iterator[Finding]:
+    code, error = body.get("code"), body.get("error")
+    if not isinstance(code, str) or not isinstance(error, str):
+        return
+    if not code or not code.isascii() or not code.replace("_", "").isalpha() or not code.isupper():
+        yield "COM-ERR-3", Violation("a code in UPPER_SNAKE_CASE", word(code), "code")
+    known, named = TAXONOMY.get(error), BY_CODE.get(code.upper())
+    if known is None:
+        yield expect.NAMED, Violation("a canonical class or an allowed subtype", word(error), "error")
+    elif named is None or known.family != named.family or (named.parent and named != known):
+        yield expect.NAMED, Violation(f"{known.code}, the code of {error}", word(code), "code")
+    elif named != known:
+        yield "COM-ERR-10", Violation(f"{known.code}, the code of {error}", word(code), "code")
+
+
+def _details(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+    details = body.get("details")
+    if details is None and not ("details" in body and edition == "1.0.0"):
+        return
+    if not isinstance(details, Mapping):
+        yield "COM-ERR-7", Violation("an object", word(details), "details")
+        return
+    known = TAXONOMY.get(str(body.get("error")))
+    retryable = details.get("retryable")
+    if not known or not isinstance(retryable, bool) or known.retry == "conditional":
+        return
+    if retryable is not (known.retry == "yes"):
+        wanted = f"{known.retry == 'yes'} for {known.name}"
+        yield "COM-ERR-8", Violation(wanted, str(retryable), "details.retryable")
+
+
+def _milliseconds(body: Mapping[str, Any], edition: str | None) -> Violation | None:
+    value = body.get("ms")
+    if value is None and "ms" in body and edition != "1.0.0":
+        return None
+    fit = isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0
+    return None if fit else Violation("a non-negative number", word(value), "ms")
+
+
+def _retry_after(value: Any) -> Violation | None:
+    fit = value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0)
+    return None if fit else Violation("null or a non-negative number", word(value), "retry_after_ms")
+
+
+def _stream(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+    from pytest_corpus.validation.streams.validate import validate_frames
+
+    name = exchange.op.partition(".")[2]
+    report = validate_frames(
+        [frame.body for frame in exchange.frames],
+        component=subject.component,
+        edition=subject.settings.edition,
+    )
+    broken_off = exchange.fault is not None
+    for number, frame in enumerate(exchange.frames, start=1):
+        if frame.size > MAX_FRAME_BYTES:
+            yield (
+                expect.SIZE,
+                Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", f"frame {number}"),
+            )
+            return
+    for error in report.validation_errors:
+        if error.error_type == "CHUNK_SCHEMA":
+            requirement = subject.payloads.get(name, "")
+        else:
+            requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
+        if requirement and not (broken_off and error.error_type == "NO_TERMINAL"):
+            where = f"frame {error.frame_number}" + (f", {place(error.path)}" if error.path else "")
+            yield requirement, Violation("canonical frames", _first(error.message), where)
+    for chunk in StreamReply(exchange).chunks:
+        yield from subject.audit_chunk(name, chunk)
+
+
+def _first(message: str) -> str:
+    """The first fault of those that a message tells, without the keys that follow it."""
+    return message.partition("; ")[0].partition(", nor must ")[0]
+
+
+def payload_problem(schema: str, value: Any, edition: str | None) -> Violation | None:
+    """Why a result fits no accepted edition of a schema, or None."""
+    if edition is None and registry().editions_met(schema, value):
+        return None
+    problems = registry().problems(schema, value, edition)
+    if not problems:
+        return None
+    first = problems[0]
+    return Violation(f"a value of the schema {schema}", first.message, place(first.path))

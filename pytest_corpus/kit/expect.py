@@ -1,0 +1,113 @@
+"""Expectations: each returns what the test goes on with, or raises a `Violation`.
+
+Where an answer is not even an envelope, that is the finding of another requirement, and the claim at hand is
+blocked by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES
+from pytest_corpus.kit.looks import aside, look
+from pytest_corpus.kit.outcomes import Blocked, Misclassified, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+
+ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
+    "COM-WIRE-1",
+    "COM-WIRE-2",
+    "COM-WIRE-3",
+    "COM-ERR-2",
+    "COM-ERR-4",
+    "COM-STREAM-5",
+    "COM-STREAM-6",
+)
+"""The requirements without which nothing else can be read."""
+
+BLOCKERS = {
+    "raised": ANSWERS,
+    "timeout": IN_TIME,
+    "not_json": ENVELOPE,
+    "no_stream": ENVELOPE,
+    "endless": TERMINAL,
+}
+
+
+@contextmanager
+def resting_on(requirement: str) -> Iterator[None]:
+    """What is found here is a violation of another requirement, which the test at hand rests on."""
+    try:
+        with aside():
+            yield
+    except Violation as violation:
+        raise Blocked(requirement, str(violation), violation=violation) from None
+
+
+def readable(reply: Reply | StreamReply) -> None:
+    """Block the test where the answer is no envelope at all."""
+    fault = reply.exchange.fault
+    if fault is not None and fault.kind == "timeout" and reply.exchange.limited:
+        raise NotAssessed(f"{reply}, which is less than a call is given")
+    if fault is not None:
+        raise Blocked(BLOCKERS[fault.kind], str(reply))
+    if any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames) and isinstance(reply, StreamReply):
+        raise Blocked(SIZE, "a frame is larger than 1 MiB")
+    if isinstance(reply, Reply) and not (reply.is_error or reply.is_success):
+        raise Blocked(ENVELOPE, f"the answer is {reply}")
+
+
+def success(reply: Reply, claim: str = "a success") -> Any:
+    """The `result` of a unary success."""
+    readable(reply)
+    look()
+    if not reply.is_success:
+        raise Violation(claim, str(reply))
+    return reply.result
+
+
+def finished(stream: StreamReply, claim: str = "a stream that ends with a final chunk") -> StreamReply:
+    """A stream that came to a successful end."""
+    readable(stream)
+    look()
+    if stream.is_error:
+        raise Violation(claim, str(stream))
+    if not stream.finished:
+        raise Blocked(TERMINAL, str(stream))
+    return stream
+
+
+def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None:
+    """An error of one of the classes, subtypes included."""
+    readable(reply)
+    look()
+    wanted = claim or f"an error of class {' or '.join(families)}"
+    if not reply.is_error:
+        raise Violation(wanted, str(reply))
+    named(reply)
+    if not reply.is_a(*families):
+        raise Misclassified(wanted, str(reply), families, reply.names)
+
+
+def named(reply: Reply | StreamReply) -> None:
+    """Block the test where an error names no class of the taxonomy."""
+    if reply.is_error and not reply.names:
+        body = reply.body if isinstance(reply, Reply) else reply.errors[0]
+        worded = all(isinstance(body.get(key), str) for key in ("error", "code"))
+        raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy")
+
+
+def either(reply: Reply | StreamReply, *families: str) -> None:
+    """A success, or an error of one of the classes."""
+    readable(reply)
+    look()
+    if reply.is_error:
+        refusal(reply, *families, claim=f"a success or an error of class {' or '.join(families)}")
+
+
+def that(holds: object, expected: str, got: str = "", path: str = "") -> None:
+    """A plain condition."""
+    look()
+    if not holds:
+        raise Violation(expected, got, path)

@@ -1,0 +1,137 @@
+"""What came back, read leniently: one defect of an envelope must not hide what else it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
+from pytest_corpus.text.redaction import listed, word
+
+
+def looks_like_error(body: Any) -> bool:
+    """Whether an answer means to be an error envelope."""
+    if not isinstance(body, dict):
+        return False
+    return body.get("ok") is False or ("error" in body and "result" not in body and "chunk" not in body)
+
+
+def looks_like_success(body: Any) -> bool:
+    """Whether an answer means to be a unary success envelope."""
+    return isinstance(body, dict) and "result" in body and not looks_like_error(body)
+
+
+def error_names(body: Any) -> tuple[str, ...]:
+    """The classes of the taxonomy that an error envelope names, by `error` and by `code`, in any case."""
+    if not isinstance(body, dict):
+        return ()
+    names = []
+    if isinstance(error := body.get("error"), str):
+        names += [error] if error in TAXONOMY else [e.name for e in (BY_CODE.get(code_of(error)),) if e]
+    if isinstance(code := body.get("code"), str) and (known := BY_CODE.get(code.upper())):
+        names.append(known.name)
+    return tuple(dict.fromkeys(names))
+
+
+def described(body: Any) -> str:
+    """An answer in a few words, without content: its kind, code and class."""
+    if not isinstance(body, dict):
+        return f"a {type(body).__name__}" if body is not None else "nothing"
+    if looks_like_error(body):
+        code, error = body.get("code"), body.get("error")
+        return f"the error {word(error)} / {word(code)}"
+    if "chunk" in body:
+        return "a stream frame"
+    return "a success" if "result" in body else f"an object with {listed('the key', body)}"
+
+
+class Reply:
+    """The answer to a unary call."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.body: Any = exchange.frames[-1].body if exchange.frames else None
+
+    @property
+    def is_error(self) -> bool:
+        return looks_like_error(self.body)
+
+    @property
+    def is_success(self) -> bool:
+        return looks_like_success(self.body)
+
+    @property
+    def result(self) -> Any:
+        """`result` of a success, or None."""
+        return self.body["result"] if self.is_success else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The error classes that it names."""
+        return error_names(self.body) if self.is_error else ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """`details` of an error; empty where there are none."""
+        details = self.body.get("details") if isinstance(self.body, dict) else None
+        return details if isinstance(details, Mapping) else {}
+
+    def is_a(self, *families: str) -> bool:
+        """Whether it is an error of one of the classes, subtypes included."""
+        return any(is_a(name, family) for name in self.names for family in families)
+
+    def __str__(self) -> str:
+        fault = self.exchange.fault
+        return f"no answer ({fault.kind}: {fault.text})" if fault else described(self.body)
+
+
+class StreamReply:
+    """All frames of a stream."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.bodies: list[Any] = [frame.body for frame in exchange.frames]
+
+    @property
+    def chunks(self) -> list[Mapping[str, Any]]:
+        """The chunks of all success frames, in order."""
+        found = [body.get("chunk") for body in self.bodies if isinstance(body, dict) and not looks_like_error(body)]
+        return [chunk for chunk in found if isinstance(chunk, Mapping)]
+
+    @property
+    def errors(self) -> list[Mapping[str, Any]]:
+        """All error envelopes among the frames."""
+        return [body for body in self.bodies if looks_like_error(body)]
+
+    @property
+    def is_error(self) -> bool:
+        return bool(self.errors)
+
+    @property
+    def finished(self) -> bool:
+        """Whether it came to a successful end."""
+        return not self.errors and any(chunk.get("is_final") is True for chunk in self.chunks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The error classes that its error envelope names."""
+        return error_names(self.errors[0]) if self.errors else ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """`details` of its error envelope; empty where there are none."""
+        details = self.errors[0].get("details") if self.errors else None
+        return details if isinstance(details, Mapping) else {}
+
+    def is_a(self, *families: str) -> bool:
+        """Whether it ends in an error of one of the classes, subtypes included."""
+        return any(is_a(name, family) for name in self.names for family in families)
+
+    def __str__(self) -> str:
+        fault = self.exchange.fault
+        if fault:
+            return f"a stream of {len(self.bodies)} frames that broke off ({fault.kind}: {fault.text})"
+        if self.errors:
+            return f"a stream that ends with {described(self.errors[0])}"
+        return f"a stream of {len(self.bodies)} frames {'with' if self.finished else 'without'} a final chunk"

@@ -1,0 +1,223 @@
+"""A reader of Cypher for the reference adapter: MATCH, UNWIND, WHERE and RETURN, which openCypher and GQL share.
+
+A text is read once, whole, before anything runs; parameters are looked up while it runs and are never text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.reference.graph.expressions import Expression, Expressions, Scope, member, sort_key
+from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError, Row, Scanner
+from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, same
+
+Clause = Callable[[Graph, list[Scope]], list[Scope]]
+
+NOT_OFFERED = ("CALL", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "LOAD", "MERGE", "OPTIONAL", "REMOVE", "SET")
+
+
+@dataclass(slots=True)
+class Part:
+    """What a pattern says of one node or relationship."""
+
+    name: str | None = None
+    labels: list[str] = field(default_factory=list)
+    properties: dict[str, Expression] = field(default_factory=dict)
+    direction: str = "BOTH"
+
+    def fits(self, entity: Entity, scope: Scope) -> bool:
+        """Whether an entity has the labels and properties, and is the one that the name already stands for."""
+        known = scope.get(self.name or "")
+        if isinstance(known, (Node, Edge)) and known != entity:
+            return False
+        if isinstance(entity, Node):
+            labelled = set(self.labels) <= set(entity.labels)
+        else:
+            labelled = not self.labels or entity.label in self.labels
+        return labelled and all(same(member(entity, key), value(scope)) for key, value in self.properties.items())
+
+    def named(self, entity: Entity, scope: Scope) -> Scope:
+        return {**scope, self.name: entity} if self.name else scope
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One item of RETURN; `counts` where it is an aggregate over all rows of a group."""
+
+    name: str
+    value: Expression
+    counts: bool
+
+
+class Cypher(Expressions, Query):
+    """A query that was read from a text."""
+
+    def __init__(self, text: str) -> None:
+        self.scanner = Scanner(text)
+        self.names: set[str] = set()
+        self.clauses: list[Clause] = []
+        while not self.scanner.take("RETURN"):
+            self.clauses.extend(self.read_clause())
+        self.clauses.append(self.read_return())
+        self.scanner.take(";")
+        self.scanner.next("end")
+
+    def run(self, graph: Graph, params: Mapping[str, Any]) -> list[Row]:
+        scopes: list[Scope] = [{f"${name}": value for name, value in params.items()}]
+        try:
+            for clause in self.clauses:
+                scopes = clause(graph, scopes)
+        except (TypeError, AttributeError, ValueError):
+            raise QueryError("applies an operation to a value of another type") from None
+        return scopes
+
+    # Clauses
+
+    def read_clause(self) -> Iterator[Clause]:
+        scanner = self.scanner
+        if scanner.take("MATCH"):
+            yield self.matching(self.read_pattern())
+            while scanner.take(","):
+                yield self.matching(self.read_pattern())
+        elif scanner.take("UNWIND"):
+            value = self.read_expression()
+            scanner.need("AS")
+            yield self.unwinding(value, self.read_variable())
+        elif scanner.take("WHERE"):
+            yield self.filtering(self.read_expression())
+        elif any(map(scanner.sees, NOT_OFFERED)):
+            raise QueryFeatureError("uses a clause that is not offered")
+        else:
+            raise QueryError("lacks a clause")
+
+    def matching(self, pattern: list[Part]) -> Clause:
+        return lambda graph, scopes: [found for scope in scopes for found in walk(graph, pattern, scope)]
+
+    def unwinding(self, value: Expression, name: str) -> Clause:
+        return lambda _, scopes: [{**scope, name: item} for scope in scopes for item in value(scope) or []]
+
+    def filtering(self, condition: Expression) -> Clause:
+        return lambda _, scopes: [scope for scope in scopes if condition(scope) is True]
+
+    def read_return(self) -> Clause:
+        scanner = self.scanner
+        distinct = scanner.take("DISTINCT")
+        columns = [self.read_column()]
+        while scanner.take(","):
+            columns.append(self.read_column())
+        self.names |= {column.name for column in columns}
+        order: list[tuple[Expression, bool]] = []
+        while scanner.take(*(["ORDER", "BY"] if not order else [","])):
+            value = self.read_expression()
+            order.append((value, scanner.take("DESC")))
+            scanner.take("ASC")
+        first = self.read_expression() if scanner.take("SKIP") or scanner.take("OFFSET") else lambda _: 0
+        most = self.read_expression() if scanner.take("LIMIT") else lambda _: None
+
+        def project(_: Graph, scopes: list[Scope]) -> list[Scope]:
+            pairs = project_columns(columns, scopes)
+            if distinct:
+                pairs = [pair for i, pair in enumerate(pairs) if pair[1] not in [row for _, row in pairs[:i]]]
+            for value, descending in reversed(order):
+                pairs.sort(key=lambda pair: sort_key(value({**pair[0], **pair[1]})), reverse=descending)
+            start, length = first(self.parameters(scopes)), most(self.parameters(scopes))
+            return [row for _, row in pairs[start : None if length is None else start + length]]
+
+        return project
+
+    @staticmethod
+    def parameters(scopes: list[Scope]) -> Scope:
+        return scopes[0] if scopes else {}
+
+    def read_column(self) -> Column:
+        start, self.counts = self.scanner.position, False
+        value = self.read_expression()
+        text = "".join(text for _, text in self.scanner.tokens[start : self.scanner.position])
+        return Column(self.scanner.name() if self.scanner.take("AS") else text, value, self.counts)
+
+    # Patterns
+
+    def read_pattern(self) -> list[Part]:
+        """A node, and then relationships and nodes in turn."""
+        parts = [self.read_node()]
+        while self.scanner.sees("-") or self.scanner.sees("<"):
+            parts += [self.read_relationship(), self.read_node()]
+        return parts
+
+    def read_node(self) -> Part:
+        self.scanner.need("(")
+        part = self.read_part()
+        self.scanner.need(")")
+        return part
+
+    def read_relationship(self) -> Part:
+        backwards = self.scanner.take("<")
+        self.scanner.need("-")
+        part = Part()
+        if self.scanner.take("["):
+            part = self.read_part()
+            self.scanner.need("]")
+        self.scanner.need("-")
+        forwards = self.scanner.take(">")
+        if backwards != forwards:
+            part.direction = "INCOMING" if backwards else "OUTGOING"
+        return part
+
+    def read_part(self) -> Part:
+        part = Part(self.read_variable() if self.scanner.kind == "name" else None)
+        while self.scanner.take(":") or (part.labels and self.scanner.take("|")):
+            part.labels.append(self.scanner.name())
+        if self.scanner.take("{"):
+            while not self.scanner.take("}"):
+                key = self.scanner.name()
+                self.scanner.need(":")
+                part.properties[key] = self.read_expression()
+                if not self.scanner.take(","):
+                    self.scanner.need("}")
+                    break
+        return part
+
+    def read_variable(self) -> str:
+        name = self.scanner.name()
+        self.names.add(name)
+        return name
+
+
+def walk(graph: Graph, pattern: Sequence[Part], scope: Scope) -> Iterator[Scope]:
+    """Every way to lay a pattern over a graph."""
+    for node in graph.nodes.values():
+        if pattern[0].fits(node, scope):
+            yield from follow(graph, pattern[1:], node, pattern[0].named(node, scope), frozenset())
+
+
+def follow(graph: Graph, rest: Sequence[Part], node: Node, scope: Scope, used: frozenset[str]) -> Iterator[Scope]:
+    """The ways to go on from a node, each over relationships that were not used yet."""
+    if not rest:
+        yield scope
+        return
+    relationship, target = rest[:2]
+    for edge, other in graph.neighbours(node.id, relationship.direction):
+        if edge.id in used or not relationship.fits(edge, scope):
+            continue
+        there, found = graph.nodes[other], relationship.named(edge, scope)
+        if target.fits(there, found):
+            yield from follow(graph, rest[2:], there, target.named(there, found), used | {edge.id})
+
+
+def project_columns(columns: Sequence[Column], scopes: list[Scope]) -> list[tuple[Scope, Row]]:
+    """Each row with the scope it came from; with a count, one row for each group of equal other columns."""
+    pairs = [(scope, {column.name: column.value(scope) for column in columns}) for scope in scopes]
+    counts = [column.name for column in columns if column.counts]
+    if not counts:
+        return pairs
+    plain = [column.name for column in columns if not column.counts]
+    groups: list[Row] = [] if plain else [dict.fromkeys(counts, 0)]
+    for _, row in pairs:
+        group = next((group for group in groups if all(group[name] == row[name] for name in plain)), None)
+        if group is None:
+            group = {**row, **dict.fromkeys(counts, 0)}
+            groups.append(group)
+        group.update({name: group[name] + (row[name] is not None) for name in counts})
+    return [({}, {column.name: group[column.name] for column in columns}) for group in groups]

@@ -1,0 +1,200 @@
+"""Expressions of Cypher for the reference adapter: read once, evaluated for each row."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Scanner
+from pytest_corpus.reference.graph.store import same
+
+Scope = dict[str, Any]
+"""The variables of a row by their names, and the parameters by theirs with the `$`."""
+
+Expression = Callable[[Scope], Any]
+
+ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "ID": lambda entity: entity.id,
+    "ELEMENTID": lambda entity: entity.id,
+    "LABELS": lambda node: list(node.labels),
+    "TYPE": lambda edge: edge.label,
+    "PROPERTIES": lambda entity: dict(entity.properties),
+    "RANGE": lambda first, last: list(range(first, min(last, first + 10_000) + 1)),
+    "SIZE": len,
+    "COALESCE": lambda *values: next((value for value in values if value is not None), None),
+}
+
+
+class Expressions:
+    """Reads expressions; `names` are the variables in scope, and `counts` says that a count was read."""
+
+    scanner: Scanner
+    names: set[str]
+    counts = False
+
+    # From the loosest binding to the closest
+
+    def read_expression(self) -> Expression:
+        left = self.read_conjunction()
+        while self.scanner.take("OR"):
+            left = either(left, self.read_conjunction())
+        return left
+
+    def read_conjunction(self) -> Expression:
+        left = self.read_negation()
+        while self.scanner.take("AND"):
+            left = both(left, self.read_negation())
+        return left
+
+    def read_negation(self) -> Expression:
+        if self.scanner.take("NOT"):
+            inner = self.read_negation()
+            return lambda scope: inner(scope) is False
+        return self.read_comparison()
+
+    def read_comparison(self) -> Expression:
+        left, scanner = self.read_sum(), self.scanner
+        if scanner.take("="):
+            return equal(left, self.read_sum())
+        if scanner.take("<>"):
+            alike = equal(left, self.read_sum())
+            return lambda scope: not alike(scope)
+        if scanner.take("IN"):
+            options = self.read_sum()
+            return lambda scope: any(same(left(scope), option) for option in options(scope))
+        if scanner.take("IS", "NOT", "NULL"):
+            return lambda scope: left(scope) is not None
+        if scanner.take("IS", "NULL"):
+            return lambda scope: left(scope) is None
+        for sign, order in ORDERS.items():
+            if scanner.take(sign):
+                return ordered(order, left, self.read_sum())
+        return left
+
+    def read_sum(self) -> Expression:
+        left = self.read_member()
+        while self.scanner.sees("+") or self.scanner.sees("-"):
+            sign = operator.add if self.scanner.next("sign")[1] == "+" else operator.sub
+            left = combined(sign, left, self.read_member())
+        return left
+
+    def read_member(self) -> Expression:
+        value = self.read_primary()
+        while self.scanner.take("."):
+            value = self.accessing(value, self.scanner.name())
+        return value
+
+    def accessing(self, value: Expression, key: str) -> Expression:
+        return lambda scope: member(value(scope), key)
+
+    def read_primary(self) -> Expression:
+        scanner = self.scanner
+        if scanner.take("("):
+            inner = self.read_expression()
+            scanner.need(")")
+            return inner
+        if scanner.take("["):
+            items = self.read_list("]")
+            return lambda scope: [item(scope) for item in items]
+        if scanner.take("-"):
+            negated = self.read_member()
+            return lambda scope: -negated(scope)
+        if scanner.kind == "parameter":
+            return looked_up(scanner.next("parameter")[1])
+        if scanner.kind != "name":
+            return always(scanner.literal())
+        for word, constant in (("TRUE", True), ("FALSE", False), ("NULL", None)):
+            if scanner.take(word):
+                return always(constant)
+        name = scanner.name()
+        if scanner.take("("):
+            return self.read_function(name.upper())
+        if name not in self.names:
+            raise QueryError("uses a name that stands for nothing")
+        return looked_up(name)
+
+    def read_list(self, end: str) -> list[Expression]:
+        items: list[Expression] = []
+        while not self.scanner.take(end):
+            items.append(self.read_expression())
+            if not self.scanner.take(","):
+                self.scanner.need(end)
+                break
+        return items
+
+    def read_function(self, name: str) -> Expression:
+        if name == "COUNT":
+            self.counts = True
+            if self.scanner.take("*"):
+                self.scanner.need(")")
+                return lambda _: True
+        elif name not in FUNCTIONS:
+            raise QueryFeatureError("uses a function that is not offered")
+        values = self.read_list(")")
+        if name == "COUNT":
+            return values[0]
+        return lambda scope: FUNCTIONS[name](*(value(scope) for value in values))
+
+
+def member(value: Any, key: str) -> Any:
+    """A property; null where there is none. `id` is the entity's own unless it has a property of that name."""
+    if value is None or isinstance(value, Mapping):
+        return (value or {}).get(key)
+    return value.properties.get(key, value.id if key == "id" else None)
+
+
+def sort_key(value: Any) -> tuple[bool, str, Any]:
+    """Nulls last, and values of one kind together."""
+    if value is None:
+        return True, "", 0
+    if isinstance(value, (int, float)):
+        return False, "number", value
+    return False, type(value).__name__, value if isinstance(value, str) else repr(value)
+
+
+def always(value: Any) -> Expression:
+    return lambda _: value
+
+
+def looked_up(name: str) -> Expression:
+    def value(scope: Scope) -> Any:
+        if name not in scope:
+            raise QueryError("uses a parameter that is not given")
+        return scope[name]
+
+    return value
+
+
+def equal(left: Expression, right: Expression) -> Expression:
+    return lambda scope: same(left(scope), right(scope))
+
+
+def ordered(order: Callable[[Any, Any], bool], left: Expression, right: Expression) -> Expression:
+    """Two numbers or two strings in order; nothing else has one."""
+
+    def value(scope: Scope) -> bool:
+        low, high = left(scope), right(scope)
+        return (
+            low is not None and high is not None and isinstance(low, str) == isinstance(high, str) and order(low, high)
+        )
+
+    return value
+
+
+def either(left: Expression, right: Expression) -> Expression:
+    return lambda scope: left(scope) is True or right(scope) is True
+
+
+def both(left: Expression, right: Expression) -> Expression:
+    return lambda scope: left(scope) is True and right(scope) is True
+
+
+def combined(sign: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
+    return lambda scope: sign(left(scope), right(scope))

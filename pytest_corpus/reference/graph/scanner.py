@@ -1,0 +1,93 @@
+"""Reading query texts: tokens, and the errors of all dialects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.reference.graph.store import Graph
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*)
+    |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    |(?P<number>\d+(?:\.\d+)?)
+    |(?P<parameter>\$[A-Za-z_]\w*)
+    |(?P<name>[A-Za-z_]\w*|`[^`]+`)
+    |(?P<sign><=|>=|<>|[-+=<>()\[\]{}:,.|;*])""",
+    re.VERBOSE,
+)
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+
+Row = dict[str, Any]
+"""One record, before it goes onto the wire."""
+
+
+class QueryError(Exception):
+    """The text is no query, or does not fit its parameters; the message quotes neither."""
+
+
+class QueryFeatureError(QueryError):
+    """The text asks for something that is not offered."""
+
+
+class Query:
+    """A text that was wholly read; `run` gives its rows and changes nothing."""
+
+    def run(self, graph: Graph, params: Mapping[str, object]) -> list[Row]:
+        raise NotImplementedError
+
+
+class Scanner:
+    """The tokens of a text, one after the other, as (kind, text)."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[tuple[str, str]] = []
+        position = 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None or match.lastgroup is None:
+                raise QueryError("holds a character that is not known")
+            if match.lastgroup != "space":
+                self.tokens.append((match.lastgroup, match[0]))
+            position = match.end()
+        self.tokens.append(("end", ""))
+        self.position = 0
+
+    @property
+    def kind(self) -> str:
+        """Of what kind the next token is."""
+        return self.tokens[self.position][0]
+
+    def sees(self, *words: str) -> bool:
+        """Whether these words or signs come next, in any case."""
+        coming = self.tokens[self.position : self.position + len(words)]
+        return [text.upper() for kind, text in coming if kind != "string"] == list(words)
+
+    def take(self, *words: str) -> bool:
+        """Pass over these words or signs if they come next."""
+        found = self.sees(*words)
+        self.position += len(words) * found
+        return found
+
+    def need(self, *words: str) -> None:
+        """Pass over these words or signs, which must come next."""
+        if not self.take(*words):
+            raise QueryError(f"lacks {' '.join(words)}")
+
+    def next(self, *kinds: str) -> tuple[str, str]:
+        """The next token, which must be of one of these kinds."""
+        if self.kind not in kinds:
+            raise QueryError(f"lacks a {' or '.join(kinds)}")
+        self.position += 1
+        return self.tokens[self.position - 1]
+
+    def name(self) -> str:
+        return self.next("name")[1].strip("`")
+
+    def literal(self) -> object:
+        """A string or a number."""
+        kind, text = self.next("string", "number")
+        if kind == "number":
+            return float(text) if "." in text else int(text)
+        return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1], flags=re.DOTALL)

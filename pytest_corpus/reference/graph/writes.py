@@ -1,0 +1,125 @@
+"""Changes that the reference adapter for graphs makes, one by one or as steps of a batch or transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.graph.arguments import Selection
+from pytest_corpus.reference.graph.queries import Queries
+from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, Space, same
+from pytest_corpus.reference.request import Fields
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the items of a write: how many were processed, and (index, id, error) of those that failed."""
+
+    processed: int = 0
+    failures: list[tuple[int, str, AdapterError]] = field(default_factory=list)
+
+
+Change = Callable[[Space], Outcome]
+"""A write whose arguments were read: it changes the data at once or not at all, item by item."""
+
+
+class Writes(Queries):
+    """Reads a write as a change, and carries it out on the graphs of a tenant."""
+
+    writes = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
+    batch_operations: tuple[str, ...] = (*writes, "query")
+
+    def read_change(self, op: str, args: Fields) -> Change:
+        if op == "upsert_nodes":
+            return partial(self.store, entities=self.read_nodes(args), put=self.put_node)
+        if op == "upsert_edges":
+            return partial(self.store, entities=self.read_edges(args), put=self.put_edge)
+        remove = self.remove_nodes if op == "delete_nodes" else self.remove_edges
+        return partial(self.delete, selection=self.read_selection(args), remove=remove)
+
+    def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
+        """Put one entity after the other; one that cannot be stored does not hinder the others."""
+        outcome = Outcome()
+        for index, entity in enumerate(entities):
+            try:
+                put(space.setdefault(entity.namespace, Graph()), entity)
+                outcome.processed += 1
+            except AdapterError as error:
+                outcome.failures.append((index, entity.id, error))
+        return outcome
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        self.check_names("node", node.id, *node.labels)
+        graph.nodes[node.id] = self.own(node)
+
+    def put_edge(self, graph: Graph, edge: Edge) -> None:
+        self.check_names("edge", edge.id, edge.src, edge.dst, edge.label)
+        if edge.src not in graph.nodes or edge.dst not in graph.nodes:
+            raise AdapterError("VertexNotFound", "src and dst of an edge must be nodes of its namespace")
+        graph.edges[edge.id] = self.own(edge)
+
+    def check_names(self, kind: str, *names: str) -> None:
+        if not all(names):
+            raise AdapterError("BadRequest", f"ids and labels of a {kind} must not be empty")
+
+    def own(self, entity: Any) -> Any:
+        """The entity as it is stored: nothing of it belongs to the caller any more."""
+        return replace(entity, properties=entity.to_wire()["properties"])
+
+    def delete(self, space: Space, selection: Selection, remove: Callable[[Graph, Selection], int]) -> Outcome:
+        """Remove what is there; that something is not there is no failure (R26)."""
+        graph = space.get(selection.namespace)
+        return Outcome(processed=0 if graph is None else remove(graph, selection))
+
+    def remove_nodes(self, graph: Graph, selection: Selection) -> int:
+        """Remove nodes, and the edges that would lack an end."""
+        victims = {node.id for node in graph.nodes.values() if self.selected(node, selection)}
+        for node in victims:
+            del graph.nodes[node]
+        for edge in [edge for edge in graph.edges.values() if {edge.src, edge.dst} & victims]:
+            del graph.edges[edge.id]
+        return len(victims)
+
+    def remove_edges(self, graph: Graph, selection: Selection) -> int:
+        victims = [edge.id for edge in graph.edges.values() if self.selected(edge, selection)]
+        for edge in victims:
+            del graph.edges[edge]
+        return len(victims)
+
+    def selected(self, entity: Entity, selection: Selection) -> bool:
+        named = selection.ids is None or entity.id in selection.ids
+        return named and self.matches(entity, selection.filter)
+
+    def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:
+        """Whether an entity has all these properties with these values."""
+        properties = entity.properties
+        return all(key in properties and same(properties[key], value) for key, value in wanted.items())
+
+    def partial_success(self, outcome: Outcome) -> dict[str, Any]:
+        """Counts and per-item failures, valid under both editions (ERRORS 10, R14)."""
+        failures = [
+            {"index": index, "id": name, "error": error.kind.name, "detail": str(error)}
+            for index, name, error in outcome.failures
+        ]
+        return {"processed_count": outcome.processed, "failed_count": len(failures), "failures": failures}
+
+    def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
+        """One operation of a batch or transaction; that one item of it fails is its failure."""
+        try:
+            return {"ok": True, "index": index, "result": self.perform_step(draft, op, args)}
+        except AdapterError as error:
+            kind = error.kind
+            return {"ok": False, "index": index, "error": kind.name, "code": kind.code, "message": str(error)}
+
+    def perform_step(self, draft: Space, op: str, args: Fields) -> dict[str, Any]:
+        if op not in self.batch_operations:
+            raise AdapterError("NotSupported", "The operation cannot be part of a batch")
+        if op == "query":
+            return self.query_result(draft, self.read_question(args))
+        outcome = self.read_change(op, args)(draft)
+        if outcome.failures:
+            raise outcome.failures[0][2]
+        return self.partial_success(outcome)

@@ -1,0 +1,36 @@
+"""How every component takes the context of a request."""
+
+from __future__ import annotations
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+REQUIREMENTS = (
+    Requirement(
+        "COM-CTX-1",
+        "MUST",
+        "Unknown keys in `ctx` are ignored.",
+        ("SPECIFICATION 4", "SPECIFICATION 4.2.5", "R8"),
+        hint="read the `ctx` keys that you know by name and leave the others; do not spread `ctx` into arguments",
+    ),
+    Requirement(
+        "COM-CTX-2",
+        "MUST",
+        "A `ctx` field of the wrong type is refused with BAD_REQUEST.",
+        ("SCHEMA 3.2", "R8"),
+        hint="check the type of each `ctx` field before use; neither convert it nor ignore it",
+    ),
+    Requirement(
+        "COM-CTX-3",
+        "MUST",
+        "Every documented `ctx` field is accepted, and none is required.",
+        ("SCHEMA 3.2",),
+        hint="accept the `ctx` fields that you do not use, on streams too, and give every field a default",
+    ),
+    Requirement(
+        "COM-CTX-4",
+        "MUST",
+        "`attrs` may hold any JSON.",
+        ("SCHEMA 3.2", "SPECIFICATION 4.2.5"),
+        hint="check only that `attrs` is an object; its values may be numbers, lists, objects and null as well",
+    ),
+)

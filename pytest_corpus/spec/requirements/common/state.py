@@ -1,0 +1,50 @@
+"""What every component keeps from call to call: replays, caches, tenants."""
+
+from __future__ import annotations
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+REQUIREMENTS = (
+    Requirement(
+        "COM-IDEM-1",
+        "MUST",
+        "The same idempotency key with other arguments is another request.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes",),
+        hint="key replays by tenant, op, idempotency key and a hash of all arguments",
+    ),
+    Requirement(
+        "COM-IDEM-2",
+        "MUST",
+        "The same idempotency key of another tenant is another request.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes", "provider"),
+        hint="make the tenant a part of the key under which you keep replays",
+    ),
+    Requirement(
+        "COM-CACHE-1",
+        "MUST",
+        "A cached answer is not given to another tenant.",
+        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
+        needs=("provider", "supports_caching"),
+        hint="make the tenant hash a part of every cache key, in batches too",
+    ),
+    Requirement(
+        "COM-IDEM-3",
+        "MUST",
+        "A replay under the same idempotency key applies once and answers as the first call did.",
+        ("SPECIFICATION 6.1", "R24"),
+        needs=("idempotent_writes",),
+        components=("vector", "graph"),
+        hint="keep the first answer of every write, deletes and batches too; on a replay return it and apply nothing",
+    ),
+    Requirement(
+        "COM-TENANT-1",
+        "MUST",
+        "What one tenant wrote, another neither reads nor changes.",
+        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.6", "R25"),
+        needs=("supports_multi_tenant",),
+        components=("vector", "graph"),
+        hint="make the tenant a part of every storage key, in writes, deletes, batches, queries and traversals",
+    ),
+)

@@ -1,0 +1,84 @@
+"""Token counting (BEHAVIORAL_CONFORMANCE 6.5; SPECIFICATION 10.3; R10, R13)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+R = partial(Requirement, components=("embedding",))
+
+REQUIREMENTS = (
+    R(
+        "EMB-TOKENS-1",
+        "MUST",
+        "`count_tokens` answers with a whole number that is not negative.",
+        ("SPECIFICATION 10.3", "R10"),
+        needs=("supports_token_counting",),
+        hint="round an estimate to an integer, and send a number, no text",
+    ),
+    R(
+        "EMB-TOKENS-2",
+        "MUST",
+        "A text never has fewer tokens than a beginning of it.",
+        ("BEHAVIORAL_CONFORMANCE 6.5",),
+        needs=("supports_token_counting",),
+        hint="let no added character lower the count, for example by counting characters or bytes",
+    ),
+    R(
+        "EMB-TOKENS-3",
+        "MUST",
+        "Combining marks and characters beyond the basic plane are counted safely.",
+        ("BEHAVIORAL_CONFORMANCE 6.5",),
+        needs=("supports_token_counting",),
+        hint="count any Unicode text, a combining mark alone and characters beyond U+FFFF included",
+    ),
+    R(
+        "EMB-TOKENS-4",
+        "MUST",
+        "`count_tokens` refuses an unknown model with a class that is not retryable.",
+        ("BEHAVIORAL_CONFORMANCE 6.5", "R13"),
+        needs=("supports_token_counting",),
+        hint="look the model up before you count; do not fall back to the tokenizer of another",
+    ),
+    R(
+        "EMB-TOKENS-5",
+        "MUST",
+        "`count_tokens` works for every model that capabilities list.",
+        ("SPECIFICATION 4.2.6", "R23"),
+        needs=("supports_token_counting",),
+        hint="give every model that you list a tokenizer, or an estimate",
+    ),
+    R(
+        "EMB-TOKENS-6",
+        "MUST",
+        "A missing `text`, or `text` or `model` of the wrong type, is refused with BAD_REQUEST by `count_tokens`.",
+        ("SPECIFICATION 10.3", "R8"),
+        needs=("supports_token_counting",),
+        hint="check that `text` is there, and that `text` and `model` are strings, before you use them",
+    ),
+    R(
+        "EMB-TOKENS-7",
+        "SHOULD",
+        "The same text has the same number of tokens every time.",
+        ("BEHAVIORAL_CONFORMANCE 6.5",),
+        needs=("supports_token_counting",),
+        hint="use one tokenizer for a model in every call and on every replica",
+    ),
+    R(
+        "EMB-TOKENS-8",
+        "MUST",
+        "A text of many words has more tokens than a single word of it.",
+        ("SPECIFICATION 4.2.6",),
+        needs=("supports_token_counting",),
+        hint="count the whole text; do not return a constant",
+    ),
+    R(
+        "EMB-TOKENS-9",
+        "SHOULD",
+        "`count_tokens` works without `model`.",
+        ("SPECIFICATION 10.3",),
+        needs=("supports_token_counting",),
+        hint="count with a default model where none is named",
+    ),
+)

@@ -1,0 +1,45 @@
+"""The schema that an adapter tells (SPECIFICATION 4.2.6, 7.5)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+R = partial(Requirement, components=("graph",))
+SCHEMA = ("supports_schema_ops",)
+
+REQUIREMENTS = (
+    R(
+        "GRA-SCHEMA-1",
+        "MUST",
+        "The result of `get_schema` is of the schema: `nodes` and `edges` are objects.",
+        ("SPECIFICATION 4.2.6", "R42"),
+        needs=SCHEMA,
+        hint="return `nodes` and `edges` as objects, for example by label, not as lists",
+    ),
+    R(
+        "GRA-SCHEMA-2",
+        "MUST",
+        "`get_schema` tells the labels of the nodes and edges that were written.",
+        ("SPECIFICATION 4.2.6", "BEHAVIORAL_CONFORMANCE 5.2"),
+        needs=SCHEMA,
+        hint="read the labels of nodes and of edges from the graph as it is now, not from an old answer",
+    ),
+    R(
+        "GRA-SCHEMA-3",
+        "SHOULD",
+        "`get_schema` tells the names of their properties.",
+        ("SPECIFICATION 4.2.6",),
+        needs=SCHEMA,
+        hint="list the names of properties under each label",
+    ),
+    R(
+        "GRA-SCHEMA-4",
+        "SHOULD",
+        "`get_schema` tells no values of properties.",
+        ("SPECIFICATION 7.5", "SPECIFICATION 15"),
+        needs=SCHEMA,
+        hint="describe properties by name and type; leave out examples",
+    ),
+)

@@ -1,0 +1,128 @@
+"""Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+R = partial(Requirement, components=("llm",))
+
+REQUIREMENTS = (
+    R(
+        "LLM-COMPLETE-1",
+        "MUST",
+        "A plain request is answered with a completion of the schema: text, model, usage, finish_reason.",
+        ("SCHEMA 4.1.2", "SPECIFICATION 8.2"),
+        hint="return text, model, usage and finish_reason, and no field that llm.types.completion lacks",
+    ),
+    R(
+        "LLM-COMPLETE-2",
+        "MUST",
+        "`finish_reason` is stop, length, tool_call, tool_calls or content_filter.",
+        ("SPECIFICATION 8.2", "R29"),
+        hint="map every reason of the provider to one of the five, with a default for those you do not know",
+    ),
+    R(
+        "LLM-COMPLETE-3",
+        "MUST",
+        "`usage.total_tokens` is the sum of prompt and completion tokens.",
+        ("SCHEMA 4.1.2", "SCHEMA 7.3", "R29"),
+        hint="set total_tokens to prompt_tokens + completion_tokens, counted after the text was cut",
+    ),
+    R(
+        "LLM-COMPLETE-4",
+        "MUST",
+        "A completion has no more tokens than `max_tokens`.",
+        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3"),
+        hint="pass max_tokens on to the provider, or cut both text and usage at exactly so many tokens",
+    ),
+    R(
+        "LLM-COMPLETE-5",
+        "SHOULD",
+        "`model` in the result is the model that was asked for.",
+        ("SCHEMA 4.1.2",),
+        hint="return the name of the model from the request, not the default or an alias",
+    ),
+    R(
+        "LLM-COMPLETE-6",
+        "MUST",
+        "Every documented optional argument is accepted with a valid value.",
+        ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3"),
+        hint="accept each documented argument alone and with the others; deny the flag of what you do not offer",
+    ),
+    R(
+        "LLM-COMPLETE-7",
+        "SHOULD",
+        "`model` may be left out.",
+        ("SPECIFICATION 8.3",),
+        hint="use a default model where none is named, in `complete`, `stream` and `count_tokens`",
+    ),
+    R(
+        "LLM-MODEL-1",
+        "MUST",
+        "Every model that capabilities list completes.",
+        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
+        hint="list only models that complete, or mend the one that does not",
+    ),
+    R(
+        "LLM-MODEL-2",
+        "MUST",
+        "`complete` refuses an unknown model with a class that is not retryable.",
+        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13"),
+        hint="look the model up before you call the provider, and raise ModelNotFound; fall back to no default",
+    ),
+    R(
+        "LLM-MODEL-3",
+        "MUST",
+        "`stream` refuses an unknown model with a class that is not retryable.",
+        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13"),
+        needs=("supports_streaming",),
+        hint="look the model up in `stream` too, before the first frame, with the function that `complete` uses",
+    ),
+    R(
+        "LLM-CONTEXT-1",
+        "MUST",
+        "A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.",
+        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R12"),
+        hint="count all messages and refuse, or map the provider's refusal to BadRequest; do not cut",
+    ),
+    R(
+        "LLM-CONTEXT-2",
+        "MUST",
+        "A prompt beyond the stated context window is refused with BAD_REQUEST by `stream`.",
+        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R12"),
+        needs=("supports_streaming",),
+        hint="count the prompt of `stream` too, before the first frame, with the check of `complete`",
+    ),
+    R(
+        "LLM-CONTEXT-3",
+        "SHOULD",
+        "It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.",
+        ("ERRORS 6.1",),
+        hint="raise PromptTooLong, with max_context_length and provided_tokens in `details`",
+    ),
+    R(
+        "LLM-CONTEXT-4",
+        "MUST",
+        "A prompt well within the stated context window is accepted.",
+        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
+        hint="state as max_context_length, or context_window, the window that you enforce",
+    ),
+    R(
+        "LLM-CACHE-1",
+        "MUST",
+        "A cached answer is not given to other messages.",
+        ("SPECIFICATION 11.6", "R27"),
+        needs=("provider", "supports_caching"),
+        hint="key the cache by a hash of all messages in their order, roles included",
+    ),
+    R(
+        "LLM-CACHE-2",
+        "MUST",
+        "A cached answer is not given where any other argument differs.",
+        ("SPECIFICATION 11.6", "BEHAVIORAL_CONFORMANCE 6.6", "R27"),
+        needs=("provider", "supports_caching"),
+        hint="key the cache by a hash of every argument, model, max_tokens and tools included",
+    ),
+)

@@ -1,0 +1,69 @@
+"""Sampling parameters: ranges and types (SPECIFICATION 8.3; SCHEMA 4.1.3)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+R = partial(Requirement, components=("llm",))
+
+REQUIREMENTS = (
+    R(
+        "LLM-SAMPLING-1",
+        "MUST",
+        "`temperature` outside [0, 2] is refused with BAD_REQUEST.",
+        ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="check 0 <= temperature <= 2 before you call the provider; neither clamp nor tolerate",
+    ),
+    R(
+        "LLM-SAMPLING-2",
+        "MUST",
+        "`top_p` outside (0, 1] is refused with BAD_REQUEST.",
+        ("SPECIFICATION 8.3", "SCHEMA 4.1.3", "R37"),
+        hint="check 0 < top_p <= 1: zero itself is outside",
+    ),
+    R(
+        "LLM-SAMPLING-3",
+        "MUST",
+        "`frequency_penalty` outside [-2, 2] is refused with BAD_REQUEST.",
+        ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="check both ends: -2 <= frequency_penalty <= 2",
+    ),
+    R(
+        "LLM-SAMPLING-4",
+        "MUST",
+        "`presence_penalty` outside [-2, 2] is refused with BAD_REQUEST.",
+        ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="check -2 <= presence_penalty <= 2 yourself, before the provider fails on it",
+    ),
+    R(
+        "LLM-SAMPLING-5",
+        "MUST",
+        "`max_tokens` that is negative or no whole number is refused with BAD_REQUEST.",
+        ("SPECIFICATION 17.2", "SPECIFICATION 4.1"),
+        hint="refuse a max_tokens below zero or with a fraction; neither round it nor take it for no limit",
+    ),
+    R(
+        "LLM-SAMPLING-6",
+        "MUST",
+        "Values within the ranges, both ends included, are accepted.",
+        ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
+        hint="compare with <= at the ends that belong to the range, and take integers and floats alike",
+    ),
+    R(
+        "LLM-SAMPLING-7",
+        "MUST",
+        "A sampling parameter that is no number is refused with BAD_REQUEST.",
+        ("SCHEMA 4.1.3", "R8"),
+        hint="check the type before you compare or convert; a text, a list or an object is no number",
+    ),
+    R(
+        "LLM-SAMPLING-8",
+        "MUST",
+        "`stream` refuses the sampling parameters that `complete` refuses.",
+        ("ERRORS 6.1", "SPECIFICATION 8.3"),
+        needs=("supports_streaming",),
+        hint="check the parameters of `stream` with the function that `complete` uses, before the first frame",
+    ),
+)

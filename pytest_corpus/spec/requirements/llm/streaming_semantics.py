@@ -1,0 +1,68 @@
+"""Stream rules: data, end, error (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 8.3; SCHEMA 5)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pytest_corpus.spec.requirements.model import Requirement
+
+R = partial(Requirement, components=("llm",))
+
+REQUIREMENTS = (
+    R(
+        "LLM-STREAM-1",
+        "MUST",
+        "Every chunk of a stream is of the schema: `text`, `is_final` and nothing undocumented.",
+        ("SCHEMA 4.1.2", "SPECIFICATION 4.2.3.1", "R3"),
+        needs=("supports_streaming",),
+        hint="give every chunk a string `text` and a boolean `is_final`, and no key that llm.types.chunk lacks",
+    ),
+    R(
+        "LLM-STREAM-2",
+        "MUST",
+        "`usage_so_far.total_tokens` is the sum of prompt and completion tokens.",
+        ("SCHEMA 4.1.2", "R29"),
+        needs=("supports_streaming",),
+        hint="set total_tokens of usage_so_far to prompt_tokens + completion_tokens in every chunk",
+    ),
+    R(
+        "LLM-STREAM-3",
+        "MUST",
+        "A stream has no more tokens than `max_tokens`.",
+        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3"),
+        needs=("supports_streaming",),
+        hint="cut the last chunk at max_tokens; do not finish it first",
+    ),
+    R(
+        "LLM-STREAM-4",
+        "SHOULD",
+        "`usage_so_far` never decreases.",
+        ("SPECIFICATION 8.2",),
+        needs=("supports_streaming",),
+        hint="report in usage_so_far what was used since the beginning, not what is left",
+    ),
+    R(
+        "LLM-STREAM-5",
+        "MUST",
+        "Every model that capabilities list streams.",
+        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
+        needs=("supports_streaming",),
+        hint="list only models that stream, or say supports_streaming false in the entry of one that does not",
+    ),
+    R(
+        "LLM-STREAM-6",
+        "MUST",
+        "`stream` accepts every documented optional argument with a valid value.",
+        ("SPECIFICATION 8.3", "ERRORS 6.1"),
+        needs=("supports_streaming",),
+        hint="accept and pass on in `stream` every argument that `complete` takes",
+    ),
+    R(
+        "LLM-STREAM-7",
+        "SHOULD",
+        "`model` of a chunk is the model that was asked for.",
+        ("SCHEMA 4.1.2",),
+        needs=("supports_streaming",),
+        hint="name the model in chunks as the request does, not by its dated version",
+    ),
+)

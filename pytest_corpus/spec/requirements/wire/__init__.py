@@ -1,0 +1,1 @@
+"""Requirements of a client library that builds requests."""

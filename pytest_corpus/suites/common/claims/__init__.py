@@ -1,0 +1,1 @@
+"""The tests that components share; each component's chapter subclasses them."""

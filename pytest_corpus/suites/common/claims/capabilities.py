@@ -1,0 +1,124 @@
+"""Capabilities: their shape and their truth (SPECIFICATION 6.2; BEHAVIORAL_CONFORMANCE 5)."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.spec.capabilities import FACTS, REQUIRED, SECTIONS
+from pytest_corpus.spec.operations import operations_of, protocol_of
+
+
+class Capabilities:
+    """What capabilities say, and whether it is true."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-CAP-1")
+    def test_capabilities_answer_with_an_object(self, subject: Subject) -> None:
+        """`capabilities` without arguments is a success whose result is an object."""
+        reply = subject.call("capabilities")
+        expect.success(reply, "capabilities")
+        holds("COM-CAP-1", reply, subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-CAP-2")
+    def test_server_version_and_protocol_are_stated(self, subject: Subject) -> None:
+        """The three required keys are non-empty strings."""
+        for key in REQUIRED:
+            value = subject.capabilities.document.get(key)
+            expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-CAP-3")
+    def test_the_protocol_is_the_components(self, subject: Subject) -> None:
+        """`protocol` names the component and version 1.0."""
+        wanted = protocol_of(subject.component)
+        stated = subject.capabilities.document.get("protocol")
+        if not isinstance(stated, str) or not stated:
+            raise Blocked("COM-CAP-2", "no protocol is stated")
+        expect.that(stated == wanted, wanted, "another protocol", "result.protocol")
+
+    @pytest.mark.requirement("COM-CAP-4")
+    def test_facts_have_their_types(self, subject: Subject) -> None:
+        """Documented flags are booleans, limits are finite numbers, listings are lists of strings."""
+        for section in SECTIONS:
+            value = subject.capabilities.document.get(section)
+            expect.that(
+                value is None or isinstance(value, dict), "an object", type(value).__name__, f"result.{section}"
+            )
+        for fact in FACTS:
+            if subject.component not in fact.components or fact.kind == "text":
+                continue
+            for path, value in subject.capabilities.stated(fact.name):
+                fits = {
+                    "flag": isinstance(value, bool),
+                    "limit": isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value),
+                    "names": isinstance(value, list) and all(isinstance(item, str) for item in value),
+                }[fact.kind]
+                kind = {"flag": "a boolean", "limit": "a number", "names": "a list of strings"}[fact.kind]
+                expect.that(fits, kind, type(value).__name__, f"result.{path}")
+
+    @pytest.mark.requirement("COM-CAP-5")
+    def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
+        """Each key under `extensions` has a namespace before a colon."""
+        extensions = subject.capabilities.document.get("extensions")
+        if not isinstance(extensions, dict) or not extensions:
+            raise NotApplicable("there are no extensions")
+        bare = [key for key in extensions if ":" not in key]
+        expect.that(not bare, "vendor:name", f"{len(bare)} keys without a namespace", "result.extensions")
+
+    @pytest.mark.requirement("COM-CAP-6")
+    def test_an_operation_that_is_not_denied_works(self, subject: Subject) -> None:
+        """Every operation that a capability switches on answers a plain request."""
+        tried = False
+        for operation in operations_of(subject.component):
+            claimed = subject.claimed(operation.name)
+            if operation.capability is None or claimed is False:
+                continue
+            if operation.streaming and not subject.client.streams(subject.component):
+                continue
+            reply = subject.invoke(operation.name)
+            if claimed is None and reply.is_a("NotSupported"):
+                continue
+            tried = True
+            expect.readable(reply)
+            what = f"{operation.op}, which {operation.capability} {'claims' if claimed else 'does not deny'}"
+            expect.that(not reply.is_error, f"{what}, to work", str(reply))
+        if not tried:
+            raise NotApplicable("every operation that can be denied is denied, or not offered")
+
+    @pytest.mark.requirement("COM-CAP-7")
+    def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject) -> None:
+        """An operation that a capability switches off answers NOT_SUPPORTED, or works."""
+        denied = subject.denied()
+        if not denied:
+            raise NotApplicable("capabilities deny no operation")
+        for name in denied:
+            expect.either(subject.invoke(name), "NotSupported")
+
+    @pytest.mark.requirement("COM-CAP-8")
+    def test_an_operation_that_works_is_not_denied(self, subject: Subject) -> None:
+        """No operation works although capabilities deny it."""
+        denied = subject.denied()
+        if not denied:
+            raise NotApplicable("capabilities deny no operation")
+        for name in denied:
+            reply = subject.invoke(name)
+            expect.readable(reply)
+            expect.that(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
+
+
+class StreamingClaim:
+    """Whether the streaming door is there."""
+
+    @pytest.mark.requirement("COM-CAP-9")
+    def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
+        """Where `supports_streaming` is true there is a `handle_stream`."""
+        if subject.capabilities.flag("supports_streaming") is not True:
+            raise NotApplicable("streaming is not claimed")
+        expect.that(subject.client.streams(subject.component), "a handle_stream", "none")

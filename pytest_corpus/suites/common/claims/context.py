@@ -1,0 +1,412 @@
+"""The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect, telemetry
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.component import HOUR_MS, Subject
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed
+from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.faults import BY_KIND
+
+FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
+"""The kinds of faults that a provider raises."""
+
+PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
+
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+WRONG_CONTEXT: tuple[tuple[str, Any], ...] = (
+    ("request_id", 7),
+    ("idempotency_key", ["k"]),
+    ("deadline_ms", "soon"),
+    ("deadline_ms", {}),
+    ("traceparent", 7),
+    ("tenant", 7),
+    ("tenant", ["a"]),
+    ("attrs", []),
+    ("attrs", "x"),
+)
+
+
+REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_context": "COM-CTX-2"}
+"""By what is wrong with a request: the requirement that says that it is refused."""
+
+
+class Context:
+    """What is read from `ctx`, and what is not."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-CTX-1")
+    @pytest.mark.parametrize(
+        "unknown",
+        [
+            {"vendor_hint": 1},
+            {"cache_scope": "tenant", "cache_tags": ["a"]},
+            {"x-trace": {"a": [None]}, "": True},
+        ],
+        ids=["scalar", "cache_hints", "nested"],
+    )
+    def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
+        """Every operation works with keys in `ctx` that nobody documented."""
+        subject.require(subject.principal)
+        for name in subject.operations():
+            if subject.offers(name):
+                works(subject.invoke(name, ctx=unknown), f"{name} to ignore unknown keys in ctx")
+
+    @pytest.mark.requirement("COM-CTX-2")
+    @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=str)
+    def test_a_context_field_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
+        """A documented field of `ctx` with another type is BAD_REQUEST, whatever the operation."""
+        subject.require(subject.principal)
+        for name in subject.operations():
+            if subject.offers(name):
+                reply = subject.invoke(name, ctx={key: value})
+                if name == "capabilities":
+                    expect.either(reply, "BadRequest")
+                else:
+                    expect.refusal(reply, "BadRequest")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-CTX-3")
+    @pytest.mark.parametrize(
+        "key", ["request_id", "idempotency_key", "deadline_ms", "traceparent", "tenant", "attrs", "all"]
+    )
+    def test_every_documented_context_field_is_accepted(self, subject: Subject, key: str) -> None:
+        """Each field of `ctx` alone, and all of them together, with valid values."""
+        every = {
+            "request_id": f"req-{subject.canary(6)}",
+            "idempotency_key": f"key-{subject.canary()}",
+            "deadline_ms": subject.in_ms(HOUR_MS),
+            "traceparent": TRACE,
+            "tenant": f"tenant-{subject.canary()}",
+            "attrs": {"user": "u1"},
+        }
+        ctx = every if key == "all" else {key: every[key]}
+        subject.require(subject.principal)
+        for name in subject.operations():
+            if subject.offers(name):
+                works(subject.invoke(name, ctx=ctx), f"{name} to accept ctx.{key}")
+
+    @pytest.mark.requirement("COM-CTX-4")
+    def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
+        """`attrs` is opaque: nested values of every JSON type are accepted."""
+        attrs: dict[str, Any] = {"a": None, "b": [1, 2.5, {"c": "ü"}], "d.e": True, "f": {"g": {"h": []}}}
+        subject.require(subject.principal)
+        works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
+
+
+class Observability:
+    """One observation a call, with true labels."""
+
+    @pytest.mark.core
+    @rules(
+        success_observed_once="COM-OBS-1",
+        component="COM-OBS-4",
+        ok="COM-OBS-5",
+        code="COM-OBS-6",
+        milliseconds="COM-OBS-7",
+        interface="COM-OBS-12",
+    )
+    def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
+        """Every unary operation, and a refused one, are observed as each rule says."""
+        subject.require(subject.principal)
+        for name in subject.operations(streaming=False):
+            if subject.offers(name):
+                holds(requirement, subject.call(name), subject)
+        holds(requirement, subject.call(subject.principal, subject.wrong_types(subject.principal)), subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-OBS-2")
+    @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
+    def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
+        """Refused, malformed and expired calls are observed like any other."""
+        plain = subject.envelope(subject.principal)
+        request = {
+            "wrong_types": {**plain, "args": subject.wrong_types(subject.principal)},
+            "missing_args": {"op": plain["op"], "ctx": {}},
+            "expired": {**plain, "ctx": {"deadline_ms": subject.in_ms(-60_000)}},
+            "wrong_context": {**plain, "ctx": {"deadline_ms": "soon"}},
+        }[failing]
+        reply = subject.send(request)
+        expect.readable(reply)
+        with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
+            expect.that(reply.is_error, "a refusal", str(reply))
+        holds("COM-OBS-2", reply, subject)
+
+    @pytest.mark.requirement("COM-OBS-8")
+    def test_a_tenant_is_labelled_by_its_hash(self, subject: Subject) -> None:
+        """Every operation that is given a tenant reports `tenant_hash`."""
+        subject.require(subject.principal)
+        for name in subject.operations():
+            if subject.offers(name):
+                holds("COM-OBS-8", subject.invoke(name, ctx={"tenant": f"tenant-{subject.canary()}"}), subject)
+
+    @pytest.mark.requirement("COM-OBS-9")
+    def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
+        """The same tenant gives the same hash twice, two tenants give two hashes, none is the raw id."""
+        one, other = f"tenant-{subject.canary()}", f"tenant-{subject.canary()}"
+        hashes = [tenant_hash(subject, tenant) for tenant in (one, one, other)]
+        expect.that(hashes[0] == hashes[1], "one hash for one tenant", "two")
+        expect.that(hashes[0] != hashes[2], "two hashes for two tenants", "one")
+
+    @pytest.mark.requirement("COM-OBS-9")
+    def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
+        """Every operation, whatever its outcome, labels one tenant with one hash, and another tenant with another."""
+        one, other = f"tenant-{subject.canary()}", f"tenant-{subject.canary()}"
+        wanted, strange = tenant_hash(subject, one), tenant_hash(subject, other)
+        for tenant, own in ((one, wanted), (other, strange)):
+            for reply in every_outcome(subject, {"tenant": tenant}):
+                found = labelled(reply)
+                if found:
+                    expect.that(found == own, "the hash of the tenant in every observation", "another one")
+
+    @pytest.mark.requirement("COM-OBS-9")
+    def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
+        """Calls of two tenants that run at the same time are labelled each with its own hash."""
+        tenants = [f"tenant-{subject.canary()}" for _ in range(2)]
+        wanted = sorted(tenant_hash(subject, tenant) for tenant in tenants)
+        name, sink = subject.principal, subject.client.metrics
+        requests = [subject.envelope(name, subject.distinct(name), {"tenant": tenant}) for tenant in tenants]
+        before = len(sink.observations)
+        replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
+        if not all(reply.is_success for reply in replies):
+            raise NotAssessed("calls at the same time are not all carried out")
+        seen = [one for one in sink.observations[before:] if one.op in (name, f"{subject.component}.{name}")]
+        if len(seen) != len(tenants):
+            raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
+        found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
+        expect.that(found == wanted, "the hash of each tenant", "another one")
+
+    @pytest.mark.requirement("COM-OBS-15")
+    def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:
+        """The hash of a tenant is no beginning of a plain digest of its id."""
+        tenant = f"tenant-{subject.canary()}"
+        found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
+        plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
+        told = any(digest.hexdigest().startswith(found[: telemetry.GRAM]) for digest in plain)
+        expect.that(not told, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
+
+    @pytest.mark.requirement("COM-OBS-10")
+    @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
+    def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
+        """`deadline_bucket` is reported with a deadline, expired ones included, and not without."""
+        subject.require(subject.principal)
+        ctx = {} if left_ms is None else {"deadline_ms": subject.in_ms(left_ms)}
+        for name in subject.operations():
+            if subject.offers(name):
+                holds("COM-OBS-10", subject.invoke(name, ctx=ctx), subject)
+
+    @pytest.mark.requirement("COM-OBS-14")
+    def test_request_ids_are_no_labels(self, subject: Subject) -> None:
+        """What is unique to a request does not become a label of any operation, whatever its outcome."""
+        subject.require(subject.principal)
+        identity, trace = subject.canary(24), secrets.token_hex(16)
+        ctx = {"request_id": identity, "traceparent": TRACE.replace(TRACE.split("-")[1], trace)}
+        unique = {"request id": identity, "request id of the trace": trace}
+        for reply in every_outcome(subject, ctx, secrets=unique):
+            holds("COM-OBS-14", reply, subject)
+
+
+class StreamObservability:
+    """One observation and one outcome a stream."""
+
+    @pytest.mark.core
+    @rules(observed_once="COM-OBS-3", outcome_counted_once="COM-OBS-11")
+    @pytest.mark.parametrize("outcome", ["finished", "refused", "expired"])
+    def test_a_stream_is_reported_once(self, subject: Subject, requirement: str, outcome: str) -> None:
+        """Finished, refused and expired streams are reported exactly once."""
+        name = subject.principal_stream
+        subject.require(name)
+        stream = {
+            "finished": lambda: subject.stream(name),
+            "refused": lambda: subject.stream(name, subject.wrong_types(name)),
+            "expired": lambda: subject.stream(name, ctx={"deadline_ms": subject.in_ms(-60_000)}),
+        }[outcome]()
+        expect.readable(stream)
+        holds(requirement, stream, subject)
+
+    @pytest.mark.requirement("COM-OBS-3")
+    def test_a_failing_stream_is_observed_once(self, subject: Subject) -> None:
+        """A stream that fails in the middle is one failure."""
+        holds("COM-OBS-3", failed_stream(subject), subject)
+
+    @pytest.mark.requirement("COM-OBS-11")
+    def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
+        """A stream that fails in the middle has one final outcome."""
+        holds("COM-OBS-11", failed_stream(subject), subject)
+
+
+class Privacy:
+    """Nothing that a request holds reappears in errors, metrics or logs."""
+
+    @pytest.mark.requirement("COM-LEAK-1")
+    def test_no_content_in_errors(self, subject: Subject) -> None:
+        """Refused requests of every kind are explained without their content."""
+        subject.require(subject.principal)
+        for reply in secretive(subject, refused=True):
+            expect.readable(reply)
+            holds("COM-LEAK-1", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-2")
+    def test_no_content_in_metrics(self, subject: Subject) -> None:
+        """Good and refused requests are reported without their content."""
+        subject.require(subject.principal)
+        for reply in (*secretive(subject), *secretive(subject, refused=True)):
+            holds("COM-LEAK-2", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-3")
+    def test_no_content_in_logs(self, subject: Subject) -> None:
+        """Good and refused requests are logged without their content."""
+        subject.require(subject.principal)
+        for reply in (*secretive(subject), *secretive(subject, refused=True)):
+            holds("COM-LEAK-3", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-4")
+    def test_no_tenant_anywhere(self, subject: Subject) -> None:
+        """A raw tenant id stands in no error, metric or log record, whatever the outcome."""
+        for reply in with_context(subject, "tenant", subject.canary(24), "tenant"):
+            holds("COM-LEAK-4", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-4")
+    def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
+        """A rate limit names its throttling scope without the raw tenant id."""
+        if "provider" not in subject.client.hooks:
+            for reply in with_context(subject, "tenant", subject.canary(24), "tenant"):
+                holds("COM-LEAK-4", reply, subject)
+            return
+        subject.provider_op(subject.principal)
+        fresh, tenant = subject.fresh(), subject.canary(24)
+        plan = fresh.plan("rate_limited", subject.principal)
+        reply = fresh.invoke(
+            subject.principal,
+            fresh.distinct(subject.principal),
+            {"tenant": tenant},
+            secrets={"tenant": tenant},
+        )
+        fresh.fired(plan)
+        holds("COM-LEAK-4", reply, fresh)
+
+    @pytest.mark.requirement("COM-LEAK-5")
+    def test_no_idempotency_key_anywhere(self, subject: Subject) -> None:
+        """An idempotency key stands in no error, metric or log record, whatever the outcome."""
+        for reply in with_context(subject, "idempotency_key", subject.canary(24), "idempotency key"):
+            holds("COM-LEAK-5", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-6")
+    @pytest.mark.parametrize("kind", FAILURES)
+    def test_no_text_of_the_provider_anywhere(self, subject: Subject, kind: str) -> None:
+        """What a failing provider said stands in no answer, metric or log record."""
+        for reply in provider_failures(subject, kind):
+            expect.readable(reply)
+            holds("COM-LEAK-6", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-7")
+    def test_no_content_in_debug_records(self, subject: Subject) -> None:
+        """With debug logging switched on, content stays out of the records too."""
+        subject.require(subject.principal)
+        tenant, key = subject.canary(24), subject.canary(24)
+        context = {"tenant": tenant, "idempotency_key": key}
+        unique = {"tenant": tenant, "idempotency key": key}
+        for reply in (
+            *secretive(subject, debug_logs=True),
+            *secretive(subject, refused=True, debug_logs=True),
+            *every_outcome(subject, context, secrets=unique, debug_logs=True),
+        ):
+            holds("COM-LEAK-7", reply, subject)
+        if "provider" in subject.client.hooks:
+            for reply in provider_failures(subject, "unexpected", debug_logs=True):
+                holds("COM-LEAK-7", reply, subject)
+
+
+def works(reply: Reply | StreamReply, claim: str) -> None:
+    """A success of either kind."""
+    if isinstance(reply, StreamReply):
+        expect.finished(reply, claim)
+    else:
+        expect.success(reply, claim)
+
+
+def tenant_hash(subject: Subject, tenant: str) -> str:
+    """The hash that a plain call of a tenant is labelled with."""
+    subject.require(subject.principal)
+    reply = subject.call(subject.principal, ctx={"tenant": tenant})
+    found = labelled(reply)
+    expect.that(found != tenant, "a hash of the tenant", "the raw tenant")
+    return found
+
+
+def labelled(reply: Reply | StreamReply) -> str:
+    """The hash that the call of a tenant is labelled with; `capabilities` may go without (R19)."""
+    expect.readable(reply)
+    found = telemetry.the_one(reply.exchange).extra.get("tenant_hash")
+    if found in (None, "") and not reply.exchange.op.endswith(".capabilities"):
+        raise Blocked("COM-OBS-8", "no tenant_hash is reported", evidence=reply.exchange)
+    return str(found or "")
+
+
+def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
+    """A stream whose provider failed before this chunk."""
+    if "provider" not in subject.client.hooks:
+        subject.require(subject.principal_stream)
+        return subject.stream(subject.principal_stream, subject.wrong_types(subject.principal_stream))
+    name = subject.principal_stream
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    plan = fresh.plan("unavailable", name, at_chunk=at_chunk)
+    stream = fresh.stream(name, fresh.long(name))
+    fresh.fired(plan)
+    expect.readable(stream)
+    return stream
+
+
+def secretive(subject: Subject, *, refused: bool = False, debug_logs: bool = False) -> list[Reply | StreamReply]:
+    """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
+    replies = []
+    for name, args, ctx, hidden in subject.secretive(refused=refused):
+        if subject.offers(name):
+            replies.append(subject.invoke(name, args, ctx, secrets=hidden, debug_logs=debug_logs))
+    return replies
+
+
+def with_context(subject: Subject, key: str, value: str, what: str) -> list[Reply | StreamReply]:
+    """Answers to good, refused and expired requests with a secret in `ctx`."""
+    return every_outcome(subject, {key: value}, secrets={what: value})
+
+
+def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list[Reply | StreamReply]:
+    """Answers of every operation to good, refused and expired requests with this context."""
+    subject.require(subject.principal)
+    replies = []
+    for name in subject.operations():
+        if subject.offers(name):
+            for args in (subject.minimal(name), subject.wrong_types(name)):
+                replies.append(subject.invoke(name, args, ctx, **options))
+            expired = {**ctx, "deadline_ms": subject.in_ms(-60_000)}
+            replies.append(subject.invoke(name, ctx=expired, **options))
+    return replies
+
+
+def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply | StreamReply]:
+    """The answers of the principal operation, and of its stream, to a failing provider."""
+    replies = []
+    for name in (subject.principal, subject.principal_stream):
+        if name and (name == subject.principal or subject.offers(name)):
+            subject.provider_op(name)
+            fresh = subject.fresh()
+            plan = fresh.plan(kind, name)
+            _, args, ctx, hidden = next(each for each in subject.secretive(refused=False) if each[0] == name)
+            tenant, key = subject.canary(24), subject.canary(24)
+            ctx = {**ctx, "tenant": tenant, "idempotency_key": key}
+            hidden = {**hidden, "tenant": tenant, "idempotency key": key}
+            replies.append(fresh.invoke(name, args, ctx, secrets=hidden, **options))
+            fresh.fired(plan)
+            fresh.client.provider.clear()
+    return replies

@@ -1,0 +1,250 @@
+"""From a provider's failures to the taxonomy (ERRORS 1, 4, 8; SPECIFICATION 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import HOUR_MS, Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites.common.claims.context import FAILURES, works
+from pytest_corpus.suites.common.claims.deadlines import cut_off
+
+REQUIREMENTS = {
+    "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
+    "COM-FAULT-2": ("overloaded", "unavailable"),
+    "COM-FAULT-3": ("network", "gateway_timeout"),
+    "COM-FAULT-4": ("auth", "forbidden"),
+    "COM-FAULT-5": ("content_filtered",),
+    "COM-FAULT-6": ("invalid_request",),
+    "COM-FAULT-7": ("unexpected",),
+}
+KINDS = [
+    pytest.param(kind, marks=pytest.mark.requirement(requirement), id=kind)
+    for requirement, kinds in REQUIREMENTS.items()
+    for kind in kinds
+]
+PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
+HINT_MS = 1234
+HINTLESS = ("quota_exhausted", "unavailable", "network")
+WHERE = ("at_the_start", "first_chunk", "second_chunk")
+
+
+class Faults:
+    """What becomes of a provider's failure in a unary call."""
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
+        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider."""
+        for name in subject.backed(streaming=False):
+            for ctx in ({}, context(subject)):
+                expect.refusal(struck(subject, name, kind, ctx), str(BY_KIND[kind].canonical))
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    @pytest.mark.parametrize("kind", PASSED_ON)
+    def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
+        """`retry_after_ms` of the provider stands in the error envelope of every operation."""
+        for name in subject.backed(streaming=False):
+            reply = struck(subject, name, kind, retry_after_ms=HINT_MS)
+            classified(reply, kind, decided(kind))
+            hint = error_of(reply).get("retry_after_ms")
+            expect.that(hint == HINT_MS, f"{HINT_MS} from {name}", type(hint).__name__, "retry_after_ms")
+
+    @pytest.mark.requirement("COM-FAULT-10")
+    @pytest.mark.parametrize("kind", HINTLESS)
+    def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
+        """An error that may be retried says when, in one of the two documented ways."""
+        reply = struck(subject, subject.principal, kind)
+        classified(reply, kind, decided(kind))
+        hinted(reply)
+
+    @pytest.mark.requirement("COM-FAULT-13")
+    @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
+    def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
+        """What is throttled stands in `details.throttle_scope`."""
+        reply = struck(subject, subject.principal, kind)
+        classified(reply, kind, decided(kind))
+        expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    @pytest.mark.parametrize("kind", FAILURES)
+    def test_the_next_call_works_again(self, subject: Subject, kind: str) -> None:
+        """One failure of the provider does not stay."""
+        works_again(subject, subject.principal, kind)
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    def test_the_call_after_a_deadline_works_again(self, subject: Subject) -> None:
+        """A call that was cut off by its deadline leaves nothing behind."""
+        if subject.capabilities.flag("supports_deadline") is False:
+            raise NotApplicable("deadlines are denied")
+        name = subject.principal
+        subject.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.plan("hang", name, times=1)
+        cut = fresh.invoke(name, fresh.distinct(name), {"deadline_ms": fresh.in_ms(150)}, limit_s=2.0)
+        fresh.fired(plan)
+        fresh.client.provider.clear()
+        if not cut.is_a("DeadlineExceeded"):
+            with expect.resting_on("COM-DEADLINE-4"):
+                cut_off(subject, name, at_chunk=None)
+            raise NotAssessed("a call whose provider hung did not end in a deadline this time")
+        works(fresh.invoke(name, fresh.distinct(name)), "the next call to work")
+
+    @pytest.mark.requirement("COM-FAULT-14")
+    @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
+    def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
+        """`retry_after_ms` of a provider that is not rate limiting stands in the error envelope too."""
+        reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
+        classified(reply, kind, decided(kind))
+        hint = error_of(reply).get("retry_after_ms")
+        expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
+
+
+class ContentFilter:
+    """Content filters of components that have them."""
+
+    @pytest.mark.requirement("COM-FAULT-11")
+    def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
+        """The subtype ContentFiltered tells a filter from other bad requests."""
+        expect.refusal(
+            struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
+        )
+
+
+class StreamFaults:
+    """What becomes of a provider's failure in a stream."""
+
+    @pytest.mark.requirement("COM-FAULT-9")
+    @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=WHERE)
+    @pytest.mark.parametrize("kind", [kind for kinds in REQUIREMENTS.values() for kind in kinds])
+    def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
+        """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
+        canonical = str(BY_KIND[kind].canonical)
+        unary = struck(subject, subject.principal, kind)
+        expect.readable(unary)
+        if unary.is_error and not unary.is_a(canonical):
+            raise NotApplicable(f"the unary call does not make {canonical} of it either")
+        stream = struck_at(subject, kind, at_chunk)
+        expect.refusal(stream, canonical)
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    @pytest.mark.parametrize("kind", FAILURES)
+    def test_the_next_stream_works_again(self, subject: Subject, kind: str) -> None:
+        """One failure of the provider does not stay for streams either."""
+        works_again(subject, subject.principal_stream, kind)
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    @pytest.mark.parametrize("at_chunk", [None, 1], ids=["at_the_start", "second_chunk"])
+    @pytest.mark.parametrize("kind", PASSED_ON)
+    def test_the_providers_retry_hint_is_passed_on_by_a_stream(
+        self, subject: Subject, kind: str, at_chunk: int | None
+    ) -> None:
+        """`retry_after_ms` of the provider stands in the error envelope that ends a stream."""
+        stream = struck_at(subject, kind, at_chunk, retry_after_ms=HINT_MS)
+        classified_alike(subject, stream, kind)
+        hint = error_of(stream).get("retry_after_ms")
+        expect.that(hint == HINT_MS, f"{HINT_MS}", type(hint).__name__, "retry_after_ms")
+
+    @pytest.mark.requirement("COM-FAULT-10")
+    @pytest.mark.parametrize("kind", HINTLESS)
+    def test_a_retryable_error_of_a_stream_gives_a_hint(self, subject: Subject, kind: str) -> None:
+        """The error that ends a stream says when to retry, like that of a unary call."""
+        stream = struck(subject, subject.principal_stream, kind)
+        classified_alike(subject, stream, kind)
+        hinted(stream)
+
+
+def context(subject: Subject) -> dict[str, Any]:
+    """A context with everything that could change the way a call takes."""
+    return {
+        "tenant": f"tenant-{subject.canary()}",
+        "deadline_ms": subject.in_ms(HOUR_MS),
+        "idempotency_key": f"key-{subject.canary()}",
+    }
+
+
+def works_again(subject: Subject, name: str, kind: str) -> None:
+    """After one failure of the provider another request works, and the same one where it may be retried."""
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    same = fresh.distinct(name)
+    plan = fresh.plan(kind, name, times=1)
+    fresh.invoke(name, same)
+    fresh.fired(plan)
+    fresh.client.provider.clear()
+    retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
+    for args in (fresh.distinct(name), *([same] if retryable else [])):
+        works(fresh.invoke(name, args), "the next call to work")
+
+
+def struck(
+    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
+) -> Reply | StreamReply:
+    """The answer of a new instance whose provider fails."""
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    plan = fresh.plan(kind, name, **options)
+    reply = fresh.invoke(name, fresh.distinct(name), ctx)
+    fresh.fired(plan)
+    fresh.client.provider.clear()
+    return reply
+
+
+def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply:
+    """A stream whose provider fails at its start or before a chunk.
+
+    Raises:
+        NotApplicable: it comes to a good end all the same.
+    """
+    name = subject.principal_stream
+    if at_chunk is None:
+        return struck(subject, name, kind, None, **options)
+    subject.provider_op(name)
+    fresh = subject.fresh()
+    fresh.plan(kind, name, at_chunk=at_chunk, **options)
+    stream = fresh.stream(name, fresh.long(name))
+    fresh.client.provider.clear()
+    if stream.finished:
+        raise NotApplicable("the stream has fewer chunks, or goes on after the failure")
+    return stream
+
+
+def classified(reply: Reply | StreamReply, kind: str, requirement: str) -> None:
+    """Go on only where a failure became its canonical class, which is the claim of `requirement`."""
+    canonical = str(BY_KIND[kind].canonical)
+    with expect.resting_on(requirement):
+        expect.refusal(reply, canonical, claim=f"{kind} to become {canonical}")
+
+
+def classified_alike(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
+    """Go on only where a failure became its canonical class in a stream; where it does in no call, that is the root."""
+    if not stream.is_a(str(BY_KIND[kind].canonical)):
+        classified(struck(subject, subject.principal, kind), kind, decided(kind))
+    classified(stream, kind, "COM-FAULT-9")
+
+
+def decided(kind: str) -> str:
+    """The requirement that says what a kind of failure becomes in a unary call."""
+    return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
+
+
+def error_of(reply: Reply | StreamReply) -> Mapping[str, Any]:
+    """The error envelope of an answer; empty where there is none."""
+    if isinstance(reply, StreamReply):
+        return reply.errors[0] if reply.errors else {}
+    return reply.body if reply.is_error else {}
+
+
+def hinted(reply: Reply | StreamReply) -> None:
+    """An error says when to retry, in one of the two documented ways."""
+    given = error_of(reply).get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
+    expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither")
+
+
+assert all(BY_KIND[kind].canonical in TAXONOMY for kinds in REQUIREMENTS.values() for kind in kinds)

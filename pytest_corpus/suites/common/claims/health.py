@@ -1,0 +1,83 @@
+"""Health reports (SPECIFICATION 7.6, 10.3; R35)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.component import STUBBORN, Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+
+STATES = ("ok", "degraded", "down")
+RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
+DOWN = ("unavailable", "network", "overloaded")
+
+
+class Health:
+    """What `health` says when all is well and when the backend is down."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-HEALTH-1")
+    def test_health_answers(self, subject: Subject) -> None:
+        """`health` is a success whose result is an object, or says with an error that the backend is down."""
+        reply = subject.call("health")
+        expect.either(reply, *RETRYABLE)
+        holds("COM-HEALTH-1", reply, subject)
+
+    @pytest.mark.requirement("COM-HEALTH-2")
+    def test_a_report_says_how_things_are(self, subject: Subject) -> None:
+        """A report has a boolean `ok`, a known `status`, `server` and `version`."""
+        report = self.report(subject.call("health"))
+        expect.that(isinstance(report.get("ok"), bool), "a boolean", type(report.get("ok")).__name__, "result.ok")
+        expect.that(report.get("status") in STATES, " or ".join(STATES), "something else", "result.status")
+        for key in ("server", "version"):
+            value = report.get(key)
+            expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
+
+    @pytest.mark.requirement("COM-HEALTH-3")
+    def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
+        """A report of status degraded or down has a `reason`."""
+        reports = [self.report(subject.call("health"))]
+        if "provider" in subject.client.hooks:
+            down = self.with_provider_down(subject)
+            reports += [down.result] if down.is_success and isinstance(down.result, dict) else []
+        bad = [report for report in reports if report.get("status") in STATES[1:]]
+        if not bad:
+            raise NotApplicable("no report was degraded or down")
+        for report in bad:
+            expect.that(report.get("reason"), "a reason", "none", "result.reason")
+
+    @pytest.mark.requirement("COM-HEALTH-4")
+    @pytest.mark.parametrize("kind", DOWN)
+    def test_health_answers_while_the_provider_is_down(self, subject: Subject, kind: str) -> None:
+        """A failing provider makes `health` a report or a retryable error, never a crash."""
+        expect.either(self.with_provider_down(subject, kind), *RETRYABLE)
+
+    @pytest.mark.requirement("COM-HEALTH-5")
+    def test_health_tells_that_the_provider_is_down(self, subject: Subject) -> None:
+        """A report made while the provider fails is not `ok` true with status ok."""
+        fresh = subject.fresh()
+        plan = fresh.client.provider.plan("unavailable", times=STUBBORN)
+        reply = fresh.call("health")
+        fresh.fired(plan)
+        expect.either(reply, *RETRYABLE)
+        if reply.is_success and isinstance(reply.result, dict):
+            fine = reply.result.get("ok") is True and reply.result.get("status", "ok") == "ok"
+            expect.that(not fine, "a report that something is wrong", "a report that all is well")
+
+    @staticmethod
+    def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
+        """What `health` says while the provider fails whatever it is asked."""
+        fresh = subject.fresh()
+        fresh.client.provider.plan(kind, times=STUBBORN)
+        return fresh.call("health")
+
+    @staticmethod
+    def report(reply: Reply) -> dict[str, object]:
+        """The report, where there is one."""
+        if reply.is_error:
+            raise NotAssessed("the backend is down: health answers with an error")
+        result = expect.success(reply, "a health report")
+        return result if isinstance(result, dict) else {}

@@ -1,0 +1,58 @@
+"""Frames and terminals, for any component that streams (SPECIFICATION 4.2.3; BEHAVIORAL_CONFORMANCE 6.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.parameters import rules
+
+
+class Streaming:
+    """The state machine of a stream."""
+
+    @pytest.mark.core
+    @rules(
+        closed_frames="COM-STREAM-1",
+        ok_is_true="COM-STREAM-2",
+        code_is_streaming="COM-STREAM-3",
+        milliseconds="COM-STREAM-4",
+        at_most_1_mib="COM-STREAM-5",
+        ends_with_a_terminal="COM-STREAM-6",
+        nothing_after_the_terminal="COM-STREAM-7",
+    )
+    def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
+        """The frames of a plain stream keep each rule of their shape and order."""
+        name = subject.principal_stream
+        if subject.knocks(name):
+            stream = subject.stream(name)
+            holds(requirement, stream, subject)
+        subject.require(name)
+
+    @pytest.mark.requirement("COM-STREAM-8")
+    def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
+        """Bad arguments of a stream give a single error envelope and no data; a keep-alive is none (R4)."""
+        subject.require(subject.principal_stream)
+        stream = subject.stream(subject.principal_stream, subject.wrong_types(subject.principal_stream))
+        expect.refusal(stream, "BadRequest")
+        data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
+        expect.that(not data, "one error envelope and no data", f"{len(data)} frames with data")
+
+    @pytest.mark.requirement("COM-STREAM-9")
+    @pytest.mark.parametrize("at_chunk", [0, 1])
+    def test_a_failure_in_mid_stream_ends_it(self, subject: Subject, at_chunk: int) -> None:
+        """When the provider fails before a chunk, one canonical error envelope ends the stream."""
+        name = subject.principal_stream
+        subject.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.plan("unavailable", name, at_chunk=at_chunk)
+        stream = fresh.stream(name, fresh.long(name))
+        if at_chunk and not plan.fired:
+            expect.finished(stream)
+            raise NotApplicable("the stream has fewer chunks")
+        fresh.fired(plan)
+        expect.refusal(stream, "Unavailable")
+        expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

@@ -1,0 +1,194 @@
+"""Counting tokens, for any component that does (BEHAVIORAL_CONFORMANCE 6.5; R10, R13)."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+
+COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
+
+UNICODE = {
+    "combining_mark": "e\u0301\u0302 n\u0303",
+    "mark_alone": "\u0301",
+    "astral": "\U0001f600\U0001f680\U0001d11e",
+    "zero_width_joiner": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "skin_tone": "\U0001f44d\U0001f3fd",
+    "flag": "\U0001f1ef\U0001f1f5",
+    "right_to_left": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "cjk": "\u6771\u4eac\u90fd",
+    "hangul_parts": "\u1112\u1161\u11ab",
+    "null_and_controls": "a\u0000b\u0007c",
+    "private_use": "\ue000\U0010ffff",
+}
+
+
+SENTENCE = (
+    "Hello, tokenizer!  Don't  stop-counting 1234567 e\u0301\U0001f600 words...   \n\n\n \t\tand (((on))) ====> "
+    "----- aaaaaa \U0001f468\u200d\U0001f469 \U0001f1ef\U0001f1f5\U0001f1f3\U0001f1f4 \u6771\u4eac."
+)
+"""A text with what tokenizers join: runs of signs, spaces, digits and letters, marks, flags, joined characters."""
+
+NO_STRINGS: dict[str, dict[str, Any]] = {
+    "number": {"text": 7},
+    "boolean": {"text": False},
+    "null": {"text": None},
+    "list": {"text": ["hi"]},
+    "object": {"text": {"a": 1}},
+    "missing": {},
+}
+"""What stands in the place of a text, and no text at all."""
+
+
+def token_count(result: Any) -> int | None:
+    """A token count, as an integer or inside an object (R10); None where it is none."""
+    if isinstance(result, Mapping):
+        result = next((result[key] for key in COUNT_KEYS if key in result), None)
+    whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
+    return int(result) if whole and result >= 0 else None
+
+
+class Counting(Subject):
+    """A component with the operation `count_tokens`."""
+
+    def holds(self, text: str) -> bool:
+        """Whether a text is surely not too long to be counted."""
+        raise NotImplementedError
+
+    def fits(self, reply: Reply | StreamReply) -> None:
+        """Leave it open where a request may have been refused because of a tiny limit.
+
+        Raises:
+            NotAssessed: it may.
+        """
+        raise NotImplementedError
+
+    def counted(self, text: str, **changed: Any) -> Reply:
+        """The answer to a request to count a text."""
+        return self.call("count_tokens", {**self.minimal("count_tokens"), "text": text, **changed})
+
+    def count(self, text: str, **changed: Any) -> int:
+        """The number of tokens of a text."""
+        reply = self.counted(text, **changed)
+        self.fits(reply)
+        return self.tokens_of(expect.success(reply, "a token count"))
+
+    def tokens_of(self, result: Any) -> int:
+        """A token count, as an integer or inside an object (R10).
+
+        Raises:
+            Blocked: it is no count, which is a finding of its own.
+        """
+        count = token_count(result)
+        if count is None:
+            raise Blocked(self.payloads["count_tokens"], "a token count is no whole number that is not negative")
+        return count
+
+    def token_problems(self, result: Any) -> Iterable[Violation]:
+        """What is wrong with the result of `count_tokens`."""
+        if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
+            yield Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+        if token_count(result) is None:
+            yield Violation("a whole number that is not negative", type(result).__name__, "result")
+
+
+def longer_is_never_fewer(subject: Counting, alphabet: str) -> None:
+    """For generated texts of letters, or of any characters, a beginning has at most as many tokens."""
+    strategies = generate.strategies()
+    subject.require("count_tokens")
+    started = time.monotonic()
+    subject.count("hi")
+    cost = time.monotonic() - started
+    letters = strategies.sampled_from([*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "])
+    points = strategies.integers(0x20, 0xD7FF) | strategies.integers(0xE000, 0x10FFFF)
+    anything = points.map(chr) | strategies.sampled_from("".join(UNICODE.values()))
+    parts = strategies.lists(letters if alphabet == "letters" else anything, min_size=1, max_size=40)
+    texts = parts.map("".join)
+    pairs = texts.flatmap(lambda text: strategies.tuples(strategies.just(text), strategies.integers(1, len(text))))
+
+    def check(pair: tuple[str, int]) -> None:
+        text, end = pair
+        if end < len(text):
+            shorter, longer = subject.count(text[:end]), subject.count(text)
+            expect.that(shorter <= longer, f"at least {shorter} tokens, as its beginning has", f"{longer}")
+
+    generate.for_all(pairs, check, seed=subject.settings.seed, examples=40, call_s=cost)
+
+
+def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
+    """The counts of ever longer texts, up to the first that is refused because it may be beyond the limit."""
+    counts: list[int] = []
+    for text in texts:
+        reply = subject.counted(text, **changed)
+        if reply.is_a("BadRequest") and not subject.holds(text):
+            break
+        counts.append(subject.tokens_of(expect.success(reply, "a token count")))
+    return counts
+
+
+def two_or_more(counts: list[int]) -> list[int]:
+    """Counts that can be compared.
+
+    Raises:
+        NotApplicable: there is one at most.
+    """
+    if len(counts) < 2:
+        raise NotApplicable("no two of these texts are surely short enough to be counted")
+    return counts
+
+
+def never_falls(subject: Counting, text: str, ends: Sequence[int], **changed: Any) -> None:
+    """The longer the beginning of a text, the more tokens, or as many."""
+    counts = two_or_more(counts_of(subject, (text[:end] for end in ends), **changed))
+    expect.that(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
+
+
+def never_falls_far(subject: Counting) -> None:
+    """Along the beginnings of a text of thousands of words the count never falls."""
+    subject.require("count_tokens")
+    text = " ".join(f"word{number}" for number in range(2_000))
+    never_falls(subject, text, range(7, len(text), 301))
+
+
+def grows_far(subject: Counting, model: str) -> None:
+    """Of one model, and far into a text, more words that begin alike have more tokens."""
+    texts = (" ".join(f"stone{number}" for number in range(words)) for words in (10, 30, 300, 1_500))
+    counts = two_or_more(counts_of(subject, texts, model=model))
+    grown = all(one < other for one, other in itertools.pairwise(counts))
+    expect.that(grown, "more tokens for more words", "as many or fewer")
+
+
+def grows(subject: Counting) -> None:
+    """Three hundred words have more tokens than one of them."""
+    subject.require("count_tokens")
+    words = [f"{word}{number}" for number in range(100) for word in ("river", "stone", "light")]
+    one = subject.count(words[0])
+    for number in (len(words), 30, 10):
+        text = " ".join(words[:number])
+        reply = subject.counted(text)
+        if subject.holds(text) or not reply.is_a("BadRequest"):
+            many = subject.tokens_of(expect.success(reply, "a token count"))
+            expect.that(many > one, f"more than {one} tokens for {number} words", f"{many}")
+            return
+    raise NotAssessed("a text of ten words is already beyond the limit")
+
+
+def repeatable(subject: Counting) -> None:
+    """The same text is counted three times alike."""
+    subject.require("count_tokens")
+    text = "The same text, three times: \u00fc\U0001f600."
+    counts = {subject.count(text) for _ in range(3)}
+    expect.that(len(counts) == 1, "one count", f"{len(counts)} different ones")
+
+
+def refuses_no_text(subject: Counting, kind: str) -> None:
+    """`text` is required and a string."""
+    subject.require("count_tokens")
+    args = {key: value for key, value in subject.minimal("count_tokens").items() if key != "text"}
+    expect.refusal(subject.call("count_tokens", {**args, **NO_STRINGS[kind]}), "BadRequest")

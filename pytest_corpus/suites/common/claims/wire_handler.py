@@ -1,0 +1,380 @@
+"""Canonical envelopes, routing and bad requests, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
+
+KEYS = ("op", "ctx", "args")
+"""What every request carries."""
+
+WRONG_KEYS: tuple[tuple[str, Any], ...] = (
+    ("op", 7),
+    ("op", None),
+    ("op", ["op"]),
+    ("ctx", "ctx"),
+    ("ctx", []),
+    ("ctx", None),
+    ("args", "args"),
+    ("args", [1]),
+    ("args", None),
+)
+"""A required key and a value of the wrong type."""
+
+NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
+"""JSON values that are no request."""
+
+BUSY = ("ResourceExhausted", "Unavailable")
+"""What an adapter may say of calls beside others."""
+
+pytestmark = pytest.mark.wire
+
+
+def failed_as(reply: Reply | StreamReply) -> Iterator[str]:
+    """The classes that the failed items of a result name, where they name any."""
+    result = reply.result if isinstance(reply, Reply) else None
+    lists = [result.get(key) for key in ("failures", "results")] if isinstance(result, Mapping) else []
+    for item in chain.from_iterable(found for found in lists if isinstance(found, list)):
+        if isinstance(item, Mapping):
+            yield from error_names(item)[:1]
+
+
+def refusals(subject: Subject) -> list[Reply]:
+    """Answers to bad requests of several kinds, which any adapter refuses."""
+    unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
+    plain = subject.envelope(subject.principal)
+    return [
+        subject.send(unknown),
+        subject.send({key: plain[key] for key in ("op", "ctx")}),
+        subject.send({**plain, "args": subject.wrong_types(subject.principal)}),
+        subject.send({**plain, "ctx": {"deadline_ms": subject.in_ms(-60_000)}}),
+    ]
+
+
+def requests(subject: Subject) -> list[dict[str, Any]]:
+    """A plain request of every unary operation that works, or else of the principal one."""
+    names = [name for name in subject.operations(streaming=False) if subject.offers(name)]
+    return [subject.envelope(name) for name in names or [subject.principal]]
+
+
+def offered(subject: Subject, requests: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    """Those of some requests whose operation is offered and works.
+
+    Raises:
+        NotApplicable: there is none.
+    """
+    found = [(name, args) for name, args in requests if subject.offers(name)]
+    if not found:
+        raise NotApplicable("no operation that takes this is offered, or works")
+    return found
+
+
+class WireHandler:
+    """What any adapter does with requests, whatever they ask for."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-1")
+    def test_no_exception_escapes(self, subject: Subject) -> None:
+        """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
+        replies: list[Reply | StreamReply] = [subject.call(subject.principal), *refusals(subject)]
+        replies += [subject.send(value) for value in NO_OBJECTS]
+        if subject.principal_stream and subject.client.streams(subject.component):
+            replies += [subject.send_stream(value) for value in NO_OBJECTS]
+        for reply in replies:
+            holds(expect.ANSWERS, reply, subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-2")
+    def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
+        """Each operation answers a plain request within the call limit."""
+        for name in subject.operations(streaming=False):
+            holds(expect.IN_TIME, subject.call(name), subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-3")
+    def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
+        """Good and bad requests alike are answered with a JSON object that is an envelope."""
+        for reply in (
+            *(subject.call(name) for name in subject.operations(streaming=False)),
+            *refusals(subject),
+        ):
+            holds(expect.ENVELOPE, reply, subject)
+
+    @pytest.mark.requirement("COM-WIRE-4")
+    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
+        """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
+        reply = subject.send(request_value)
+        expect.readable(reply)
+        expect.that(reply.is_error, "an error envelope", str(reply))
+
+    @pytest.mark.requirement("COM-WIRE-6")
+    @pytest.mark.parametrize("missing", KEYS)
+    def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
+        """`op`, `ctx` and `args` are required, whatever the operation."""
+        for request in requests(subject):
+            del request[missing]
+            expect.refusal(subject.send(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-7")
+    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
+        """`op` is a string, `ctx` and `args` are objects, whatever the operation."""
+        for request in requests(subject):
+            expect.refusal(subject.send({**request, key: value}), "BadRequest")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-8")
+    def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
+        """An operation of the component that does not exist is NOT_SUPPORTED."""
+        reply = subject.send({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
+        expect.refusal(reply, "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-9")
+    @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}", "{stranger}"])
+    def test_a_malformed_op_is_refused(self, subject: Subject, form: str) -> None:
+        """A name that only resembles an operation, or gives it to another component, is refused."""
+        op = f"{subject.component}.{subject.principal}"
+        others = (f"{other}.{subject.principal}" for other in COMPONENTS)
+        stranger = next(other for other in others if other not in BY_OP)
+        wrong = form.format(op=op, upper=op.upper(), name=subject.principal, stranger=stranger)
+        reply = subject.send({**subject.envelope(subject.principal), "op": wrong})
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-12")
+    def test_an_unknown_top_level_key_does_no_harm(self, subject: Subject) -> None:
+        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        subject.require(subject.principal)
+        reply = subject.send({**subject.envelope(subject.principal), "vendor_hint": {"a": 1}})
+        expect.either(reply, "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-13")
+    def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
+        """A key in `args` that no document knows is ignored or refused, by every operation."""
+        for name in subject.operations():
+            if subject.offers(name):
+                expect.either(subject.invoke(name, {**subject.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-13")
+    def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
+        """A key in an object inside `args` that no document knows is ignored or refused for good, alone or with all."""
+        for name, args in offered(subject, subject.strangers({"vendor_hint": {"a": 1}})):
+            reply = subject.invoke(name, args)
+            expect.either(reply, "BadRequest")
+            for named in failed_as(reply):
+                expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
+
+    @pytest.mark.requirement("COM-NUM-1")
+    @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
+    def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
+        """NaN and infinities are refused wherever an operation takes a number."""
+        subject.require(subject.principal)
+        for name, args, ctx in subject.numbers(number):
+            if subject.offers(name):
+                past = ["DeadlineExceeded"] if ctx.get("deadline_ms") == -math.inf else []  # R18: less than zero
+                expect.refusal(subject.invoke(name, args, ctx), "BadRequest", *past)
+
+    @pytest.mark.requirement("COM-NUM-2")
+    def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
+        """The answers of all operations hold finite numbers only."""
+        for name in subject.operations():
+            if subject.offers(name):
+                holds("COM-NUM-2", subject.invoke(name), subject)
+
+    @pytest.mark.requirement("COM-NUM-3")
+    @pytest.mark.parametrize("number", [2**63, 2**70, -(2**63) - 1], ids=["2**63", "2**70", "-2**63-1"])
+    def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
+        """An integer that no signed 64-bit field can hold is refused."""
+        subject.require(subject.principal)
+        for name, args in offered(subject, subject.integers(number)):
+            expect.refusal(subject.invoke(name, args), "BadRequest")
+
+    @pytest.mark.requirement("COM-NUM-4")
+    @pytest.mark.parametrize("number", [2**63, 10**400, -(10**400)], ids=["2**63", "10**400", "-10**400"])
+    def test_absurd_integers_do_no_harm(self, subject: Subject, number: int) -> None:
+        """An integer that not even a float can hold is refused or taken for what it is, in a deadline too."""
+        subject.require(subject.principal)
+        past = ["DeadlineExceeded"] if number < 0 else []
+        for name in subject.deadlined():
+            if subject.offers(name):
+                expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
+        for name, args in subject.integers(number):
+            if subject.offers(name):
+                expect.either(subject.invoke(name, args), "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
+        """Requests sent together get the answers that they get one by one."""
+        requests = subject.distinguishable()
+        alone = [subject.told(subject.send(request)) for request in requests]
+        again = [subject.told(subject.send(request)) for request in requests]
+        if alone != again or len(set(alone)) < 2:
+            raise NotAssessed("the answers to different requests cannot be told apart")
+        replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
+        if all(reply.is_a(*BUSY) for reply in replies):
+            raise NotAssessed("no call beside others is carried out")
+        for reply, own in zip(replies, alone, strict=True):
+            if not reply.is_a(*BUSY):
+                expect.success(reply, "the answer that the request gets alone")
+                expect.that(subject.told(reply) == own, "the answer that the request gets alone", "another answer")
+
+
+class Envelopes:
+    """The shape of unary answers."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-ENV-1")
+    def test_a_success_is_closed(self, subject: Subject) -> None:
+        """No operation adds a key beside ok, code, ms and result."""
+        each_success(subject, "COM-ENV-1")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-ENV-2")
+    def test_the_code_of_a_success_is_ok(self, subject: Subject) -> None:
+        """Every operation says OK."""
+        each_success(subject, "COM-ENV-2")
+
+    @pytest.mark.requirement("COM-ENV-3")
+    def test_a_success_tells_its_milliseconds(self, subject: Subject) -> None:
+        """Every success carries a non-negative `ms`."""
+        each_success(subject, "COM-ENV-3")
+
+    @pytest.mark.requirement("COM-ENV-4")
+    def test_the_code_of_a_success_is_nothing_but_ok(self, subject: Subject) -> None:
+        """PARTIAL_SUCCESS and ACCEPTED are not used."""
+        each_success(subject, "COM-ENV-4")
+
+    @pytest.mark.requirement("COM-ENV-5")
+    def test_ok_is_true_in_a_success(self, subject: Subject) -> None:
+        """`ok` is the boolean true."""
+        each_success(subject, "COM-ENV-5")
+
+
+def each_success(subject: Subject, requirement: str) -> None:
+    """The requirement holds for the answer of every unary operation that is offered."""
+    subject.require("capabilities")
+    for name in subject.operations(streaming=False):
+        if subject.offers(name):
+            holds(requirement, subject.call(name), subject)
+
+
+class Errors:
+    """The shape of error envelopes, whatever was refused."""
+
+    @pytest.mark.core
+    @rules(
+        closed="COM-ERR-1",
+        required_keys="COM-ERR-2",
+        upper_snake_code="COM-ERR-3",
+        canonical_class="COM-ERR-4",
+        message="COM-ERR-5",
+        retry_after_ms="COM-ERR-6",
+        details="COM-ERR-7",
+        retryable_agrees="COM-ERR-8",
+        milliseconds="COM-ERR-9",
+        own_code="COM-ERR-10",
+    )
+    def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
+        """Error envelopes for refusals of several kinds keep each rule of their shape."""
+        replies = refusals(subject)
+        for reply in replies:
+            holds(requirement, reply, subject)
+        for reply in replies:
+            expect.readable(reply)
+        expect.that(any(reply.is_error for reply in replies), "a bad request to be refused", "successes only")
+
+    @pytest.mark.requirement("COM-ERR-11")
+    def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
+        """`details.validation_errors` of a refused argument is a list with at least one entry."""
+        reply = subject.call(subject.principal, subject.wrong_types(subject.principal))
+        with expect.resting_on(subject.checked):
+            expect.refusal(reply, "BadRequest")
+        named = reply.details.get("validation_errors")
+        expect.that(isinstance(named, list) and named, "a list of fields", type(named).__name__, "details")
+
+    @pytest.mark.requirement("COM-ERR-12")
+    def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
+        """Three times the same bad request, three times the same answer."""
+        wrong = subject.wrong_types(subject.principal)
+        replies = [subject.call(subject.principal, wrong) for _ in range(3)]
+        for reply in replies:
+            expect.readable(reply)
+            expect.named(reply)
+        with expect.resting_on(subject.checked):
+            expect.that(any(reply.is_error for reply in replies), "a refusal", "successes only")
+        named = [reply.names for reply in replies]
+        expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
+
+
+class StreamDoor:
+    """What `handle_stream` does with requests that do not belong there."""
+
+    @pytest.mark.requirement("COM-WIRE-5")
+    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
+        """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
+        subject.require(subject.principal_stream)
+        stream = subject.send_stream(request_value)
+        expect.readable(stream)
+        expect.that(stream.is_error, "an error envelope", str(stream))
+
+    @pytest.mark.requirement("COM-WIRE-10")
+    def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
+        """The unary door does not carry out a streaming operation."""
+        reply = subject.send(subject.envelope(subject.principal_stream))
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-11")
+    def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
+        """The streaming door carries out no unary operation."""
+        subject.require(subject.principal_stream)
+        for request in requests(subject):
+            stream: StreamReply = subject.send_stream(request)
+            expect.refusal(stream, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-11")
+    def test_an_unknown_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
+        """An operation that does not exist is refused at the streaming door too."""
+        subject.require(subject.principal_stream)
+        stream = subject.send_stream({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
+        expect.refusal(stream, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-6")
+    @pytest.mark.parametrize("missing", KEYS)
+    def test_a_stream_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
+        """`op`, `ctx` and `args` are required of a stream too."""
+        subject.require(subject.principal_stream)
+        request = subject.envelope(subject.principal_stream)
+        del request[missing]
+        expect.refusal(subject.send_stream(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-7")
+    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    def test_a_stream_request_with_a_key_of_the_wrong_type_is_refused(
+        self, subject: Subject, key: str, value: Any
+    ) -> None:
+        """`op` is a string, `ctx` and `args` are objects, of a stream too."""
+        subject.require(subject.principal_stream)
+        request = {**subject.envelope(subject.principal_stream), key: value}
+        expect.refusal(subject.send_stream(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-12")
+    def test_an_unknown_top_level_key_does_a_stream_no_harm(self, subject: Subject) -> None:
+        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        subject.require(subject.principal_stream)
+        request = {**subject.envelope(subject.principal_stream), "vendor_hint": {"a": 1}}
+        expect.either(subject.send_stream(request), "BadRequest")

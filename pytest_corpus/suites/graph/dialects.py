@@ -1,0 +1,61 @@
+"""In which words the adapter takes the probe queries (R33)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.dialects import Dialect
+
+BASIC = ("find", "group")
+"""The questions that any adapter of a language can be asked."""
+
+
+class Tongues:
+    """The dialects that an adapter lists and the suite knows, and the first spelling of each question that it takes."""
+
+    def __init__(self, listed: tuple[str, ...], table: Mapping[str, Dialect]) -> None:
+        self.listed, self._table = listed, table
+        self.known = tuple(name for name in listed if name.lower() in table)
+        self._taken: dict[tuple[str, str], str] = {}
+        self._refused: dict[tuple[str, str], list[Reply]] = {}
+
+    def texts(self, purpose: str, dialect: str) -> tuple[str, ...]:
+        """Every spelling of a question; none where the language is unknown."""
+        known = self._table.get(dialect.lower())
+        return known.spellings.get(purpose, ()) if known else ()
+
+    def certain(self, dialect: str) -> bool:
+        """Whether an adapter of the language surely takes one of the spellings."""
+        known = self._table.get(dialect.lower())
+        return known is not None and known.certain
+
+    def text(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> str:
+        """The first spelling that `attempt` is not refused with; the most usual one where all are."""
+        asked = dialect, purpose
+        texts = self.texts(purpose, dialect)
+        if asked not in self._taken:
+            refused = self._refused[asked] = []
+            for text in texts:
+                reply = attempt(text)
+                if not reply.is_a("BadRequest", "NotSupported"):
+                    self._taken[asked] = text
+                    refused.clear()
+                    break
+                refused.append(reply)
+            self._taken.setdefault(asked, texts[0] if texts else "")
+        return self._taken[asked]
+
+    def obstacle(self, purpose: str, dialect: str) -> Undecided | None:
+        """Why a question that was tried cannot be asked; None where it can."""
+        refused = self._refused.get((dialect, purpose))
+        if not self._taken.get((dialect, purpose)):
+            return NotAssessed(f"there is no probe query {purpose!r} for {dialect}: give one with --corpus-dialects")
+        if not refused:
+            return None
+        if purpose in BASIC and self.certain(dialect) and all(reply.is_a("BadRequest") for reply in refused):
+            return Blocked("GRA-QUERY-1", f"every spelling of a plain {dialect} query is refused: {refused[0]}")
+        if purpose not in BASIC and all(reply.is_a("NotSupported") for reply in refused):
+            return NotApplicable(f"what the probe query {purpose!r} asks is not supported")
+        return NotAssessed(f"no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects")

@@ -1,0 +1,261 @@
+"""One root cause, one finding: the sentences that nearly every test of a graph rests on.
+
+Where a test finds a violation, these are tried in their plainest form, once a run, each in places of its own, where
+no query is asked twice. One that no operation sees kept explains what the tests that rest on it found: they are
+blocked by it. What is wrong in one way of looking only is none of these sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
+from pytest_corpus.suites.graph.sandbox import Space, listed
+from pytest_corpus.suites.graph.written_items import MANY
+
+if TYPE_CHECKING:
+    from pytest_corpus.suites.graph.component import Graph
+
+
+def _ids(prefix: str, *numbers: int) -> tuple[str, ...]:
+    return tuple(f"{prefix}-{number}" for number in numbers)
+
+
+STATE = ("COM-IDEM-1", "COM-IDEM-2", "COM-IDEM-3", "COM-TENANT-1", "COM-CACHE-1", "COM-CONC-1", "COM-CAP-6")
+
+LINKED = (
+    *("COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-NS-2", "GRA-BATCH-1", "GRA-TXN-1", "GRA-TXN-2", "GRA-MODEL-1"),
+    *_ids("GRA-EDGE", 2, 3, 5, 9),
+    *_ids("GRA-DELETE", 2, 4, 5, 6),
+    *_ids("GRA-TRAV", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14),
+    *_ids("GRA-SCHEMA", 2, 3),
+)
+"""The requirements whose tests write edges and look at them."""
+
+NODES = (
+    *STATE,
+    *_ids("GRA-NODE", 1, 2, 3, 5, 7, 8, 9, 10, 11),
+    *_ids("GRA-EDGE", 1, 4, 6, 7, 8, 10),
+    *_ids("GRA-DELETE", 1, 3, 7, 9),
+    *_ids("GRA-NS", 3, 4),
+    *_ids("GRA-QUERY", 2, 3, 4, 11, 12),
+    *_ids("GRA-DIALECT", 2, 3),
+    *_ids("GRA-STREAM", 2, 3, 4),
+    *_ids("GRA-BATCH", 1, 3, 5, 6, 7, 11),
+    *_ids("GRA-TXN", 1, 2, 3, 6),
+    *_ids("GRA-BULK", 1, 3, 4, 5),
+    *("GRA-SCHEMA-2", "GRA-SCHEMA-3", "GRA-CACHE-1", "GRA-MODEL-1"),
+)
+"""The requirements whose tests write nodes and look at them."""
+
+STORED = (*LINKED, *NODES)
+"""Those whose tests write nodes, with edges or without."""
+
+CARRIED = (
+    *("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-QUERY-2", "GRA-MODEL-1"),
+    *_ids("GRA-DELETE", 1, 6),
+)
+"""The requirements whose tests write through batches and transactions too."""
+
+RESTING: Mapping[str, tuple[str, ...]] = {
+    "GRA-NODE-1": STORED,
+    "GRA-NODE-3": STORED,
+    "GRA-NODE-2": (
+        *("COM-IDEM-1", "COM-IDEM-3", "GRA-QUERY-2", "GRA-STREAM-2", "GRA-BULK-1", "GRA-TRAV-2", "GRA-MODEL-1"),
+        *("GRA-BATCH-1", "GRA-TXN-1", "GRA-DELETE-1"),
+    ),
+    "GRA-DELETE-1": (
+        *("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "COM-CAP-6", "GRA-QUERY-2", "GRA-STREAM-2", "GRA-MODEL-1"),
+        *("GRA-BATCH-1", "GRA-TXN-1", "GRA-TXN-2", "GRA-BULK-1", "GRA-BULK-3", "GRA-NS-2"),
+        *_ids("GRA-DELETE", 3, 4, 5, 6, 9),
+    ),
+    "GRA-EDGE-1": LINKED,
+    "GRA-EDGE-9": LINKED,
+    "GRA-DELETE-2": (*("COM-IDEM-3", "GRA-DELETE-6", "GRA-BATCH-1", "GRA-TXN-2", "GRA-NS-2", "GRA-MODEL-1"),),
+    "GRA-TRAV-2": (
+        *("COM-TENANT-1", "GRA-NS-1", "GRA-DELETE-4", "GRA-EDGE-1", "GRA-EDGE-2", "GRA-EDGE-3"),
+        *_ids("GRA-TRAV", 1, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14),
+    ),
+    "GRA-TRAV-3": _ids("GRA-TRAV", 4, 5, 6, 7, 14),
+    "GRA-NS-1": (*_ids("GRA-NS", 2, 3, 4), "GRA-QUERY-12", "GRA-BULK-3", "GRA-BULK-5", "GRA-CACHE-1"),
+    "GRA-NS-4": ("COM-TENANT-1", "GRA-BULK-3", "GRA-MODEL-1", "GRA-QUERY-5", "GRA-STREAM-7"),
+    "GRA-BATCH-1": (
+        *CARRIED,
+        *_ids("GRA-BATCH", 3, 5, 7, 11),
+    ),
+    "GRA-TXN-1": (*CARRIED, "GRA-TXN-2"),
+}
+"""For each of these sentences the requirements whose tests rest on it."""
+
+
+def resting(broken: Mapping[str, tuple[str, ...]], requirement: str) -> Blocked | None:
+    """What explains a violation of a requirement, other than that requirement itself."""
+    if requirement in broken:
+        return None
+    for root, dependent in broken.items():
+        if requirement in dependent:
+            return Blocked(root, "what the test found may be a consequence of it")
+    return None
+
+
+def broken(graph: Graph) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The sentences that do not hold, each with those that rest on it; none where that cannot be told."""
+    graph.client.provider.clear()
+    for stage in (_nodes, _edges, _places, _many):
+        try:
+            for root in stage(graph):
+                yield root, _resting_on(root, graph)
+                if root in ("GRA-NODE-1", "GRA-NODE-3"):
+                    return
+        except Blocked as obstacle:
+            if obstacle.by == "GRA-NODE-1":
+                yield obstacle.by, _resting_on(obstacle.by, graph)
+                return
+        except (Undecided, Violation):
+            continue
+
+
+def _resting_on(root: str, graph: Graph) -> tuple[str, ...]:
+    """The requirements that a root explains.
+
+    An adapter that keeps no node and takes any argument for one does nothing at all: that is no single mistake, and
+    what it does with edges stays a finding of its own.
+    """
+    if root == "GRA-NODE-1" and graph.call("upsert_nodes", {"nodes": 7}).is_success:
+        return NODES
+    return RESTING[root]
+
+
+def _nodes(graph: Graph) -> Iterator[str]:
+    """What is wrong with writing, updating and deleting nodes."""
+    graph.require("upsert_nodes")
+    home = graph.space()
+    node = home.node("a")
+    if not graph.readers() or not _done(home, "upsert_nodes", nodes=[node]) or _unseen(home, [node]):
+        yield "GRA-NODE-1"
+        return
+    home = graph.space()
+    nodes = [home.node(name) for name in "abc"][: graph.at_once]
+    if not _done(home, "upsert_nodes", nodes=nodes) or _unseen(home, nodes):
+        yield "GRA-NODE-3"
+        return
+    home = graph.space()
+    kept, old, new = home.node("b"), home.node("a"), home.node("a")
+    for each in (kept, old, new):
+        home.put(each)
+    if _unseen(home, [kept, new]):
+        yield "GRA-NODE-2"
+    graph.require("delete_nodes")
+    home = graph.space()
+    kept, gone = home.node("b"), home.node("a")
+    home.put(kept)
+    home.put(gone)
+    if not _done(home, "delete_nodes", ids=[gone["id"]]) or _unseen(home, [kept]):
+        yield "GRA-DELETE-1"
+
+
+def _edges(graph: Graph) -> Iterator[str]:
+    """What is wrong with writing and deleting edges, and with a step along one."""
+    graph.require("upsert_nodes", "upsert_edges")
+    home, values = _three(graph)
+    guides = graph.guides()
+    for source, target in ("ab", "cb"):
+        home.call("upsert_edges", {"edges": [home.edge(source, target)]})
+    led = {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}
+    if _astray(home, guides, led):
+        yield "GRA-EDGE-1"
+        return
+    if graph.offers("traversal") and not _holds(lambda: home.reached("a") == ["b"]):
+        yield "GRA-TRAV-2"
+    if graph.at_once > 1:
+        home, values = _three(graph)
+        home.call("upsert_edges", {"edges": [home.edge("a", "b"), home.edge("b", "c")]})
+        if _astray(home, guides, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
+            yield "GRA-EDGE-9"
+            return
+        if graph.offers("traversal") and _holds(lambda: "c" in home.reached("a")):
+            yield "GRA-TRAV-3"
+    graph.require("delete_edges")
+    home, values = _three(graph)
+    home.link(home.edge("a", "b", "e"))
+    home.link(home.edge("b", "c", "f"))
+    done = _done(home, "delete_edges", ids=[home.id("e")])
+    if not done or _astray(home, guides, {"a": {}, "b": {"c": values["c"]}}):
+        yield "GRA-DELETE-2"
+
+
+def _places(graph: Graph) -> Iterator[str]:
+    """What is wrong with the same id in two namespaces, and with one that nobody wrote to."""
+    graph.namespaces()
+    one = graph.space()
+    other = one.like(namespace=graph.space().namespace)
+    nodes = {home: home.node("a") for home in (one, other)}
+    for home, node in nodes.items():
+        home.put(node)
+    if any(_unseen(home, [node]) for home, node in nodes.items()):
+        yield "GRA-NS-1"
+    for reader in graph.readers():
+        if _retried(graph.space(), reader):
+            yield "GRA-NS-4"
+            return
+
+
+def _many(graph: Graph) -> Iterator[str]:
+    """What is wrong with a batch and a transaction of one write."""
+    for door, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
+        if graph.carries(door):
+            home = graph.space()
+            node = home.node("a")
+            item = graph.item("upsert_nodes", nodes=[node], **home.place)
+            if not _done(home, door, **{MANY[door]: [item]}) or _unseen(home, [node]):
+                yield root
+
+
+def _three(graph: Graph) -> tuple[Space, dict[str, str]]:
+    home = graph.space()
+    return home, dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+
+
+def _done(home: Space, name: str, **args: Any) -> bool:
+    """Whether a write is answered with a success without failures."""
+    result = home.call(name, args).result
+    return isinstance(result, Mapping) and not listed(result, "failures") and result.get("success") is not False
+
+
+def _unseen(home: Space, nodes: list[dict[str, Any]]) -> bool:
+    """Whether no operation shows just these nodes."""
+    values = sorted(str(node["properties"]["corpus_value"]) for node in nodes)
+    readers = home.graph.readers()
+    return not any(_holds(lambda reader=reader: home.seen(reader) == values) for reader in readers)  # type: ignore[misc]
+
+
+def _astray(home: Space, guides: list[str], led: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether no operation shows that the edges from each node lead to these."""
+
+    def right(guide: str) -> bool:
+        for source, targets in led.items():
+            home.leads(guide, source, targets, "its edges")
+        return True
+
+    return not any(_holds(lambda guide=guide: right(guide)) for guide in guides)  # type: ignore[misc]
+
+
+def _retried(home: Space, reader: str) -> bool:
+    """Whether reading where nothing was written is an error that is no refusal for good."""
+    if reader == "bulk_vertices":
+        reply: Any = home.call(reader, {"limit": 5})
+    else:
+        args = home.graph.question("group", group=home.group)
+        reply = home.stream(args) if reader == "stream_query" else home.call(reader, args)
+    expect.readable(reply)
+    return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")
+
+
+def _holds(check: Callable[[], bool]) -> bool:
+    """Whether a check holds; one that ends in a finding or without a verdict does not."""
+    try:
+        return check()
+    except (Undecided, Violation):
+        return False

@@ -1,0 +1,208 @@
+"""What a vector adapter offers, and how to speak of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, VAIN_WAITS, Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.geometry import canonical, direction
+
+USUAL_DIMENSIONS = 4
+
+
+class VectorOffers(Subject):
+    """Capabilities of the vector component, names, and the arguments that depend on them."""
+
+    component = "vector"
+    principal = "query"
+    checked = "VEC-QUERY-11"
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._preparing = False
+        self._occupied = False
+
+    # -- what is offered -------------------------------------------------------------------------------
+
+    def claimed(self, name: str) -> bool | None:
+        """Namespaces can be created and deleted with either of two capabilities (R22)."""
+        if name not in ("create_namespace", "delete_namespace"):
+            return super().claimed(name)
+        said = {self.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
+        return True if True in said else False if False in said else None
+
+    @cached_property
+    def namespaces(self) -> bool:
+        """Whether namespaces can be created, by what capabilities say or by trying."""
+        claimed = self.claimed("create_namespace")
+        return self._answers("create_namespace", self.named()) if claimed is None else claimed
+
+    @cached_property
+    def filters(self) -> bool:
+        """Whether filters are offered, by what capabilities say or by trying."""
+        claimed = self.capabilities.flag("supports_filters")
+        if claimed is None:
+            return self._answers("query", {**self.minimal("query"), "filter": {"kind": "home"}})
+        return claimed
+
+    def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
+        with self.client.provider.paused():
+            return not self.call(name, args).is_a("NotSupported")
+
+    @property
+    def tenants(self) -> bool:
+        """Whether tenants may have data of their own."""
+        return self.capabilities.flag("supports_multi_tenant") is not False
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of the protocol that capabilities list, as they spell them."""
+        return tuple(name for name in self.capabilities.names("metrics") if canonical(name))
+
+    @property
+    def metric(self) -> str | None:
+        """The metric of plain namespaces; None where none is listed."""
+        return self.metrics[0] if self.metrics and (self.namespaces or len(self.metrics) == 1) else None
+
+    @cached_property
+    def dimensions(self) -> int:
+        """The dimensions of plain vectors: the fixed ones where there are such, else a few."""
+        if self.fixed or self.namespaces:
+            return self.usual
+        name, components = self.name(), direction(45, self.usual)
+        with self.prepares():
+            written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
+            read = self.call("query", {"vector": components, "top_k": 1})
+            self.call("delete", {"ids": [name]})
+        told = [reply.details.get("expected") for reply in (written, read) if reply.is_a("DimensionMismatch")]
+        if not told:
+            return self.usual
+        most = self.capabilities.limit("max_dimensions") or self.usual
+        return next((number for number in told if isinstance(number, int) and number > 0), most)
+
+    @property
+    def fixed(self) -> int | None:
+        """The dimensions that every vector has (R22); None where none are stated."""
+        return self.capabilities.limit("dimension")
+
+    @cached_property
+    def usual(self) -> int:
+        """The dimensions of plain namespaces, by what capabilities say."""
+        return self.fixed or min(USUAL_DIMENSIONS, self.capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
+
+    @property
+    def batch(self) -> int | None:
+        """The most vectors of an upsert; None where no limit is stated."""
+        if self.capabilities.flag("supports_batch_operations") is False:
+            return 1
+        return self.capabilities.limit("max_batch_size")
+
+    def at_most(self, top_k: int) -> int:
+        """So many matches, or as many as may be asked for."""
+        return min(top_k, self.capabilities.limit("max_top_k") or top_k)
+
+    def several(self, count: int = 2) -> None:
+        """Go on only where an upsert may hold so many vectors.
+
+        Raises:
+            NotApplicable: it may not.
+        """
+        if (self.batch or count) < count:
+            raise NotApplicable(f"an upsert holds at most {self.batch} vectors")
+
+    def need_filters(self) -> None:
+        """Go on only where filters are offered and a plain one is answered.
+
+        Raises:
+            NotApplicable: they are not offered.
+            Blocked: a plain filter is refused.
+        """
+        if not self.filters:
+            raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
+        self.require("query")
+        query = {**self.minimal("query"), "filter": {"kind": "home"}}
+        reply = self.ready(lambda: self.call("query", query), True)
+        if reply.is_a("IndexNotReady", "ResourceExhausted"):
+            raise NotAssessed(f"a plain filter is answered with {reply}")
+        with expect.resting_on("VEC-FILTER-1"):
+            expect.success(reply, "an answer to a query with a plain filter")
+
+    def need_namespaces(self) -> None:
+        """Go on only where namespaces can be created.
+
+        Raises:
+            NotApplicable: they can not.
+        """
+        if not self.namespaces:
+            raise NotApplicable("namespaces can not be created")
+
+    def isolated(self) -> None:
+        """Go on only where capabilities claim that tenants are kept apart (R25).
+
+        Raises:
+            NotApplicable: they do not.
+        """
+        if self.capabilities.flag("supports_multi_tenant") is not True:
+            raise NotApplicable("supports_multi_tenant is not claimed")
+
+    # -- names and arguments ---------------------------------------------------------------------------
+
+    def name(self, prefix: str = "v") -> str:
+        """A name that no other vector or namespace of this run or worker has."""
+        self._made.count += 1
+        return f"{prefix}-{self.settings.run}-{self._made.count}"
+
+    def unique(self, prefix: str = "note") -> str:
+        return self.name(prefix)
+
+    def item(self, degrees: float = 45, metadata: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        """A vector of unit length with an id of its own."""
+        named = {"id": self.name(), "vector": direction(degrees, self.dimensions)}
+        return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
+
+    def at(self, namespace: str) -> dict[str, Any]:
+        """The argument that names a namespace, where there is more than one."""
+        return {"namespace": namespace} if self.namespaces else {}
+
+    def named(self, name: str = "", dimensions: int | None = None, metric: str | None = None) -> dict[str, Any]:
+        """The arguments that create a namespace."""
+        chosen = metric or next(iter(self.metrics), None)
+        return {
+            "namespace": name or self.name("corpus"),
+            "dimensions": dimensions or self.usual,
+            **({"distance_metric": chosen} if chosen else {}),
+        }
+
+    def looking(self, degrees: float = 15) -> dict[str, Any]:
+        """The arguments of a query of the home namespace, without its name."""
+        self._occupied = False
+        return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
+
+    def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
+        """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
+        reply = attempt()
+        for _ in range(PATIENT_TRIES - 1):
+            if not filled or not reply.is_a("IndexNotReady") or self._vain_waits.count >= VAIN_WAITS:
+                return reply
+            hint = reply.body.get("retry_after_ms")
+            time.sleep(min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, PATIENT_WAIT_MS) / 1000)
+            reply = attempt()
+        self._vain_waits.count += reply.is_a("IndexNotReady")
+        return reply
+
+    @contextmanager
+    def prepares(self) -> Iterator[None]:
+        """Calls meanwhile are the suite's own: nothing is made for them first, and no planned fault strikes them."""
+        outer, self._preparing = self._preparing, True
+        try:
+            with self.client.provider.paused():
+                yield
+        finally:
+            self._preparing = outer

@@ -1,0 +1,201 @@
+"""One root cause, one finding: the sentences that nearly every test of a store rests on.
+
+Where a test finds a violation, these are tried in their plainest form, once a run. If one of them does not hold,
+what the test found may be its consequence: then the test is blocked by it, and it is red in its own test. An
+adapter that keeps nothing at all has no one root: each test says what it misses. No query is asked twice here:
+what a cache mixes up is none of these sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
+from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
+from pytest_corpus.suites.vector.sandbox import Place, id_of, metadata_of
+
+if TYPE_CHECKING:
+    from pytest_corpus.suites.vector.component import Vector
+
+ANGLES = (10, 45, 80, 115, 150)
+RANKING = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
+COUNTED = {"part": 7, "group": "a"}
+
+DEPENDENT = (
+    *(f"VEC-UPSERT-{number}" for number in (2, 3, 4, 5, 6, 7, 11, 13, 14, 15, 16, 17)),
+    *(f"VEC-QUERY-{number}" for number in (2, 3, 4, 7, 8, 12, 14, 16)),
+    *(f"VEC-SCORE-{number}" for number in (1, 2, 3, 4, 5)),
+    *(f"VEC-MULTI-{number}" for number in (2, 3, 6, 7)),
+    *(f"VEC-LIMIT-{number}" for number in (1, 3, 4)),
+    *(f"VEC-DIM-{number}" for number in (1, 4, 5, 6, 9)),
+    *(f"VEC-FILTER-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 10, 13, 14)),
+    *(f"VEC-DELETE-{number}" for number in (2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14)),
+    *(f"VEC-NS-{number}" for number in (1, 2, 3, 4, 5, 8, 9, 13)),
+    "VEC-CAP-2",
+    "VEC-STATE-1",
+    *("COM-IDEM-1", "COM-IDEM-2", "COM-IDEM-3", "COM-TENANT-1", "COM-CACHE-1", "COM-CONC-1", "COM-CAP-6"),
+)
+"""The requirements whose tests read back what they wrote."""
+
+FILTERING = (
+    *(f"VEC-FILTER-{number}" for number in range(1, 15)),
+    *(f"VEC-DELETE-{number}" for number in (2, 5, 6, 11, 14)),
+    *("VEC-UPSERT-5", "VEC-MULTI-3", "VEC-STATE-1", "COM-IDEM-3"),
+)
+"""Those among them whose tests filter."""
+
+
+RANKED = (*(f"VEC-SCORE-{number}" for number in range(1, 9)), "VEC-NS-8", "VEC-QUERY-4", "VEC-STATE-1")
+"""The requirements whose tests rank under each metric."""
+
+
+def root_cause(vector: Vector, requirement: str) -> Blocked | None:
+    """What explains a violation of a requirement, other than that requirement itself."""
+    if requirement not in (*DEPENDENT, *RANKED):
+        return None
+    if vector.broken is None:
+        vector.broken = dict(_broken(vector))
+    if requirement in vector.broken:
+        return None
+    for root, dependent in vector.broken.items():
+        if requirement in dependent:
+            return Blocked(root, "what the test found may be a consequence of it")
+    return None
+
+
+def _broken(vector: Vector) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The sentences that do not hold, each with those that rest on it; none where that cannot be told."""
+    vector.client.provider.clear()
+    try:
+        if found := _taking(vector) or _reading(vector) or _writing(vector):
+            yield found, DEPENDENT
+            return
+        if found := _filtering(vector):
+            yield found, FILTERING
+        yield from ((ranking, RANKED) for ranking in _ranking(vector))
+    except Blocked as obstacle:
+        if obstacle.by == "VEC-NS-1":
+            yield obstacle.by, DEPENDENT
+    except (Undecided, Violation):
+        return
+
+
+def _items(vector: Vector) -> list[dict[str, Any]]:
+    angles = ANGLES[: vector.at_most(len(ANGLES))]
+    return [vector.item(angle, {**COUNTED, "group": "ab"[number % 2]}) for number, angle in enumerate(angles)]
+
+
+def _taking(vector: Vector) -> str | None:
+    """What is wrong with writing one vector, with components of either sign."""
+    place = vector.place(vector.item(45))
+    refused = vector.dimensions > 1 and place.upsert(vector.item(135)).is_a("BadRequest")
+    return "VEC-QUERY-12" if refused else None
+
+
+def _reading(vector: Vector) -> str | None:
+    """What is wrong with plain queries, however the vectors came there."""
+    single, batch = _items(vector), _items(vector)
+    one = vector.place()
+    for item in reversed(single):
+        one.put(item)
+    alone, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
+    other = vector.place(*batch)
+    together = _ids(other, len(batch), 13)
+    if not (_strange(alone, single) or _strange(together, batch)):
+        raise Violation("any of the vectors that were written", "none", "result.matches")
+    if vector.namespaces and (_strange(alone, batch) or _strange(together, single)):
+        return "VEC-NS-2"
+    if len(cut[0]) > 1 or len(cut[1]) > 2:
+        return "VEC-QUERY-2"
+    if not _complete(alone, single):
+        return "VEC-UPSERT-2" if _complete(together, batch) else "VEC-QUERY-3"
+    if not _complete(together, batch):
+        return "VEC-UPSERT-3"
+    return _answers(other, batch) or _order(one, single, alone, cut[0])
+
+
+def _ids(place: Place, count: int, degrees: float) -> list[str]:
+    return place.ids(direction(degrees, place.dimensions), count)
+
+
+def _strange(found: list[str], items: list[dict[str, Any]]) -> bool:
+    return any(item["id"] in found for item in items)
+
+
+def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
+    return sorted(found) == sorted(str(item["id"]) for item in items)
+
+
+def _answers(place: Place, items: list[dict[str, Any]]) -> str | None:
+    """What is wrong with the metadata in answers."""
+    held = {id_of(match): metadata_of(match) for match in place.matches(direction(10, place.dimensions), len(items))}
+    if any(not held.get(item["id"]) for item in items):
+        return "VEC-QUERY-7"
+    kept = all(_like(held[item["id"]], item["metadata"]) for item in items)
+    return None if kept else "VEC-UPSERT-6"
+
+
+def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
+    return all(key in held and held[key] == value for key, value in metadata.items())
+
+
+def _order(place: Place, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
+    """What is wrong with the ranking of vectors of one length."""
+    wanted = [str(item["id"]) for item in items]
+    if place.dimensions < 2 or place.truth is None:
+        return None
+    if found != wanted:
+        return RANKING[place.truth]
+    return None if first == wanted[:1] else "VEC-QUERY-4"
+
+
+def _writing(vector: Vector) -> str | None:
+    """What is wrong with overwriting and deleting by id."""
+    moved, stays, goes = (vector.item(angle, COUNTED) for angle in (10, 45, 150))
+    place = vector.place()
+    for item in (moved, stays, goes):
+        place.put(item)
+    place.put({**moved, "vector": direction(170, vector.dimensions), "metadata": {**COUNTED, "group": "new"}})
+    found = place.contents()
+    nearest = place.ids(direction(10, vector.dimensions), 1)
+    if moved["id"] in found and vector.dimensions > 1 and nearest == [moved["id"]]:
+        return "VEC-UPSERT-4"
+    if moved["id"] in found and metadata_of(found[moved["id"]]).get("group") != "new":
+        return "VEC-UPSERT-5"
+    place.remove(goes["id"])
+    left = place.contents()
+    if goes["id"] in left:
+        return "VEC-DELETE-2"
+    return None if stays["id"] in left else "VEC-DELETE-4"
+
+
+def _filtering(vector: Vector) -> str | None:
+    """What is wrong with filters by one string."""
+    if not vector.filters:
+        return None
+    items = _items(vector)
+    place = vector.place(*items)
+    wanted = [item for item in items if item["metadata"]["group"] == "a"]
+    found = [id_of(match) for match in place.matches(None, len(items), filter={"group": "a"})]
+    if not _complete(found, wanted):
+        return "VEC-FILTER-1"
+    none = place.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
+    return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
+
+
+def _ranking(vector: Vector) -> Iterator[str]:
+    """What is wrong with the ranking of vectors of several lengths, under each metric that is offered."""
+    if vector.dimensions < 2 or not vector.namespaces or vector.at_most(len(POLAR)) < len(POLAR):
+        return
+    for metric in vector.metrics:
+        truth = canonical(metric)
+        items = [{**vector.item(), "vector": direction(angle, vector.dimensions, length)} for angle, length in POLAR]
+        try:
+            place = vector.place(*items, metric=metric)
+        except Blocked:
+            yield "VEC-CAP-2"
+            continue
+        query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
+        if truth and place.ids(query, len(items)) != best(truth, query, {item["id"]: item["vector"] for item in items}):
+            yield RANKING[truth]

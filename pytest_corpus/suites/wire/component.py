@@ -1,0 +1,172 @@
+"""A client library, as the suite of request builders speaks to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.library import Built, ClientLibrary
+from pytest_corpus.kit.looks import look
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.validation.requests import arguments, cases, errors, pipeline, roundtrip
+from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
+from pytest_corpus.validation.requests.errors import WireValidationError
+from pytest_corpus.validation.schema.registry import registry
+
+BUILDS = "WIR-BUILD-1"
+"""The requirement without which there is no envelope to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of the pipeline: what it asks for, and the check that raises a `WireValidationError`."""
+
+    expected: str
+    check: Callable[[Any, WireRequestCase], object]
+
+
+def _is_written(envelope: Any, case: WireRequestCase) -> None:
+    try:
+        roundtrip.json_roundtrip(envelope, case.id)
+    except errors.RoundTripError:
+        return  # the finding of the stage that follows
+
+
+def _has_schema(envelope: Any, case: WireRequestCase) -> None:
+    pipeline.validate_schema(roundtrip.json_roundtrip(envelope), case.schema_id, case.id, case.schema_versions)
+
+
+def _keeps_rules(envelope: Any, case: WireRequestCase) -> None:
+    arguments.validate_rules(case.op, roundtrip.json_roundtrip(envelope)["args"], case.id)
+
+
+def _has_request_schema(envelope: Any, case: WireRequestCase) -> None:
+    arguments.validate_request_schema(
+        case.op, roundtrip.json_roundtrip(envelope)["args"], case.id, case.schema_versions
+    )
+
+
+STAGES = {
+    "WIR-ENV-1": Stage("a dict", lambda envelope, case: roundtrip.top_level(envelope, case.id)),
+    "WIR-ENV-2": Stage("op, ctx and args", lambda envelope, case: pipeline.validate_envelope_shape(envelope, case.id)),
+    "WIR-ENV-3": Stage("its op", lambda envelope, case: pipeline.validate_op_field(envelope, case.op, case.id)),
+    "WIR-CTX-1": Stage("a sound ctx", lambda envelope, case: pipeline.validate_ctx_field(envelope, case.id)),
+    "WIR-JSON-1": Stage("what JSON has", _is_written),
+    "WIR-JSON-2": Stage("the same after JSON", lambda envelope, case: roundtrip.json_roundtrip(envelope, case.id)),
+    "WIR-SCHEMA-1": Stage("a valid envelope", _has_schema),
+    "WIR-ARGS-1": Stage("args that keep the rules", _keeps_rules),
+    "WIR-ARGS-2": Stage("args of the operation", _has_request_schema),
+}
+"""The stages of SCHEMA 6.3 in their order, by the requirement that each decides."""
+
+
+class ClientTarget:
+    """Decides for each operation how far the envelope of its builder gets.
+
+    Where it does not pass a stage, that is the finding of the stage's requirement, and the stages behind it are
+    blocked by it.
+    """
+
+    def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
+        self.library = library
+        self.accepted = EDITIONS if edition is None else (edition,)
+        self.editions: set[str] = set(EDITIONS)
+
+    # -- as the run sees it ----------------------------------------------------------------------------
+
+    @property
+    def clients(self) -> list[AdapterClient]:
+        """No adapter is called."""
+        return []
+
+    def begin(self) -> None:
+        """Forget what the test before saw."""
+        self.editions = set(EDITIONS)
+
+    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:  # noqa: ARG002
+        """Stages block those behind them at once."""
+        return None
+
+    def close_fresh(self) -> None:
+        """There is one instance."""
+
+    def tidy(self) -> None:
+        """Builders leave nothing behind."""
+
+    # -- as the tests see it ---------------------------------------------------------------------------
+
+    def case(self, op: str) -> WireRequestCase:
+        """The case of an operation, in the accepted editions."""
+        return cases.case_of(op).accepting(self.accepted)
+
+    @property
+    def offered(self) -> list[str]:
+        """The operations whose builders are there, under names that leave no doubt."""
+        return [case.op for case in CASES if self.library.name_of(case) and not self.library.is_unclear(case)]
+
+    def decide(self, op: str, requirement: str) -> None:
+        """Let the envelope of an operation pass the stage that decides a requirement.
+
+        Raises:
+            Violation: it does not.
+            NotApplicable: there is no builder, or nothing that the stage could hold against it.
+            NotAssessed: it is unclear whose builder it is.
+            Blocked: it does not get as far.
+        """
+        stages = list(STAGES)
+        before = stages[: stages.index(requirement)]
+        envelope, case = self.passed(op, before[-1] if before else ""), self.case(op)
+        if requirement == "WIR-ARGS-2" and not arguments.request_editions(op, self.accepted):
+            raise NotApplicable(f"edition {' or '.join(self.accepted)} has no schema of this request")
+        stage = STAGES[requirement]
+        look()
+        try:
+            stage.check(envelope, case)
+        except WireValidationError as error:
+            raise Violation(stage.expected, f"{self.named(op)}: {error.fault}", error.path) from None
+        if requirement == "WIR-SCHEMA-1":
+            self.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
+
+    def passed(self, op: str, last: str) -> Any:
+        """The envelope of an operation, which has passed the stages up to and with that of a requirement.
+
+        Raises:
+            NotApplicable, NotAssessed, Blocked
+        """
+        case, built = self.case(op), self.built(op)
+        if built.fault:
+            raise Blocked(BUILDS, f"{self.named(op)} {built.fault}")
+        envelope = built.envelope
+        for requirement, stage in STAGES.items() if last else ():
+            try:
+                stage.check(envelope, case)
+            except WireValidationError:
+                raise Blocked(requirement, f"the envelope of {self.named(op)} does not get as far") from None
+            if requirement == last:
+                break
+        return envelope
+
+    def built(self, op: str) -> Built:
+        """What the builder of an operation gives.
+
+        Raises:
+            NotApplicable: there is none.
+            NotAssessed: it is unclear whose builder it is.
+        """
+        case = self.case(op)
+        name = self.library.name_of(case)
+        if not name:
+            raise NotApplicable(f"does not offer {case.build_method}")
+        if self.library.is_unclear(case):
+            raise NotAssessed(
+                f"{name} could be of several components: name it {case.qualified_method}, "
+                f"or declare a mapping of component to client"
+            )
+        return self.library.build(case)
+
+    def named(self, op: str) -> str:
+        """The builder of an operation, as the client calls it."""
+        return self.library.name_of(self.case(op))

@@ -1,0 +1,178 @@
+"""What of an offending value can be shown: never content, never a secret (SPECIFICATION 14, Appendix D; R21).
+
+A prompt, a text, a vector, a query and its parameters, a tenant, a credential or an idempotency key is told by
+its kind and size alone, wherever it turned up; so is whatever a caller may have written freely. What remains are
+numbers, and strings that read like an identifier of the protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.spec.operations import OPERATIONS
+
+_WRITTEN_FREELY: Final = frozenset(
+    (
+        *("text", "content", "prompt", "message", "system_message", "query", "arguments", "user"),
+        *("vector", "query_vector", "embedding", "params", "parameters", "metadata", "properties", "attrs"),
+        *("filter", "node_filters", "relationship_filters", "details", "records", "summary", "provider_specific"),
+    )
+)
+"""Keys at and below which anything may stand that a user wrote."""
+
+_LISTS: Final = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
+"""Keys at which a user may have written what belongs deeper."""
+
+_SECRET_KEY: Final = re.compile(
+    r"secret|passw|authori[sz]|credential|cookie|bearer|signature|private|session|tenant|"
+    r"idempotency|(^|[_-])(token|key|pwd|auth|api[_-]?key)$|apikey|accesstoken",
+    re.IGNORECASE,
+)
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/+-]{0,40}")
+_RULES: Final = ("enum", "const", "pattern", "format", "type")
+"""The rules that speak of what a string says; of the others its length is enough."""
+
+_SECRET: Final = re.compile(
+    r"^(sk|pk|rk|ghp|gho|ghs|xox.|akia|asia|eyj|glpat|hf|aiza|ya29|basic|bearer)[-_]?|[A-Za-z0-9+/]{24}|"
+    r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}",
+    re.IGNORECASE,
+)
+"""What looks like a credential: a known beginning, or a run that no word has."""
+
+
+def shown(value: object, path: Iterable[object], rule: str) -> str:
+    """The value at a path, on which a rule was broken, as it can be shown."""
+    keys = [part for part in path if isinstance(part, str)]
+    open_to_view = not any(key in _WRITTEN_FREELY or _SECRET_KEY.search(key) for key in keys)
+    open_to_view = open_to_view and (not keys or keys[-1] not in _LISTS)
+    if isinstance(value, str):
+        plain = open_to_view and keys and rule in _RULES and _IDENTIFIER.fullmatch(value) and not _SECRET.search(value)
+        return f'"{value}"' if plain else f"a string of {len(value)} characters"
+    if isinstance(value, list):
+        return f"an array of {len(value)} items"
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, int | float) or not open_to_view:
+        return "a number" if isinstance(value, int | float) else ""
+    return _number(value)
+
+
+def _number(value: float) -> str:
+    # Python refuses to write integers of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
+def printable(text: str) -> str:
+    """Text of which no character moves the cursor or changes the terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+# -- what an adapter says of itself --------------------------------------------------------------------
+
+_VOCABULARY: Final = frozenset(
+    (
+        *COMPONENTS,
+        *TAXONOMY,
+        *BY_CODE,
+        *(code.lower() for code in BY_CODE),
+        *(name for operation in OPERATIONS for name in (operation.op, operation.name)),
+        *("OK", "PARTIAL_SUCCESS", "ACCEPTED", "STREAMING", "ok", "degraded", "down", "healthy", "unhealthy"),
+        *("stop", "length", "tool_calls", "content_filter", "error"),
+    )
+)
+_NAME: Final = re.compile(r"(?!(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)_)[a-z]{1,16}(?:_[a-z]{1,16})*")
+_LONGEST_NAME: Final = 30
+_LONGEST_NUMBER: Final = 12
+_LONGEST_INDEX: Final = 5
+_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)|(?<![A-Za-z0-9+/])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{40,}={0,2}")
+_WORD: Final = re.compile(r"[^\s/'\"=:,()\[\]{}]+")
+
+
+def word(value: object) -> str:
+    """A value where a word of the protocol belongs (a code, class, operation, state): itself if it is one.
+
+    Anything else is told by its kind and size: an adapter may have put the text of an exception there.
+    """
+    if isinstance(value, str):
+        return value if value in _VOCABULARY else f"a string of {len(value)} characters"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        if isinstance(value, int) and value.bit_length() > 4 * _LONGEST_NUMBER:
+            return "a number"
+        text = repr(value)
+        return text if len(text) <= _LONGEST_NUMBER else "a number"
+    return type_name(value)
+
+
+def _is_name(key: str) -> bool:
+    return len(key) <= _LONGEST_NAME and _NAME.fullmatch(key) is not None
+
+
+def listed(what: str, found: Iterable[object]) -> str:
+    """Keys that an adapter chose, after the word for them: those that read like a name, the others counted."""
+    every = list(found)
+    named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]
+    others = len(every) - len(named)
+    if not named:
+        return f"{others} {what}{'s' * (others != 1)}"
+    more = f" and {others} more" if others else ""
+    return f"{what}{'s' * (len(every) > 1)} {', '.join(named)}{more}"
+
+
+def place(path: str) -> str:
+    """A path into an answer, without the keys in it that may be content."""
+    return ".".join(_step(step) for step in path.split("."))
+
+
+def _step(step: str) -> str:
+    key, bracket, indexes = step.partition("[")
+    indexes = indexes.replace("][", "").removesuffix("]")
+    plain = step == "(root)" or _is_name(key) or key == "" or (key.isdecimal() and len(key) <= _LONGEST_INDEX)
+    plain = plain and (not bracket or indexes.isdecimal())
+    return step if plain else "(a key)"
+
+
+def type_name(value: Any) -> str:
+    """The name of an object's type, whatever the type says of itself."""
+    name = type.__dict__["__name__"].__get__(type(value))
+    return name if _TYPE.fullmatch(name) else "type of an unusual name"
+
+
+def redacted(text: str) -> str:
+    """A text for people, without the words in it that look like a credential."""
+    text = _CREDENTIALS.sub("***", text)
+    return _WORD.sub(lambda found: "***" if _SECRET_WORD.search(found[0]) else found[0], text)
+
+
+_SECRET_WORD: Final = re.compile(
+    r"^(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf|basic|bearer)[-_]|^(?:akia|asia|eyj|aiza|ya29)\w{8}|"
+    r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}|[A-Za-z0-9+]{32}",
+    re.IGNORECASE,
+)
+"""What looks like a credential in a sentence, where a name of a class or a file is none."""
+
+
+def names(found: Iterable[str]) -> str:
+    """Names of functions and threads of the adapter's, each once, the most frequent first."""
+    counts = Counter(name if _QUALIFIED.fullmatch(name) else "an unusual name" for name in found)
+    most = [name for name, _ in counts.most_common(_SHOWN_NAMES)]
+    return ", ".join(most) + (", ..." if len(counts) > _SHOWN_NAMES else "")
+
+
+_QUALIFIED: Final = re.compile(r"(?!.*[A-Za-z0-9]{25})[A-Za-z_][A-Za-z0-9_.<>]{0,79}")
+_SHOWN_NAMES: Final = 4

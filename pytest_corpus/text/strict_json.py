@@ -1,0 +1,174 @@
+"""JSON as it travels: bytes read strictly, and every way of being no JSON told apart.
+
+A document that one reader understands and the next one refuses, or reads otherwise, is a fault even where
+Python's own reader is lenient: NaN, a key that stands twice, a lone surrogate, a number that no double holds,
+nesting without measure (RFC 8259, RFC 7493).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import orjson
+
+from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_problems
+
+BOM = b"\xef\xbb\xbf"
+
+_COLON = re.compile(rb"\\u003[aA]")
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_MAX_DIGITS = 400
+
+
+class Fault(Enum):
+    """The ways of being no JSON."""
+
+    UTF8 = "invalid UTF-8"
+    SYNTAX = "no JSON"
+    DUPLICATE_KEY = "a key that stands twice"
+    DEPTH = "nested too deep"
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What is wrong with a document, and where: a path as in `Problem.path`, empty where it has none."""
+
+    fault: Fault
+    message: str
+    path: str = ""
+
+
+def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
+    """The value of a JSON document, and its flaw.
+
+    A document with a flaw has its value as far as a lenient reader makes it out, or else None; of keys that
+    stand twice the last counts. Unless `closely`, such keys and deep nesting are no flaw in what can be read.
+    """
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return _explained(data, f"is no JSON: {error.msg}")
+    if not closely or (nesting(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
+        return value, None
+    return _explained(data, "")
+
+
+def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
+    """Whether `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
+    for _ in range(_LEVELS_AROUND):
+        values = [values]
+    try:
+        written = orjson.dumps(values)[_LEVELS_AROUND:-_LEVELS_AROUND]
+    except TypeError:  # too deep
+        return False
+    if len(written) == sum(map(len, documents)) + len(documents) + 1 and written[1:-1] == b",".join(documents):
+        return True
+    return _has_every_key(b" ".join(documents), written)
+
+
+_LEVELS_AROUND = 254 - MAX_DEPTH - 1
+"""Levels around a list of documents, for orjson writes 254 levels and refuses more."""
+
+
+def _has_every_key(text: bytes, written: bytes) -> bool:
+    """Whether what was read from a text and written again lost no key on the way; False means: perhaps.
+
+    Outside of strings a colon follows a key and nothing else, and inside of strings each stays, unless it was
+    escaped. So of keys that stand twice a colon is missing.
+    """
+    return text.count(b":") == written.count(b":") and not (b"\\" in text and _COLON.search(text))
+
+
+def written(value: object) -> bytes | None:
+    """A value as JSON, with null for NaN; None where it cannot be written.
+
+    What JSON does not have, integers of more than 64 bits and values that are too deep cannot.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
+    except TypeError:
+        return None
+    return text if nesting(text) <= MAX_DEPTH else None
+
+
+_TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
+
+
+def nesting(data: bytes) -> int:
+    """How deep brackets outside of strings nest, counted up to one beyond the limit."""
+    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
+        return 0
+    depth = deepest = 0
+    for bracket in _STRING.sub(b"", data).translate(None, _NO_BRACKETS):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+        if deepest > MAX_DEPTH:
+            break
+    return deepest
+
+
+class _Twice(dict[str, Any]):
+    """An object that names a key twice."""
+
+    key = ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    twice, seen = _Twice(plain), set[str]()
+    twice.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return twice
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
+
+
+_LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+
+
+def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
+    """The value and the flaw of a document that is not plainly sound; `otherwise` is what the fast reader said."""
+    flaw = None
+    if data.startswith(BOM):
+        flaw = Flaw(Fault.SYNTAX, "begins with a byte order mark, which JSON does not have")
+        data = data[len(BOM) :]
+    if not data.strip():
+        return None, flaw or Flaw(Fault.SYNTAX, "is empty")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        flaw = flaw or Flaw(Fault.UTF8, f"is not UTF-8 at byte {error.start + 1}")
+        text = data.decode(errors="replace")
+    if nesting(data) > MAX_DEPTH:
+        return None, flaw or _TOO_DEEP
+    try:
+        value = _LENIENT.decode(text)
+    except (ValueError, RecursionError):
+        return None, flaw or Flaw(Fault.SYNTAX, otherwise)
+    return value, flaw or _flaw_of(value) or (Flaw(Fault.SYNTAX, otherwise) if otherwise else None)
+
+
+def _flaw_of(value: object) -> Flaw | None:
+    """What is wrong with a value that a lenient reader accepted."""
+    for problem in json_problems(value):
+        return Flaw(Fault.SYNTAX, problem.message, problem.path)
+    for path, twice in _walk_twice(value, ()):
+        return Flaw(Fault.DUPLICATE_KEY, "stands twice in one object", dotted((*path, twice)))
+    return None
+
+
+def _walk_twice(value: object, path: tuple[object, ...]) -> Any:
+    if isinstance(value, _Twice):
+        yield path, value.key
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _walk_twice(item, (*path, key))

@@ -1,0 +1,1 @@
+"""Is it valid: instances (`schema/`), streams of frames (`streams/`), request envelopes (`requests/`)."""

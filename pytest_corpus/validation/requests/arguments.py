@@ -1,0 +1,162 @@
+"""Validators of arguments: the rules of `spec/arguments.py`, and the schema of an operation's request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from pytest_corpus.spec.arguments import ALTERNATIVES, Choice, Numbers, OneOf, Rule, Within, rules_of
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
+from pytest_corpus.text.problems import Problem, dotted
+from pytest_corpus.validation.requests.errors import UNKNOWN_CASE, ArgsValidationError
+from pytest_corpus.validation.schema import registry as schema_registry
+
+_Fault = tuple[str, str]
+"""A path below `args`, and what is wrong there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsValidator:
+    """The validator of one operation's arguments: `validate_rules`, then `validate_request_schema`.
+
+    `schema_versions` are the accepted editions of the request's schema; in an edition that has none the rules alone
+    decide.
+    """
+
+    op: str
+    schema_versions: tuple[str, ...] = EDITIONS
+
+    def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
+        """Let sound arguments pass.
+
+        Raises:
+            ArgsValidationError
+        """
+        if not isinstance(args, dict):
+            raise ArgsValidationError(f"{case_id}: args must be a JSON object", case_id, "args")
+        validate_rules(self.op, args, case_id)
+        validate_request_schema(self.op, args, case_id, self.schema_versions)
+
+
+def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
+    """Let arguments pass that keep what the documents say of an operation's arguments in words.
+
+    Raises:
+        ArgsValidationError: the text names the document and section.
+    """
+    for rule in rules_of(op):
+        for path, said in _faults(rule, args):
+            raise ArgsValidationError(f"{case_id}: {said} ({rule.source})", case_id, path)
+
+
+def validate_request_schema(
+    op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE, schema_versions: Iterable[str] = EDITIONS
+) -> None:
+    """Let arguments pass that meet the schema of the operation's request (R42), in one of the editions.
+
+    What SCHEMA 6.3 accepts in the place of a required key is accepted here, too.
+
+    Raises:
+        ArgsValidationError
+    """
+    problems: list[Problem] = []
+    for edition in request_editions(op, schema_versions):
+        problems = _problems(op, args, edition)
+        if not problems:
+            return
+    if problems:
+        said = "; ".join(problem.told for problem in problems)
+        raise ArgsValidationError(f"{case_id}: args validation failed: {said}", case_id, problems[0].path)
+
+
+def request_editions(op: str, schema_versions: Iterable[str] = EDITIONS) -> tuple[str, ...]:
+    """Those of the editions that have a schema for the operation's request."""
+    schema = BY_NAME[BY_OP[op].request]
+    return tuple(edition for edition in schema_versions if edition in schema.editions)
+
+
+def replaced_keys(op: str, args: dict[str, Any]) -> dict[str, str]:
+    """The paths of required keys that are absent, and what stands in the place of each (SCHEMA 6.3)."""
+    row = ALTERNATIVES.get(op)
+    return {
+        dotted(("args", *path, row.key)): row.other
+        for path, value in (_at(args, row.path) if row else ())
+        if row and isinstance(value, dict) and value.get(row.key) is None and value.get(row.other) is not None
+    }
+
+
+def _problems(op: str, args: dict[str, Any], edition: str) -> list[Problem]:
+    envelope = {"op": op, "ctx": {}, "args": args}
+    replaced = replaced_keys(op, args)
+    found = schema_registry.registry().problems(BY_OP[op].request, envelope, edition)
+    return [problem for problem in found if problem.rule != "required" or problem.path not in replaced]
+
+
+@singledispatch
+def _faults(rule: Rule, _: dict[str, Any]) -> Iterator[_Fault]:
+    raise TypeError(f"no reading of a {type(rule).__name__}")
+
+
+@_faults.register
+def _one_of(rule: OneOf, args: dict[str, Any]) -> Iterator[_Fault]:
+    if all(args.get(key) is None for key in rule.keys):
+        yield "args", f"requires {' or '.join(map(repr, rule.keys))}"
+
+
+@_faults.register
+def _within(rule: Within, args: dict[str, Any]) -> Iterator[_Fault]:
+    value = args.get(rule.key)
+    if value is None or (_is_number(value) and _is_inside(rule, value)):
+        return
+    low = f"above {rule.low:g}" if rule.above else f"at least {rule.low:g}"
+    yield f"args.{rule.key}", f"{rule.key} must be {low}{'' if rule.high is None else f' and at most {rule.high:g}'}"
+
+
+def _is_inside(rule: Within, value: float) -> bool:
+    above = value > rule.low if rule.above else value >= rule.low
+    return above and (rule.high is None or value <= rule.high)
+
+
+@_faults.register
+def _choice(rule: Choice, args: dict[str, Any]) -> Iterator[_Fault]:
+    for path, value in _at(args, rule.path):
+        if value not in rule.choices:
+            yield dotted(("args", *path)), f"{rule.path[-1]} must be one of {', '.join(rule.choices)}"
+
+
+@_faults.register
+def _numbers(rule: Numbers, args: dict[str, Any]) -> Iterator[_Fault]:
+    for path, value in _at(args, rule.path):
+        where = dotted(("args", *path))
+        if not isinstance(value, list) or not value:
+            yield where, f"{rule.path[-1]} must be a non-empty list"
+        elif not all(map(_is_number, value)):
+            yield where, f"{rule.path[-1]} must contain finite numbers"
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _at(value: Any, path: tuple[str, ...], here: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Any]]:
+    """The values at a path that are there and not null; other types than the path expects are the schema's."""
+    if not path:
+        yield here, value
+    elif path[0] == "*":
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _at(item, path[1:], (*here, index))
+    elif isinstance(value, dict) and value.get(path[0]) is not None:
+        yield from _at(value[path[0]], path[1:], (*here, path[0]))
+
+
+validate_llm_complete_args = ArgsValidator("llm.complete")
+"""The validator of `llm.complete` (SCHEMA 6.3)."""
+
+validate_vector_query_args = ArgsValidator("vector.query")
+"""The validator of `vector.query` (SCHEMA 6.3)."""

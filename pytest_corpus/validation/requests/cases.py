@@ -1,0 +1,162 @@
+"""The cases of request validation (SCHEMA 8.2): one for each operation, and envelopes that must be refused."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_corpus.spec.operations import OPERATIONS, Operation
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
+from pytest_corpus.validation.requests.arguments import ArgsValidator
+from pytest_corpus.validation.requests.metrics import ValidationMetrics
+from pytest_corpus.validation.requests.pipeline import Validator, validate_wire_envelope
+
+
+@dataclass(frozen=True)
+class WireRequestCase:
+    """What a request builder is held against.
+
+    Attributes:
+        id: unique, e.g. ``llm.complete.basic``.
+        op: the operation that must be named.
+        build_method: the builder, e.g. ``build_complete_request``; see also `qualified_method`.
+        schema_id: ``$id`` of the schema of the envelope.
+        component: the component of the operation.
+        schema_versions: the schema versions of which one must accept the envelope.
+        args_validator: what checks the arguments.
+        tags: ``core`` for what every adapter must offer, the component, ``streaming``, ``mutating``.
+    """
+
+    id: str
+    op: str
+    build_method: str
+    schema_id: str
+    component: str
+    schema_versions: tuple[str, ...] = EDITIONS
+    args_validator: Validator | None = None
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("schema_versions", "tags"):  # so that lists may be given
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def accepting(self, schema_versions: tuple[str, ...]) -> WireRequestCase:
+        """The same case with other schema versions, of the arguments too."""
+        validator = self.args_validator
+        if isinstance(validator, ArgsValidator):
+            validator = replace(validator, schema_versions=schema_versions)
+        return replace(self, schema_versions=schema_versions, args_validator=validator)
+
+    @property
+    def qualified_method(self) -> str:
+        """The builder by the name that says the component too, e.g. ``build_llm_complete_request``."""
+        return f"build_{self.component}_{self.op.partition('.')[2]}_request"
+
+
+def _basic(operation: Operation) -> WireRequestCase:
+    kinds = {"core": not operation.capability, operation.component: True}
+    kinds |= {"streaming": operation.streaming, "mutating": operation.mutating}
+    return WireRequestCase(
+        id=f"{operation.op}.basic",
+        op=operation.op,
+        build_method=f"build_{operation.name}_request",
+        schema_id=BASE_URI + BY_NAME[f"{operation.component}.envelope.request"].files[0],
+        component=operation.component,
+        args_validator=ArgsValidator(operation.op),
+        tags=tuple(kind for kind, holds in kinds.items() if holds),
+    )
+
+
+CASES = tuple(_basic(operation) for operation in OPERATIONS)
+"""A case for each of the 33 operations, in the order of the operation table."""
+
+
+def cases(component: str | None = None, tag: str | None = None) -> tuple[WireRequestCase, ...]:
+    """The cases of a component, of a tag, of both, or all."""
+    return tuple(case for case in CASES if component in (None, case.component) and (tag is None or tag in case.tags))
+
+
+def case_of(op: str) -> WireRequestCase:
+    """The case of an operation.
+
+    Raises:
+        KeyError: there is no such operation.
+    """
+    for case in CASES:
+        if case.op == op:
+            return case
+    raise KeyError(op)
+
+
+def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:
+    """Hold an envelope against a case, and record how that went.
+
+    Raises:
+        WireValidationError
+    """
+    started = time.perf_counter()
+    try:
+        validate_wire_envelope(
+            envelope,
+            case.op,
+            case.schema_id,
+            case.component,
+            case.args_validator,
+            case.id,
+            case.schema_versions,
+        )
+    except Exception as error:
+        if metrics is not None:
+            metrics.record_failure(case.id, error, time.perf_counter() - started)
+        raise
+    if metrics is not None:
+        metrics.record_success(case.id, time.perf_counter() - started)
+
+
+def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., Any] | None:
+    """The builder of a case that an object offers, or None.
+
+    `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
+    `qualified_method` or `build_method`. Where components share the shorter name (`build_health_request`), it counts
+    where it is clear whose it is: in a mapping, and where `owners` leaves one component.
+    """
+    holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
+    name = case.qualified_method
+    if not has(holder, name) and (isinstance(adapter, Mapping) or owners(holder, case) == (case.component,)):
+        name = case.build_method
+    found = getattr(holder, name, None)
+    return found if callable(found) else None
+
+
+def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
+    """The components whose operation the shorter name of a case's builder could mean in an object.
+
+    Of those that share the name, the ones that the object has other builders of; all, where it has none of any.
+    """
+    sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
+    if len(sharing) == 1:
+        return sharing
+    named = _components_of(holder)
+    return tuple(component for component in sharing if component in named) or sharing
+
+
+def _components_of(holder: Any) -> set[str]:
+    """The components of which an object has builders whose name says so."""
+    counts = Counter(case.build_method for case in CASES)
+    return {
+        case.component
+        for case in CASES
+        for name in (case.qualified_method, *([case.build_method] if counts[case.build_method] == 1 else []))
+        if has(holder, name)
+    }
+
+
+def has(holder: Any, name: str) -> bool:
+    """Whether an attribute is there and not None; one that raises is there, and says so when it is used."""
+    try:
+        return getattr(holder, name, None) is not None
+    except Exception:  # noqa: BLE001 - a property of the client's may raise anything
+        return True

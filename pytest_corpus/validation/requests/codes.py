@@ -1,0 +1,51 @@
+"""Schema problems by the codes and in the words of SCHEMA 11.2."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pytest_corpus.spec.schemas import BASE_URI
+from pytest_corpus.spec.validation_codes import VALIDATION_ERROR_CODES
+from pytest_corpus.text.problems import Problem
+from pytest_corpus.validation.schema import registry as schema_registry
+
+
+def validation_error(problem: Problem) -> tuple[str, str]:
+    """The code of a schema problem, and its text, filled in.
+
+    The code is the schema keyword that is broken. Where `VALIDATION_ERROR_CODES` has no text for it, or the rule
+    cannot be read again, the text is that of the problem. No value of the instance stands in it.
+    """
+    template = VALIDATION_ERROR_CODES.get(problem.rule)
+    filling = None if template is None else _filling(problem)
+    if template is None or filling is None:
+        return problem.rule, problem.message
+    _, _, rest = template.partition("{")
+    return problem.rule, template.format(**{rest.partition("}")[0]: filling})
+
+
+def _filling(problem: Problem) -> str | None:
+    if problem.rule in ("required", "additionalProperties"):
+        return problem.path.rpartition(".")[2]
+    wanted = _wanted(problem)
+    if problem.rule == "type":
+        names = [wanted] if isinstance(wanted, str) else wanted
+        return " or ".join(names) if isinstance(names, list) and all(isinstance(n, str) for n in names) else None
+    if problem.rule == "enum":
+        return ", ".join(map(json.dumps, wanted)) if isinstance(wanted, list) else None
+    return None if wanted is None or isinstance(wanted, list | dict) else str(wanted)
+
+
+def _wanted(problem: Problem) -> Any:
+    """What the schema says under the broken keyword; None where it cannot be found."""
+    file, _, pointer = problem.location.partition("#/")
+    if not file or pointer.rpartition("/")[2] != problem.rule:
+        return None
+    node: Any = schema_registry.get_schema(BASE_URI + file)
+    try:
+        for part in pointer.split("/"):
+            node = node[int(part) if isinstance(node, list) else part]
+    except (LookupError, TypeError, ValueError):  # a key of the schema holds a slash
+        return None
+    return node

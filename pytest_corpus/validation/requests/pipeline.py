@@ -1,0 +1,189 @@
+"""The validation pipeline of a request envelope (SCHEMA 6.3), stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.schemas import EDITIONS, LATEST
+from pytest_corpus.text.redaction import shown
+from pytest_corpus.validation.requests.errors import (
+    UNKNOWN_CASE,
+    ArgsValidationError,
+    CtxValidationError,
+    EnvelopeShapeError,
+    SerializationError,
+    VersionMismatchError,
+    WireSchemaError,
+)
+from pytest_corpus.validation.requests.roundtrip import json_roundtrip, top_level
+from pytest_corpus.validation.schema import names
+from pytest_corpus.validation.schema import registry as schema_registry
+from pytest_corpus.validation.schema.errors import SchemaAssertionError, UnknownSchemaError
+
+REQUIRED_KEYS = ("op", "ctx", "args")
+"""The keys of a request envelope (SCHEMA 3.1)."""
+
+CONTEXT_SCHEMA = "common.operation_context"
+
+Validator = Callable[[dict[str, Any], str], object]
+"""A validator of arguments: called with them and the case id, it raises where they are wrong."""
+
+
+def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in its order
+    envelope: Any,
+    expected_op: str,
+    schema_id: str,
+    component: str,
+    args_validator: Validator | None = None,
+    case_id: str = UNKNOWN_CASE,
+    schema_versions: Iterable[str] | None = None,
+) -> None:
+    """Let a sound request envelope pass: its shape, the round trip through JSON, its schema, its arguments.
+
+    Args:
+        envelope: what a request builder gave.
+        expected_op: the operation that it must name, e.g. ``llm.complete``.
+        schema_id: the schema of the envelope, by any name that the registry knows.
+        component: the component that `expected_op` belongs to.
+        args_validator: what checks the arguments, as they arrive on the other side.
+        case_id: what the text of an error begins with.
+        schema_versions: the schema versions of which one must accept the envelope; by default all that there are.
+
+    Raises:
+        WireValidationError: one of its subclasses, by the first stage that it does not pass.
+        ValueError: `expected_op` belongs to another component.
+        UnknownSchemaError: there is no such schema.
+    """
+    known = BY_OP.get(expected_op)
+    if known is not None and component in COMPONENTS and known.component != component:
+        raise ValueError(f"{expected_op} is an operation of {known.component}, not of {component}")
+    validate_envelope_common(envelope, expected_op, case_id)
+    wire_envelope = json_roundtrip(envelope, case_id)
+    validate_schema(wire_envelope, schema_id, case_id, schema_versions)
+    if args_validator is not None:
+        validate_args_for_operation(wire_envelope.get("args"), args_validator, case_id)
+
+
+def validate_envelope_common(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
+    """Let an envelope pass that is a dict with the required keys, this operation and a sound context.
+
+    Raises:
+        EnvelopeTypeError, EnvelopeShapeError, CtxValidationError
+    """
+    validate_envelope_shape(envelope, case_id)
+    validate_op_field(envelope, expected_op, case_id)
+    validate_ctx_field(envelope, case_id)
+
+
+def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
+    """Let a dict pass that has `op`, `ctx` and `args` (SCHEMA 3.1, 6.3).
+
+    Raises:
+        EnvelopeTypeError, EnvelopeShapeError
+    """
+    fields = top_level(envelope, case_id)
+    missing = [key for key in REQUIRED_KEYS if key not in fields]
+    if missing:
+        raise EnvelopeShapeError(f"{case_id}: missing required keys {', '.join(missing)}", case_id, missing[0])
+
+
+def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
+    """Let an envelope pass whose `op` is exactly this operation (SCHEMA 6.3; SPECIFICATION 4.2.6).
+
+    Raises:
+        EnvelopeTypeError, EnvelopeShapeError
+    """
+    op = top_level(envelope, case_id).get("op")
+    if issubclass(type(op), str):
+        op = str.__str__(op)
+    if type(op) is not str or op != expected_op:
+        got = shown(op, ("op",), "const") if type(op) in (str, type(None)) else f"a {type(op).__name__}"
+        raise EnvelopeShapeError(f"{case_id}: operation mismatch: expected {expected_op}, got {got}", case_id, "op")
+
+
+def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
+    """Let an envelope pass whose `ctx` is an object with sound members (SCHEMA 3.2).
+
+    As in edition 1.1.0, a member may be null, and keys that are not documented are left alone (SPECIFICATION 4;
+    R8); where edition 1.0.0 alone counts, its schema refuses both. `deadline_ms` is absolute epoch milliseconds,
+    at least 1. What is no JSON deeper in `ctx` is left to the round trip.
+
+    Raises:
+        EnvelopeTypeError, CtxValidationError
+    """
+    fields = top_level(envelope, case_id)
+    if "ctx" not in fields or not issubclass(type(fields["ctx"]), dict):
+        got = type(fields["ctx"]).__name__ if "ctx" in fields else "absent"
+        raise CtxValidationError(f"{case_id}: ctx must be a JSON object, is {got}", case_id, "ctx")
+    ctx = top_level(fields["ctx"], case_id)
+    documented = schema_registry.get_schema(CONTEXT_SCHEMA, LATEST)["properties"]
+    for name in documented.keys() & ctx.keys():
+        _member(name, ctx[name], case_id)
+
+
+def _member(name: str, value: Any, case_id: str) -> None:
+    path = f"ctx.{name}"
+    if issubclass(type(value), dict):
+        value = {}  # of an object only the type is documented here
+    try:
+        sound = json_roundtrip({name: value}, case_id)
+    except SerializationError as error:
+        said = error.fault.removeprefix("JSON serialization failed: ").removeprefix(f"{name} ")
+        raise CtxValidationError(f"{case_id}: {path} {said}", case_id, path) from None
+    if problems := schema_registry.registry().problems(CONTEXT_SCHEMA, sound, LATEST):
+        said = f"{problems[0].message}{f', found {problems[0].found}' if problems[0].found else ''}"
+        raise CtxValidationError(f"{case_id}: {path} {said}", case_id, path)
+
+
+def validate_schema(
+    wire_envelope: dict[str, Any],
+    schema_id: str,
+    case_id: str = UNKNOWN_CASE,
+    schema_versions: Iterable[str] | None = None,
+) -> str:
+    """The first of the accepted schema versions under which an envelope meets its schema (SCHEMA 10.1).
+
+    Versions that there are not accept nothing.
+
+    Raises:
+        WireSchemaError: it meets it under none.
+        VersionMismatchError: none of the versions is one that has the schema.
+        UnknownSchemaError: there is no such schema.
+    """
+    wanted = EDITIONS if schema_versions is None else tuple(schema_versions)
+    held = [version for version in wanted if version in EDITIONS]
+    _, pinned = names.find_schema(schema_id)
+    try:
+        return schema_registry.validate_with_version_tolerance(schema_id, wire_envelope, held, case_id)
+    except SchemaAssertionError as error:
+        raise WireSchemaError(error, case_id) from None
+    except UnknownSchemaError:
+        accepted = " or ".join(map(str, wanted)) or "none"
+        said = f"{case_id}: schema version not supported: {schema_id} in version {accepted}"
+        raise VersionMismatchError(f"{said}{f', where {pinned} is named' if pinned else ''}", case_id) from None
+
+
+def validate_args_for_operation(args: Any, validator: Validator, case_id: str = UNKNOWN_CASE) -> None:
+    """Let arguments pass that a validator lets pass (SCHEMA 6.3).
+
+    Raises:
+        ArgsValidationError: they are no object, or the validator raises: its own error where it is of this class;
+            of any other only the type is told, for its text may hold what must not be shown (it is the
+            ``__cause__``).
+    """
+    if not issubclass(type(args), dict):
+        said = f"{case_id}: args validation failed: args must be a JSON object, is {type(args).__name__}"
+        raise ArgsValidationError(said, case_id, "args")
+    try:
+        validator(args, case_id)
+    except ArgsValidationError as error:
+        if error.case_id == case_id:
+            raise
+        said = error.message.removeprefix(f"{case_id}: ")
+        raise ArgsValidationError(f"{case_id}: {said}", case_id, error.path or "args") from error
+    except Exception as error:
+        said = f"{case_id}: args validation failed: the validator raises {type(error).__name__}"
+        raise ArgsValidationError(said, case_id, "args") from error

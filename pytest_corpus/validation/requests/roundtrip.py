@@ -1,0 +1,138 @@
+"""The round trip through JSON (SCHEMA 6.3): what can be written, and what comes back as it was.
+
+A value passes where JSON has a counterpart that says the same: a dict is an object, a list or a tuple an array,
+a str, an int, a float or an enum of those its value. It does not pass where a writer would refuse it, where
+another reader would (SPECIFICATION 4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or where
+it would come back as something else: a key that is no string.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_corpus.text.problems import Problem, dotted, json_problems
+from pytest_corpus.validation.requests.errors import UNKNOWN_CASE, EnvelopeTypeError, RoundTripError, SerializationError
+
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+"""The range of an integer on the wire (SPECIFICATION 4.1)."""
+
+_Path = tuple[object, ...]
+
+
+def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
+    """The dict that arrives on the other side.
+
+    Raises:
+        SerializationError: it cannot be written, or is no dict once it was; a `RoundTripError` where something
+            else comes back.
+    """
+    arrived = _written(obj, case_id)
+    if not isinstance(arrived, dict):
+        raise SerializationError(f"{case_id}: round-trip did not produce dict", case_id)
+    return arrived
+
+
+def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
+    """What stands under the strings among the keys of an envelope.
+
+    Raises:
+        EnvelopeTypeError: it is no dict.
+    """
+    if not issubclass(type(envelope), dict):
+        raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
+    return {str.__str__(key): value for key, value in dict.items(envelope) if issubclass(type(key), str)}
+
+
+def _written(obj: Any, case_id: str) -> Any:
+    try:
+        if problems := json_problems(obj):
+            raise _refusal(obj, problems, case_id)
+        _in_range(obj, (), case_id)
+        text = json.dumps(obj, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        arrived = json.loads(text)
+        changed = next(_changes(obj, arrived, ()), None)
+    except SerializationError:
+        raise
+    except Exception as error:  # an object of the caller's may raise anything while it is read
+        raise SerializationError(
+            f"{case_id}: JSON serialization failed: {type(error).__name__} while reading it", case_id
+        ) from error
+    if changed is not None:
+        raise RoundTripError(f"{case_id}: {_at(changed)} does not come back from JSON as it was", case_id, changed)
+    return arrived
+
+
+def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationError:
+    problem = min(problems, key=lambda each: each.path.count("."))
+    holder = _found(obj, problem.path)
+    if issubclass(type(holder), dict) and _keys_would_change(holder):
+        said = f"{case_id}: {_at(problem.path)} {problem.message}; JSON turns it into one"
+        return RoundTripError(said, case_id, problem.path)
+    return SerializationError(
+        f"{case_id}: JSON serialization failed: {_at(problem.path)} {problem.message}", case_id, problem.path
+    )
+
+
+def _keys_would_change(holder: dict[Any, Any]) -> bool:
+    """Whether the keys that are no strings are all such as a JSON writer turns into strings."""
+    others = [key for key in dict.keys(holder) if not isinstance(key, str)]
+    return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
+
+
+def _found(obj: Any, path: str) -> Any:
+    """What lies at the path of a problem; None where a key with a dot in it makes that unclear."""
+    for part in path.split(".") if path else ():
+        try:
+            obj = obj[int(part)] if isinstance(obj, list | tuple) else dict.__getitem__(obj, part)
+        except (LookupError, TypeError, ValueError):
+            return None
+    return obj
+
+
+def _at(path: str) -> str:
+    return path or "the envelope"
+
+
+def _in_range(value: Any, path: _Path, case_id: str) -> None:
+    if isinstance(value, int) and not SMALLEST_INTEGER <= int.__index__(value) <= LARGEST_INTEGER:
+        where = dotted(path)
+        raise SerializationError(
+            f"{case_id}: JSON serialization failed: {_at(where)} is an integer of more than 64 bits", case_id, where
+        )
+    for key, item in _items(value):
+        _in_range(item, (*path, key), case_id)
+
+
+def _items(value: Any) -> Iterator[tuple[object, Any]]:
+    if isinstance(value, dict):
+        yield from dict.items(value)
+    elif isinstance(value, list | tuple):
+        yield from enumerate(value)
+
+
+def _changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
+    """The paths at which what was read back is not what was written."""
+    if isinstance(before, dict):
+        same = type(after) is dict and [str.__str__(key) for key in dict.keys(before)] == list(after)
+        inside = [(key, item, after[key]) for key, item in dict.items(before)] if same else []
+    elif isinstance(before, list | tuple):
+        same = type(after) is list and len(before) == len(after)
+        inside = [(index, item, after[index]) for index, item in enumerate(before)] if same else []
+    else:
+        same, inside = _is_same(before, after), []
+    if not same:
+        yield dotted(path)
+    for key, item, arrived in inside:
+        yield from _changes(item, arrived, (*path, key))
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    if before is None or isinstance(before, bool):
+        return before is after
+    if isinstance(before, str):
+        return type(after) is str and str.__eq__(before, after)
+    if isinstance(before, int):
+        return type(after) is int and int.__eq__(before, after)
+    return type(after) is float and float.__eq__(before, after)

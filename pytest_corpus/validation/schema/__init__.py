@@ -1,0 +1,1 @@
+"""Schemas of both editions; `pytest_corpus.schema_registry` is what users import."""

@@ -1,0 +1,250 @@
+"""Why an instance does not meet a schema, in words that never repeat the instance.
+
+The compiled validator says whether; this module says where and why. It is only reached for instances
+that were refused, so it may be slow. A prompt, a vector or a credential may stand in the instance: messages
+name keys, types, rules and lengths, never values (SPECIFICATION 14; R21). What of a value can do no harm is
+apart from the message, in `Problem.found`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema.exceptions import FormatError
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from pytest_corpus.spec.schemas import BASE_URI
+from pytest_corpus.text.problems import Problem, dotted, plain
+from pytest_corpus.text.redaction import shown
+
+Conforms = Callable[[object, str], bool]
+"""Whether an instance is of a format."""
+
+
+class Explainer:
+    """Explanations under the schemas that `retrieve` gives: the document of an `$id`, or an exception.
+
+    Formats are asserted where `conforms` decides on them.
+    """
+
+    def __init__(self, retrieve: Callable[[str], Mapping[str, Any]], conforms: Conforms | None = None) -> None:
+        self._retrieve = retrieve
+        self._formats = _Formats(conforms) if conforms else None
+
+        @cache
+        def resource(uri: str) -> Resource[Any]:
+            return DRAFT202012.create_resource(_for_python(retrieve(uri)))
+
+        self._registry: Registry[Any] = Registry(retrieve=resource)  # type: ignore[call-arg]
+
+    def problems(self, instance: object, uri: str, schema: str) -> list[Problem]:
+        """The problems of an instance under the schema with an `$id`, outermost first, one at each path."""
+        value, faults = plain(instance, schema)
+        found = {fault.path: fault for fault in faults}
+        root = {"$ref": uri}
+        validator = Draft202012Validator(root, registry=self._registry, format_checker=self._formats)
+        for error, problem in _problems(validator.iter_errors(value), schema):
+            if problem.path not in found:
+                found[problem.path] = replace(problem, location=self._location(root, error))
+        return sorted(found.values(), key=lambda problem: len(problem.path.split(".")) if problem.path else 0)
+
+    def _location(self, root: Mapping[str, Any], error: ValidationError) -> str:
+        """Where the rule stands that an error breaks; empty where it stands in no file."""
+        node: Any = root
+        base, pointer = "", list[str]()
+        for part in error.absolute_schema_path:  # which leaves out every "$ref" on the way
+            while isinstance(node, Mapping) and "$ref" in node and part not in node:
+                target, _, fragment = node["$ref"].partition("#")
+                base, pointer = target or base, fragment.split("/")[1:]
+                node = self._retrieve(base)
+                for step in pointer:
+                    node = node[int(step) if isinstance(node, list) else step]
+            if isinstance(node, Mapping) and part not in node:
+                part = _printed_pattern(str(part))  # noqa: PLW2901  # the name of a pattern that was rewritten
+            pointer.append(str(part))
+            node = node[part]
+        return f"{base.removeprefix(BASE_URI)}#/{'/'.join(pointer)}"
+
+
+class _Formats(FormatChecker):
+    """Asks another about every format."""
+
+    def __init__(self, conforms: Conforms) -> None:
+        super().__init__(())
+        self._conforms = conforms
+
+    def check(self, instance: object, format: str) -> None:  # noqa: A002  # as in jsonschema
+        if not self._conforms(instance, format):
+            raise FormatError(f"not of the format {format}")
+
+
+def _for_python(node: Any) -> Any:
+    """The schema with its patterns as Python's `re` must read them to agree with ECMA 262.
+
+    There `$` is the end of the text; in Python it also stands before a final newline.
+    """
+    if isinstance(node, list):
+        return [_for_python(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    copy = {key: _for_python(value) for key, value in node.items()}
+    if isinstance(copy.get("pattern"), str):
+        copy["pattern"] = _python_pattern(copy["pattern"])
+    if isinstance(copy.get("patternProperties"), dict):
+        copy["patternProperties"] = {_python_pattern(key): value for key, value in copy["patternProperties"].items()}
+    return copy
+
+
+def _python_pattern(pattern: str) -> str:
+    return pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+
+
+def _printed_pattern(pattern: str) -> str:
+    return pattern[:-2] + "$" if pattern.endswith(r"\Z") else pattern
+
+
+_Found = tuple[ValidationError, Problem]
+
+
+def _problems(errors: Iterable[ValidationError], schema: str) -> Iterator[_Found]:
+    for error in errors:
+        path = tuple(error.absolute_path)
+        rule = str(error.validator)
+        if rule in ("anyOf", "oneOf"):
+            yield from _union_problems(error, rule, path, schema)
+        elif rule == "required":
+            present, wanted = _keys(error.instance), _keys(error.validator_value)
+            unknown = [key for key in present if key not in error.schema.get("properties", {})]  # type: ignore[union-attr]
+            for key in wanted:
+                if key not in present:
+                    yield (
+                        error,
+                        Problem(dotted((*path, key)), rule, "is missing", schema, hint=_near(key, unknown, 0.8)),
+                    )
+        elif rule == "additionalProperties" and error.validator_value is False:
+            known = _keys(error.schema.get("properties", {}))  # type: ignore[union-attr]
+            for key in _unexpected(error):
+                message = "is a key that is not allowed here"
+                yield error, Problem(dotted((*path, key)), rule, message, schema, hint=_near(key, known))
+        else:
+            yield error, _problem(rule, error.validator_value, error.instance, path, schema)
+
+
+def _problem(rule: str, wanted: Any, instance: Any, path: tuple[object, ...], schema: str) -> Problem:
+    choices = [wanted] if rule == "const" else wanted if rule == "enum" else ()
+    hint = _near(instance, [choice for choice in choices if isinstance(choice, str)])
+    return Problem(dotted(path), rule, _message(rule, wanted, instance), schema, shown(instance, path, rule), hint)
+
+
+def _keys(keys: Any) -> list[str]:
+    return list(keys)
+
+
+def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
+    """The one of the choices that was probably meant."""
+    near = get_close_matches(given.casefold(), choices, n=1, cutoff=cutoff) if isinstance(given, str) else []
+    return "".join(near)
+
+
+def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...], schema: str) -> Iterator[_Found]:
+    """The problems of the one branch that was meant, or else one problem for the whole union."""
+    branches: dict[object, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+    meant = [errors for errors in branches.values() if not any(map(_tells_apart, errors))]
+    if len(meant) == 1:
+        yield from _problems(meant[0], schema)
+        return
+    types = [inner for errors in branches.values() for inner in errors if _is_other_type(inner)]
+    if len(types) == len(branches) > 0:
+        wanted = [name for inner in types for name in _names(inner.validator_value)]
+        yield error, _problem("type", wanted, error.instance, path, schema)
+    elif branches:
+        yield error, Problem(dotted(path), rule, f"fits none of the {len(branches)} allowed shapes", schema)
+    else:
+        yield error, Problem(dotted(path), rule, "fits more than one of the allowed shapes", schema)
+
+
+def _is_other_type(error: ValidationError) -> bool:
+    return error.validator == "type" and not error.relative_path
+
+
+def _tells_apart(error: ValidationError) -> bool:
+    """Whether an error says that a branch was not meant: another type, or another discriminating key."""
+    return _is_other_type(error) or (error.validator in ("const", "enum") and len(error.relative_path) <= 1)
+
+
+def _names(types: Any) -> list[str]:
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _unexpected(error: ValidationError) -> list[str]:
+    instance: Any = error.instance
+    schema: Any = error.schema
+    patterns = [re.compile(pattern) for pattern in schema.get("patternProperties", {})]
+    known = schema.get("properties", {})
+    return [key for key in instance if key not in known and not any(p.search(key) for p in patterns)]
+
+
+def _message(rule: str, wanted: Any, instance: Any) -> str:
+    """What a rule asks for; `wanted` is the keyword's value and comes from the schema."""
+    if rule == "type":
+        return f"must be {' or '.join(_names(wanted))}, is {_type_name(instance)}"
+    if rule in ("const", "enum"):
+        choices = [wanted] if rule == "const" else wanted
+        return f"must be {' or '.join(json.dumps(choice) for choice in choices)}"
+    if rule == "pattern":
+        return f"must match {_printed_pattern(wanted)}"
+    if rule == "format":
+        return f"must be a valid {wanted}"
+    if rule in _BOUNDS:
+        return f"must be {_BOUNDS[rule]} {wanted}"
+    if rule in _SIZES:
+        bound, unit = _SIZES[rule]
+        return f"must have {bound} {wanted} {unit}, has {len(instance)}"
+    return f"breaks the rule {rule}"
+
+
+_BOUNDS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+    "multipleOf": "a multiple of",
+}
+
+_SIZES = {
+    "minLength": ("at least", "characters"),
+    "maxLength": ("at most", "characters"),
+    "minItems": ("at least", "items"),
+    "maxItems": ("at most", "items"),
+    "minProperties": ("at least", "keys"),
+    "maxProperties": ("at most", "keys"),
+}
+
+
+def _type_name(value: object) -> str:
+    if value is None:
+        return "null"
+    for kind, name in _TYPE_NAMES:
+        if isinstance(value, kind):
+            return name
+    return type(value).__name__
+
+
+_TYPE_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (dict, "object"),
+    (list, "array"),
+)

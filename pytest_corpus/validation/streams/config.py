@@ -1,0 +1,144 @@
+"""What is asked of a stream, and how closely to look (SCHEMA 6.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Final, Literal
+
+from pytest_corpus.spec.operations import operations_of
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.validation.schema.errors import UnknownEditionError
+from pytest_corpus.validation.schema.names import find_schema
+
+Framing = Literal["canonical", "event"]
+
+MAX_FRAME_BYTES: Final = 1_048_576
+"""The most that one frame may measure as UTF-8 JSON (SPECIFICATION 4.2.3.4)."""
+
+MAX_ERRORS: Final = 1000
+"""How many defects a report holds; the others are counted, for a stream may be endless."""
+
+
+class ValidationMode(Enum):
+    """How much of a stream is held to its schemas.
+
+    The frames themselves, their order, their end and error envelopes are checked in every mode; the mode decides
+    about what is in the frames. A mode is given as the member or as its name in any case.
+    """
+
+    STRICT = "strict"
+    """Every chunk; what is wrong with one part of a frame is one error."""
+
+    SAMPLED = "sampled"
+    """Chunks at even distances, the first and the last among them, always the same."""
+
+    LAZY = "lazy"
+    """No chunk; only whether it ends the stream is read from it."""
+
+    COLLECT_ERRORS = "collect_errors"
+    """As STRICT, but each problem is an error of its own, and so is each frame after the terminal."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> ValidationMode | None:
+        return cls.__members__.get(value.upper()) if isinstance(value, str) else None
+
+
+@dataclass(frozen=True)
+class ValidationConfig:
+    """What a stream is held to.
+
+    Args:
+        envelope_schema_id: a schema that names the stream: the component's success or stream envelope, or the
+            frame of its streaming operation. It may stand in for `component`, and a version in it for `edition`;
+            the union of overlay frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. The
+            unary success envelope, which SCHEMA 6.2 names, is read as the stream envelope, for no frame could
+            ever meet it (R3).
+        component: the component whose stream it is; it must have a streaming operation.
+        mode: a `ValidationMode` or its name in any case.
+        max_frame_bytes: the most that a frame may measure as UTF-8 JSON.
+        sample_rate: the share of chunks that SAMPLED holds to their schema, above 0 and at most 1.
+        edition: the schema edition that alone decides (R18); None accepts whatever any edition accepts. Where
+            the pinned edition has no schema for the chunks, the first edition that has one decides on them.
+        framing: ``canonical`` for what adapters emit, ``event`` for the gateway overlay (R1).
+        max_errors: how many defects the report holds; any more are only counted.
+
+    Raises:
+        ValueError: an unknown mode or framing, a number out of range, a component that does not stream, or a
+            schema that says nothing about the frames of its stream.
+        UnknownEditionError, UnknownSchemaError: there is no such edition, or no such schema.
+    """
+
+    envelope_schema_id: str | None = None
+    component: str = ""
+    mode: ValidationMode | str = ValidationMode.STRICT
+    max_frame_bytes: int = MAX_FRAME_BYTES
+    sample_rate: float = 0.1
+    edition: str | None = None
+    framing: Framing = "canonical"
+    max_errors: int = MAX_ERRORS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mode", mode_of(self.mode))
+        if self.framing not in ("canonical", "event"):
+            raise ValueError(f"framing must be 'canonical' or 'event', not {self.framing!r}")
+        if not 0 < self.sample_rate <= 1:
+            raise ValueError(f"sample_rate must be above 0 and at most 1, not {self.sample_rate!r}")
+        for name in ("max_frame_bytes", "max_errors"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise ValueError(f"{name} must be a positive integer, not {getattr(self, name)!r}")
+        if self.edition not in (None, *EDITIONS):
+            raise UnknownEditionError(str(self.edition))
+        if self.envelope_schema_id is not None:
+            self._read_envelope(self.envelope_schema_id)
+        if not self.component:
+            raise ValueError("name the component whose stream it is, or a schema of its frames")
+        chunk_schema(self.component)
+
+    def _read_envelope(self, name: str) -> None:
+        component, pinned, framing = _stream_of(name, self.component)
+        if pinned and self.edition not in (None, pinned):
+            raise ValueError(f"{name} is of edition {pinned}, and edition {self.edition} was asked for")
+        object.__setattr__(self, "component", component)
+        object.__setattr__(self, "edition", self.edition or pinned)
+        object.__setattr__(self, "framing", framing or self.framing)
+
+
+@lru_cache
+def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | None]:
+    """The component, the edition and the framing that a schema of the frames of a stream means."""
+    schema, pinned = find_schema(name)
+    component = component or schema.component
+    frames = [f"{operation.op}.frame" for operation in operations_of(component, streaming=True)]
+    envelopes = [f"{of}.envelope.{kind}" for of in (component, "common") for kind in ("success", "stream.success")]
+    overlay = f"{component}.stream.frames.ndjson.schema"
+    if schema.name not in (*frames, *envelopes, overlay):
+        raise ValueError(f"{schema.name} says nothing about the frames of a stream of {component}")
+    return component, pinned, "event" if schema.name == overlay else None
+
+
+def mode_of(mode: ValidationMode | str) -> ValidationMode:
+    """The mode that is meant.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    try:
+        return ValidationMode(mode)
+    except ValueError:
+        names = ", ".join(ValidationMode.__members__)
+        raise ValueError(f"there is no validation mode {mode!r}; there are {names}") from None
+
+
+@lru_cache
+def chunk_schema(component: str) -> str:
+    """The schema of the chunks of a component's streams.
+
+    Raises:
+        ValueError: it has no streams.
+    """
+    for operation in operations_of(component, streaming=True):
+        if operation.payload:
+            return operation.payload
+    raise ValueError(f"{component} has no streaming operation")

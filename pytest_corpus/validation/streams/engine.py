@@ -1,0 +1,251 @@
+"""The engine that a user holds: frames or bytes go in as they come, a report comes out."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import orjson
+
+from pytest_corpus.text.problems import TOO_DEEP, Problem, json_problems
+from pytest_corpus.text.strict_json import Fault, read, written
+from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
+from pytest_corpus.validation.streams.config import MAX_FRAME_BYTES, Framing, ValidationConfig, ValidationMode
+from pytest_corpus.validation.streams.machine import EVENTS, StreamMachine
+from pytest_corpus.validation.streams.plan import plan_of
+from pytest_corpus.validation.streams.report import ErrorType, StreamReport
+from pytest_corpus.validation.streams.transport import NdjsonReader, Payloads, Reader, SseReader
+
+BLOCK_BYTES = 262_144
+"""How much of a large source is taken at once."""
+
+
+class Readable(Protocol):
+    """A file, opened for bytes or for text."""
+
+    def read(self, size: int, /) -> bytes | str: ...
+
+
+Bytes = bytes | bytearray | memoryview | str
+"""A piece of a transport; text stands for its UTF-8."""
+
+Source = Bytes | Readable | Iterable[Bytes]
+"""A whole transport: in one piece, as an open file, or in pieces."""
+
+
+class StreamValidationEngine:
+    """Checks one stream as it comes: `feed` it frames, or bytes of one transport, then `finish`.
+
+    Memory is bounded whatever comes: at most one unfinished frame is held, and as many defects as the
+    configuration says.
+
+    Args:
+        component: the component whose stream it is, or a `ValidationConfig`, which says everything.
+        edition, max_frame_bytes, framing, mode: as in `ValidationConfig`.
+        schemas: another registry than the shared one.
+
+    Raises:
+        ValueError, UnknownEditionError, UnknownSchemaError: as `ValidationConfig`.
+        UnknownSchemaError: no schema says what the component's overlay frames are.
+        SchemaFileError: a schema file is broken.
+    """
+
+    def __init__(
+        self,
+        component: str | ValidationConfig,
+        edition: str | None = None,
+        max_frame_bytes: int = MAX_FRAME_BYTES,
+        framing: Framing = "canonical",
+        mode: ValidationMode | str = ValidationMode.STRICT,
+        *,
+        schemas: SchemaRegistry | None = None,
+    ) -> None:
+        if isinstance(component, ValidationConfig):
+            self.config = component
+        else:
+            self.config = ValidationConfig(None, component, mode, max_frame_bytes, 0.1, edition, framing)
+        self._schemas = schemas or registry()
+        plan = plan_of(self._schemas, self.config.component, self.config.edition, self.config.framing)
+        self._machine = StreamMachine(self.config, plan, self._schemas)
+        self._reader: Reader | None = None
+
+    def feed(self, frame: object, *, size: int | None = None) -> None:
+        """Check the next frame; `size` is its length in bytes where it came as bytes."""
+        machine = self._machine
+        if isinstance(frame, Mapping) and not isinstance(frame, dict):
+            frame = dict(frame)
+        if machine.terminal or not isinstance(frame, dict):
+            machine.frame(frame)
+            return
+        text = written(frame)
+        before = machine.defects
+        machine.frame(frame, _size(frame, text, self.config.max_frame_bytes) if size is None else size)
+        if machine.defects == before and (problem := _no_json(frame, text)):
+            error_type = ErrorType.FRAME_DEPTH if problem.message == TOO_DEEP else ErrorType.FRAME_JSON
+            machine.note(error_type, problem.message, problem.path)
+
+    def feed_ndjson(self, data: Bytes) -> None:
+        """Take the next bytes of newline-delimited JSON, cut anywhere."""
+        self._feed(data, NdjsonReader)
+
+    def feed_sse(self, data: Bytes) -> None:
+        """Take the next bytes of server-sent events, cut anywhere."""
+        self._feed(data, SseReader)
+
+    def finish(self) -> StreamReport:
+        """The report on what came so far, as if nothing followed; more may follow."""
+        reader = self._reader
+        if reader is None or not (rest := reader.frames_of(reader.rest())):
+            return self._machine.report()
+        ended = copy.copy(self)
+        ended._machine = self._machine.copy()
+        before = ended._machine.defects
+        ended._take(rest, reader)
+        if reader.rest_is_lost and ended._machine.defects == before:
+            ended._machine.note(ErrorType.UNFINISHED_EVENT, "is not ended by a blank line; clients discard it")
+        return ended._machine.report()
+
+    def validate_ndjson(self, source: Source) -> StreamReport:
+        """Check a whole stream of newline-delimited JSON, apart from what this engine was fed."""
+        return StreamValidationEngine(self.config, schemas=self._schemas).read_ndjson(source)
+
+    def validate_sse(self, source: Source) -> StreamReport:
+        """The same of server-sent events."""
+        return StreamValidationEngine(self.config, schemas=self._schemas).read_sse(source)
+
+    def validate_frames(self, frames: Iterable[object]) -> StreamReport:
+        """The same of frames."""
+        return StreamValidationEngine(self.config, schemas=self._schemas).read_frames(frames)
+
+    def read_ndjson(self, source: Source) -> StreamReport:
+        """Take all that is left of a stream of newline-delimited JSON, and report."""
+        if isinstance(source, str):
+            source = source if source.endswith("\n") or len(source) > BLOCK_BYTES else source + "\n"
+        elif isinstance(source, bytes):
+            source = source if source.endswith(b"\n") or len(source) > BLOCK_BYTES else source + b"\n"
+        for data in _pieces(source):
+            self.feed_ndjson(data)
+        return self.finish()
+
+    def read_sse(self, source: Source) -> StreamReport:
+        """The same of server-sent events."""
+        for data in _pieces(source):
+            self.feed_sse(data)
+        return self.finish()
+
+    def read_frames(self, frames: Iterable[object]) -> StreamReport:
+        """The same of frames."""
+        for frame in frames:
+            self.feed(frame)
+        return self.finish()
+
+    def _feed(self, data: Bytes, kind: type[Reader]) -> None:
+        if self._reader is None:
+            self._reader = kind(self.config.max_frame_bytes)
+        reader = self._reader
+        if not isinstance(reader, kind):
+            raise ValueError("an engine reads one transport; make another for another stream")
+        for piece in _cut(data):
+            if payloads := reader.feed(piece):
+                self._take(payloads, reader)
+
+    def _take(self, payloads: Payloads, reader: Reader) -> None:
+        """Check payloads: all at once where they are sound, otherwise all but the last, otherwise one by one."""
+        if len(payloads) > 1 and self._accept(payloads):
+            return
+        frames = reader.frames_of(payloads)
+        if 1 < len(frames) < len(payloads) and self._accept(frames):
+            return
+        first = len(frames) - 1 if len(frames) > 1 and self._accept(frames[:-1]) else 0
+        for index in range(first, len(frames)):
+            if self._machine.terminal:
+                self._machine.skip(len(frames) - index)
+                return
+            self._single(frames[index], reader.events[index] if reader.events else "")
+
+    def _accept(self, payloads: Payloads) -> bool:
+        """Take payloads that are sound without a closer look; otherwise take none and say so."""
+        if self._machine.terminal:
+            return False
+        try:
+            frames = [orjson.loads(payload) for payload in payloads]  # type: ignore[arg-type]
+        except orjson.JSONDecodeError:  # of None, too
+            return False
+        return self._machine.accept(payloads, frames)  # type: ignore[arg-type]
+
+    def _single(self, payload: bytes | None, event: str) -> None:
+        if payload is None:
+            limit = self.config.max_frame_bytes
+            self._machine.unreadable(ErrorType.FRAME_SIZE, f"measures more than {limit} bytes")
+            return
+        value, flaw = read(payload, closely=self._machine.looks_closely)
+        if self.config.framing == "event" and event in EVENTS and not (isinstance(value, dict) and "event" in value):
+            value = {"event": event, "data": value}
+        if flaw:
+            self._machine.unreadable(_ERROR_TYPES[flaw.fault], flaw.message, flaw.path, value)
+        else:
+            self._machine.frame(value)
+
+
+_ERROR_TYPES = {
+    Fault.UTF8: ErrorType.FRAME_UTF8,
+    Fault.SYNTAX: ErrorType.FRAME_JSON,
+    Fault.DUPLICATE_KEY: ErrorType.DUPLICATE_KEY,
+    Fault.DEPTH: ErrorType.FRAME_DEPTH,
+}
+
+
+def _pieces(source: Source) -> Iterator[Bytes]:
+    """A source in the pieces that it comes in."""
+    if isinstance(source, str | bytes | bytearray | memoryview):
+        yield source
+    elif hasattr(source, "read"):
+        while data := source.read(BLOCK_BYTES):
+            yield data
+    elif isinstance(source, Iterable):
+        yield from source
+    else:
+        raise TypeError(f"a stream is bytes, text, an open file or pieces of these, not {type(source).__name__}")
+
+
+def _cut(data: Bytes) -> Iterator[bytes]:
+    """Data as bytes, in blocks of bounded size."""
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        raise TypeError(f"a piece of a stream is bytes or text, not {type(data).__name__}")
+    for start in range(0, len(data), BLOCK_BYTES):
+        piece = data[start : start + BLOCK_BYTES] if len(data) > BLOCK_BYTES else data
+        # A lone surrogate becomes bytes that are no UTF-8, which is what it is.
+        yield piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else bytes(piece)
+
+
+_STRICT = json.JSONEncoder(allow_nan=False)
+
+
+def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
+    """What a frame measures as compact UTF-8 JSON, exactly only where it may be near the limit.
+
+    `text` is what was written of it.
+    """
+    # Numbers are written in more ways than one, but never at twice the length.
+    if text is not None and 2 * len(text) <= limit:
+        return len(text)
+    try:
+        return len(json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    except (TypeError, ValueError, RecursionError):
+        return 0  # no JSON: the schemas say so
+
+
+def _no_json(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
+    """Why a frame is no JSON, wherever in it; `text` is what was written of it."""
+    if text is not None:
+        if b"null" not in text:
+            return None
+        try:
+            _STRICT.encode(frame)
+        except (TypeError, ValueError):
+            pass
+        else:
+            return None
+    return next(iter(json_problems(frame)), None)

@@ -1,0 +1,372 @@
+"""The state machine of a stream: canonical frames, one terminal, nothing after it (SPECIFICATION 4.2.3).
+
+A stream is a sequence of ``{ok, code, ms, chunk}`` frames with code ``STREAMING``. It ends with a frame whose
+``chunk.is_final`` is true, or with an error envelope (R1, R2, R4). One defect is one error, and no message
+repeats a value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.strict_json import are_strict
+from pytest_corpus.validation.schema.registry import SchemaRegistry
+from pytest_corpus.validation.streams.config import ValidationConfig, ValidationMode
+from pytest_corpus.validation.streams.plan import FRAME_KEYS, STREAMING, Plan, edition_for
+from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
+
+EVENT_KEYS: Final = ("event", "data")
+"""The keys of an overlay frame (SCHEMA 4.1.4)."""
+
+EVENTS: Final = ("data", "end", "error")
+"""The events of the overlay; the last two are terminal (SCHEMA 5.1)."""
+
+_SHOWN = 4
+"""How many problems of one part of a frame one error tells besides the first."""
+
+
+class Samples:
+    """The numbers of the frames that are sampled: at even distances, the first among them."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.following = 1
+        self._distance = min(1 / rate, 1e18) if rate else 0
+        self._taken = 0
+
+    def copy(self) -> Samples:
+        other = Samples(self.rate)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def until(self, number: int) -> list[int]:
+        """The samples from here up to a frame, which stay to be taken."""
+        found: list[int] = []
+        following, taken = self.following, self._taken
+        while self.rate and following <= number:
+            found.append(following)
+            taken += 1
+            following = int(taken * self._distance) + 1
+        return found
+
+    def pass_by(self, number: int) -> None:
+        """Move on to the first sample after a frame."""
+        while self.rate and self.following <= number:
+            self._taken += 1
+            self.following = int(self._taken * self._distance) + 1
+
+
+class StreamMachine:
+    """The state of one stream: what has come, how it ended, what was wrong."""
+
+    def __init__(self, config: ValidationConfig, plan: Plan, schemas: SchemaRegistry) -> None:
+        self.config = config
+        self.plan = plan
+        self.total = 0
+        self.terminal: Terminal | None = None
+        self._schemas = schemas
+        self._errors: list[FrameError] = []
+        self._omitted = 0
+        self._ended_at = 0
+        self._validated = 0
+        self._unclear_end = False
+        self._samples = Samples(config.sample_rate if config.mode is ValidationMode.SAMPLED else 0)
+        self._is_due = config.mode in _ALL_CHUNKS
+
+    def copy(self) -> StreamMachine:
+        """The same state, to go on from without touching this one."""
+        other = StreamMachine(self.config, self.plan, self._schemas)
+        other.__dict__.update(self.__dict__)
+        other._errors = list(self._errors)
+        other._samples = self._samples.copy()
+        return other
+
+    @property
+    def looks_closely(self) -> bool:
+        """Whether the content of the frame that comes next will be held to its schema, as far as it shows."""
+        return self._is_due if not self._samples.rate else self.total + 1 == self._samples.following
+
+    def report(self) -> StreamReport:
+        """The report on all frames so far; a stream without an end has one error more."""
+        errors = tuple(self._errors)
+        # A last frame too broken to show whether it is final is one defect, reported where it lies.
+        if self.terminal is None and not self._unclear_end:
+            errors += (FrameError(0, ErrorType.NO_TERMINAL, "ended without a final frame or an error envelope"),)
+        return StreamReport(self.total, self._validated, errors, self.terminal, self._omitted)
+
+    # Batches: the common case of many frames that are all sound.
+
+    def accept(self, payloads: Sequence[bytes], frames: list[Any]) -> bool:
+        """Take frames that were read from payloads, if all are sound; otherwise take none and say so."""
+        if self.terminal or self.config.framing != "canonical":
+            return False
+        if self.config.mode in _ALL_CHUNKS:
+            if not (self.plan.accepts_frames(frames) and are_strict(payloads, frames)):
+                return False
+            final = [frame["chunk"]["is_final"] for frame in frames]
+            chosen = len(frames)
+        else:
+            if not self.plan.accepts_shells(frames):
+                return False
+            final = [frame["chunk"].get("is_final") for frame in frames]
+            if set(map(type, final)) != {bool}:
+                return False
+            if (chosen := self._accept_samples(payloads, frames, ends=final[-1])) < 0:
+                return False
+        if True in final[:-1]:
+            return False
+        self._samples.pass_by(self.total + len(frames))
+        self._validated += chosen
+        self.total += len(frames)
+        self._unclear_end = False
+        if final[-1]:
+            self._end("success")
+        return True
+
+    def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
+        """How many of the next frames are sampled; -1 if one of those is not sound."""
+        due = [number - self.total - 1 for number in self._samples.until(self.total + len(frames))]
+        if ends and self._samples.rate and due[-1:] != [len(frames) - 1]:
+            due.append(len(frames) - 1)
+        if not due:
+            return 0
+        sampled = [frames[index] for index in due]
+        sound = self.plan.accepts_chunks([frame["chunk"] for frame in sampled])
+        return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
+
+    # Single frames.
+
+    def frame(self, frame: object, size: int | None = None) -> None:
+        """Check the next frame; `size` is what it measures where that is known."""
+        if not self._next():
+            return
+        if not isinstance(frame, dict):
+            self._unclear_end = True
+            self._validated += self._is_due
+            self.note(ErrorType.FRAME_TYPE, "is no JSON object")
+            return
+        if size is not None and size > self.config.max_frame_bytes:
+            self.note(ErrorType.FRAME_SIZE, f"measures more than {self.config.max_frame_bytes} bytes")
+        if self.config.framing == "event":
+            self._event_frame(frame)
+        elif not self._is_sound(frame):
+            self._canonical_frame(frame)
+
+    def unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
+        """Count a frame that is no JSON; `value` is what a lenient reader makes of it, to see where it ends."""
+        if not self._next():
+            return
+        self._validated += self._is_due
+        self._unclear_end = True
+        self.note(error_type, message, path)
+        if isinstance(value, dict):
+            self._read_any_end(value)
+
+    def skip(self, count: int) -> None:
+        """Count frames after the terminal without a look at them."""
+        first = self.total == self._ended_at
+        self.total += count
+        if self.config.mode is ValidationMode.COLLECT_ERRORS:
+            for number in range(self.total - count + 1, self.total + 1):
+                self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
+        elif first and count:
+            number = self._ended_at + 1
+            self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
+
+    def note(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
+        """Hold a defect of the current frame, or count it where there are too many."""
+        if len(self._errors) < self.config.max_errors:
+            self._errors.append(FrameError(self.total if number is None else number, error_type, message, path))
+        else:
+            self._omitted += 1
+
+    @property
+    def defects(self) -> int:
+        """How many defects there were."""
+        return len(self._errors) + self._omitted
+
+    def _next(self) -> bool:
+        """Count the next frame; whether it is to be looked at."""
+        if self.terminal:
+            self.skip(1)
+            return False
+        self.total += 1
+        self._unclear_end = False
+        if self._samples.rate:
+            self._is_due = self.total == self._samples.following
+            self._samples.pass_by(self.total)
+        return True
+
+    def _end(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._ended_at = self.total
+
+    def _is_chosen(self, *, last: bool) -> bool:
+        """Whether the content of the current frame is held to its schema; if so it is counted."""
+        chosen = self._is_due or (last and self._samples.rate > 0)
+        self._validated += chosen
+        return chosen
+
+    def _is_sound(self, frame: dict[Any, Any]) -> bool:
+        """The common case, decided with as little work as it takes; false only means: look closer."""
+        if len(frame) != len(FRAME_KEYS) or frame.get("ok") is not True or frame.get("code") != STREAMING:
+            return False
+        ms = frame.get("ms")
+        if not (_is_duration(ms) or (ms is None and "ms" in frame and self.plan.null_ms)):
+            return False
+        chunk = frame.get("chunk")
+        final = chunk.get("is_final") if isinstance(chunk, dict) else None
+        if not isinstance(final, bool):
+            return False
+        if self._is_due or (final and self._samples.rate):
+            try:
+                if not self.plan.accepts_chunk(chunk):
+                    return False
+            except ValueError:  # a type, a key or a text that JSON does not have
+                return False
+            self._validated += 1
+        if final:
+            self._end("success")
+        return True
+
+    def _canonical_frame(self, frame: dict[Any, Any]) -> None:
+        if _is_error_envelope(frame):
+            self._end("error")
+            self._validated += 1
+            problems = self._problems(f"{self.config.component}.envelope.error", frame)
+            self._note_problems(ErrorType.ERROR_ENVELOPE, problems)
+            return
+        self._read_end(frame.get("chunk"))
+        chosen = self._is_chosen(last=self.terminal is not None)
+        if "chunk" in frame:
+            self._check_keys(frame)
+            self._check_envelope(frame)
+            problems = self._problems(self.plan.chunk, frame["chunk"]) if chosen else _shell_problems(frame["chunk"])
+            self._note_problems(ErrorType.CHUNK_SCHEMA, problems, "chunk")
+        elif frame.keys() >= set(EVENT_KEYS):
+            self.note(ErrorType.FRAMING, "is an {event, data} frame; adapters emit {ok, code, ms, chunk}")
+        elif not frame.keys() & set(FRAME_KEYS):
+            self.note(ErrorType.FRAME_SHAPE, f"has none of the keys {', '.join(FRAME_KEYS)}")
+        elif "result" in frame:
+            self.note(ErrorType.FRAME_SHAPE, "is missing: this is a unary success envelope", "chunk")
+        else:
+            self.note(ErrorType.FRAME_SHAPE, "is missing", "chunk")
+            self._check_envelope(frame)
+
+    def _check_keys(self, frame: dict[Any, Any]) -> None:
+        extra = [str(key) for key in frame if key not in FRAME_KEYS]
+        if extra:
+            others = f", nor must {', '.join(extra[1:])}" if extra[1:] else ""
+            self.note(ErrorType.FRAME_SHAPE, f"must not be there{others}", extra[0])
+
+    def _check_envelope(self, frame: dict[Any, Any]) -> None:
+        if frame.get("ok") is not True and "chunk" in frame:
+            self.note(ErrorType.FRAME_OK, "must be true on a frame with a chunk", "ok")
+        if frame.get("code") != STREAMING:
+            self.note(ErrorType.FRAME_CODE, f"must be {STREAMING} on every success frame", "code")
+        ms = frame.get("ms")
+        if "ms" not in frame:
+            self.note(ErrorType.FRAME_MS, "is missing", "ms")
+        elif ms is None and not self.plan.null_ms:
+            self.note(ErrorType.FRAME_MS, "must not be null in this edition", "ms")
+        elif ms is not None and not _is_duration(ms):
+            self.note(ErrorType.FRAME_MS, "must be a finite number, at least 0", "ms")
+
+    def _event_frame(self, frame: dict[Any, Any]) -> None:
+        event = frame.get("event")
+        self._unclear_end = event not in EVENTS
+        if not frame.keys() & set(EVENT_KEYS) and frame.keys() & set(FRAME_KEYS):
+            self._validated += self._is_due
+            self.note(ErrorType.FRAMING, "is a canonical frame; {event, data} was expected")
+            self._read_end(frame.get("chunk"))
+            return
+        self._read_event(event)
+        chosen = event == "error" or self._is_chosen(last=self.terminal is not None)
+        self._validated += event == "error"
+        if not isinstance(event, str) or event not in EVENTS:
+            self.note(ErrorType.FRAME_SHAPE, f"must be one of {', '.join(EVENTS)}", "event")
+            return
+        if not chosen:
+            self._check_event_keys(frame)
+            return
+        content = ErrorType.ERROR_ENVELOPE if event == "error" else ErrorType.CHUNK_SCHEMA
+        problems = self._problems(f"{self.config.component}.stream.frame.{event}", frame)
+        inside = [problem for problem in problems if "data" in frame and problem.path.split(".")[0] == "data"]
+        outside = [problem for problem in problems if problem not in inside]
+        self._note_problems(ErrorType.FRAME_SHAPE, outside)
+        self._note_problems(content, inside)
+
+    def _check_event_keys(self, frame: dict[Any, Any]) -> None:
+        if "data" not in frame:
+            self.note(ErrorType.FRAME_SHAPE, "is missing", "data")
+        for key in frame:
+            if key not in EVENT_KEYS:
+                self.note(ErrorType.FRAME_SHAPE, "is a key that is not allowed here", str(key))
+                return
+
+    def _read_any_end(self, frame: dict[Any, Any]) -> None:
+        """Whether a frame that is no JSON ends the stream all the same."""
+        if self.config.framing == "event":
+            self._unclear_end = frame.get("event") not in EVENTS
+            self._read_event(frame.get("event"))
+        elif _is_error_envelope(frame):
+            self._end("error")
+        else:
+            self._read_end(frame.get("chunk"))
+
+    def _read_event(self, event: object) -> None:
+        if event in ("end", "error"):
+            self._end("success" if event == "end" else "error")
+
+    def _read_end(self, chunk: object) -> None:
+        final = chunk.get("is_final") if isinstance(chunk, Mapping) else None
+        if final is True:
+            self._end("success")
+        self._unclear_end = not isinstance(final, bool)
+
+    def _problems(self, schema: str, instance: object) -> list[Problem]:
+        return self._schemas.problems(schema, instance, edition_for(schema, self.config.edition))
+
+    def _note_problems(self, error_type: str, problems: list[Problem], below: str = "") -> None:
+        """One error for all problems of one part of a frame, at the first of them; or one each, where asked."""
+        if self.config.mode is ValidationMode.COLLECT_ERRORS:
+            for problem in problems:
+                self.note(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
+        elif problems:
+            first, *others = problems
+            more = "; ".join(f"{problem.path} {problem.message}" for problem in others[:_SHOWN])
+            if len(others) > _SHOWN:
+                more += f"; and {len(others) - _SHOWN} more"
+            message = f"{first.message}{'; ' if more else ''}{more}"
+            self.note(error_type, message, ".".join(filter(None, (below, first.path))))
+
+
+_ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)
+
+
+def _shell_problems(chunk: object) -> list[Problem]:
+    """What keeps a chunk from saying whether it is final."""
+    return list(_shell_faults(chunk))
+
+
+def _shell_faults(chunk: object) -> Iterator[Problem]:
+    if not isinstance(chunk, dict):
+        yield Problem("", "type", "must be object", "")
+    elif "is_final" not in chunk:
+        yield Problem("is_final", "required", "is missing", "")
+    elif not isinstance(chunk["is_final"], bool):
+        yield Problem("is_final", "type", "must be boolean", "")
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+def _is_error_envelope(frame: Mapping[Any, object]) -> bool:
+    """Whether a frame means to be an error envelope; one with a chunk must say so in `error` and `ok`."""
+    if "chunk" in frame:
+        return "error" in frame and frame.get("ok") is not True
+    return frame.get("ok") is False or "error" in frame

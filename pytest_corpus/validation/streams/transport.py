@@ -1,0 +1,199 @@
+"""From the bytes of a transport to the payloads of its frames, whatever pieces the bytes arrive in.
+
+A payload is the bytes of what should be one JSON frame, or None where there are more than a frame may measure.
+A reader holds at most one that is not complete, and nothing of one that is too large.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from pytest_corpus.text.strict_json import BOM
+
+Payloads = Sequence[bytes | None]
+
+
+class Reader(ABC):
+    """One transport."""
+
+    rest_is_lost: bool
+    """Whether a client of the transport throws away what is left."""
+
+    events: Sequence[str] = ()
+    """The names of the events that the payloads given last came in; empty where a transport has none."""
+
+    def __init__(self, max_frame_bytes: int) -> None:
+        self._limit = max_frame_bytes
+
+    @abstractmethod
+    def feed(self, data: bytes) -> Payloads:
+        """The payloads that are complete now."""
+
+    @abstractmethod
+    def frames_of(self, payloads: Payloads) -> Payloads:
+        """Those of the payloads that are frames."""
+
+    @abstractmethod
+    def rest(self) -> Payloads:
+        """What is left if nothing comes any more; the reader stays as it is."""
+
+
+class NdjsonReader(Reader):
+    """Newline-delimited JSON: a frame a line (SPECIFICATION 4.2.4.1).
+
+    A line ends with LF or CR LF, the last one also with the stream. Lines of nothing but white space are no
+    frames.
+    """
+
+    rest_is_lost = False
+
+    def __init__(self, max_frame_bytes: int) -> None:
+        super().__init__(max_frame_bytes)
+        self._held = bytearray()
+        self._too_long = False
+
+    def feed(self, data: bytes) -> Payloads:
+        cut = data.rfind(b"\n")
+        if cut < 0:
+            self._hold(data)
+            return []
+        block, too_long = data[:cut], self._too_long
+        if self._held:
+            block = bytes(self._held) + block
+            self._held.clear()
+        self._too_long = False
+        if cut + 1 < len(data):
+            self._hold(data[cut + 1 :])
+        lines = block.split(b"\n")
+        if too_long:
+            return [None, *self._within_limit(lines[1:])]
+        return self._within_limit(lines) if len(block) > self._limit else lines
+
+    def frames_of(self, payloads: Payloads) -> Payloads:
+        return [payload for payload in payloads if payload is None or not (payload == b"" or payload.isspace())]
+
+    def rest(self) -> Payloads:
+        if self._too_long:
+            return [None]
+        return self._within_limit([bytes(self._held)] if self._held else [])
+
+    def _hold(self, data: bytes) -> None:
+        if self._too_long:
+            return
+        self._held += data
+        if len(self._held) > self._limit + 1:  # the last byte may be the CR of the line's end
+            self._held.clear()
+            self._too_long = True
+
+    def _within_limit(self, lines: list[bytes]) -> Payloads:
+        return [line if len(line) - line.endswith(b"\r") <= self._limit else None for line in lines]
+
+
+class SseReader(Reader):
+    """Server-sent events: a frame in the ``data`` of an event (SPECIFICATION 4.2.4.2).
+
+    As the HTML standard reads them: lines end with LF, CR LF or CR; one byte order mark may come first; lines
+    that begin with a colon are comments; the ``data`` lines of an event are joined with LF; an event without
+    ``data`` is none; ``id``, ``retry`` and unknown fields are ignored; of an event that the stream breaks off
+    before its blank line a client never hears.
+    """
+
+    rest_is_lost = True
+
+    def __init__(self, max_frame_bytes: int) -> None:
+        super().__init__(max_frame_bytes)
+        self._begun = False
+        self._after_cr = False
+        self._line = bytearray()
+        self._line_is_too_long = False
+        self._data = bytearray()
+        self._size = -1
+        self._event = ""
+
+    def feed(self, data: bytes) -> Payloads:
+        payloads: list[bytes | None] = []
+        events: list[str] = []
+        self.events = events
+        for line in self._lines(data):
+            if not line:
+                if self._size >= 0:
+                    payloads.append(self._payload())
+                    events.append(self._event)
+                self._data.clear()
+                self._size, self._event = -1, ""
+            elif line[0] != _COLON:
+                self._field(line)
+        return payloads
+
+    def frames_of(self, payloads: Payloads) -> Payloads:
+        return payloads
+
+    def rest(self) -> Payloads:
+        ended = SseReader(self._limit)
+        ended.__dict__.update(self.__dict__, _line=bytearray(self._line), _data=bytearray(self._data))
+        rest = ended.feed(b"\n\n")
+        self.events = ended.events
+        return rest
+
+    def _lines(self, data: bytes) -> list[bytes]:
+        """The lines that are complete now."""
+        if not self._begun:
+            data = bytes(self._line) + data
+            self._line.clear()
+            if len(data) < len(BOM) and BOM.startswith(data):
+                self._line += data
+                return []
+            self._begun = True
+            data = data.removeprefix(BOM)
+        if self._after_cr and data:
+            data = data.removeprefix(b"\n")
+            self._after_cr = False
+        lines = data.splitlines()
+        if not lines:
+            return []
+        self._after_cr = data.endswith(b"\r")
+        last = b"" if data.endswith((b"\n", b"\r")) else lines.pop()
+        if lines and (self._line or self._line_is_too_long):
+            lines[0] = self._joined(lines[0])
+        self._hold(last)
+        return lines
+
+    def _hold(self, data: bytes) -> None:
+        """Keep the beginning of a line; of one that is too long no more than tells its field."""
+        if not self._line_is_too_long:
+            self._line += data
+            if len(self._line) > self._limit + _FIELD_BYTES:
+                self._line_is_too_long = True
+                del self._line[_FIELD_BYTES:]
+
+    def _joined(self, end: bytes) -> bytes:
+        """The line that `end` completes; the data of one that is too long is too large."""
+        self._hold(end)
+        line = bytes(self._line)
+        if self._line_is_too_long and line.partition(b":")[0] == b"data":
+            self._size = self._limit
+        self._line.clear()
+        self._line_is_too_long = False
+        return line
+
+    def _field(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            value = value.removeprefix(b" ")
+            if self._size >= 0:
+                value = b"\n" + value
+            self._size = max(self._size, 0) + len(value)
+            if self._size <= self._limit:
+                self._data += value
+            else:
+                self._data.clear()
+        elif name == b"event":
+            self._event = value.removeprefix(b" ")[:_FIELD_BYTES].decode(errors="replace")
+
+    def _payload(self) -> bytes | None:
+        return bytes(self._data) if self._size <= self._limit else None
+
+
+_COLON = ord(":")
+_FIELD_BYTES = 64

@@ -1,0 +1,78 @@
+"""Whole streams, checked in one call each: frames, newline-delimited JSON, server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_corpus.validation.streams.config import (
+    MAX_ERRORS,
+    MAX_FRAME_BYTES,
+    Framing,
+    ValidationConfig,
+    ValidationMode,
+)
+from pytest_corpus.validation.streams.engine import Source, StreamValidationEngine
+from pytest_corpus.validation.streams.report import StreamReport
+
+
+def validate_frames(
+    frames: Iterable[object],
+    component: str = "",
+    edition: str | None = None,
+    max_frame_bytes: int = MAX_FRAME_BYTES,
+    framing: Framing = "canonical",
+    *,
+    envelope_schema_id: str | None = None,
+    mode: ValidationMode | str = ValidationMode.STRICT,
+    sample_rate: float = 0.1,
+    max_errors: int = MAX_ERRORS,
+) -> StreamReport:
+    """Check a whole stream of frames, in the shapes of `json.loads`; the arguments are those of `ValidationConfig`."""
+    config = ValidationConfig(
+        envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
+    )
+    return StreamValidationEngine(config).read_frames(frames)
+
+
+def validate_ndjson_stream(
+    source: Source,
+    envelope_schema_id: str | None = None,
+    component: str = "",
+    mode: ValidationMode | str = ValidationMode.STRICT,
+    *,
+    max_frame_bytes: int = MAX_FRAME_BYTES,
+    sample_rate: float = 0.1,
+    edition: str | None = None,
+    framing: Framing = "canonical",
+    max_errors: int = MAX_ERRORS,
+) -> StreamReport:
+    """Check a whole stream of newline-delimited JSON: bytes, text, an open file, or pieces of bytes or text.
+
+    Lines end with LF or CR LF; those of white space alone are skipped.
+    """
+    config = ValidationConfig(
+        envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
+    )
+    return StreamValidationEngine(config).read_ndjson(source)
+
+
+def validate_sse_stream(
+    source: Source,
+    envelope_schema_id: str | None = None,
+    component: str = "",
+    mode: ValidationMode | str = ValidationMode.STRICT,
+    *,
+    max_frame_bytes: int = MAX_FRAME_BYTES,
+    sample_rate: float = 0.1,
+    edition: str | None = None,
+    framing: Framing = "canonical",
+    max_errors: int = MAX_ERRORS,
+) -> StreamReport:
+    """Check a whole stream of server-sent events, each of whose ``data`` is one frame (SPECIFICATION 4.2.4.2).
+
+    With ``framing="event"`` a frame is an ``{event, data}`` object, or the ``event`` field and the data beside it.
+    """
+    config = ValidationConfig(
+        envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
+    )
+    return StreamValidationEngine(config).read_sse(source)

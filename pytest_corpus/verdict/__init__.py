@@ -1,0 +1,1 @@
+"""From what tests say to a verdict: pure functions, no pytest, no format."""

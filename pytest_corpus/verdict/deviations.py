@@ -1,0 +1,207 @@
+"""Declared deviations: requirements that an adapter does not keep for now, and says so (BEHAVIORAL_CONFORMANCE 10).
+
+[[deviation]]
+requirement = "LLM-STREAM-3"
+adapter = "mypkg:*"          # optional: a glob over the adapter's name; without it, any adapter
+reason = "The provider sends an empty first chunk."
+removal_plan = "Drop the chunk in the client, release 2.1."
+issue = "https://example.org/issues/12"   # optional
+expires = 2027-03-31         # the last day on which it counts
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields
+from datetime import date, datetime, timedelta, timezone
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.spec.requirements import catalogue, nearest
+from pytest_corpus.text.whole_files import write_whole
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE = "corpus-deviations.toml"
+"""Where deviations are looked for unless a path is given."""
+
+TABLE = "deviation"
+TODO = "TODO"
+"""What a reason or plan begins with that nobody has written yet; such an entry does not count."""
+
+GRACE = timedelta(days=90)
+"""How long a drafted deviation would count."""
+
+
+class DeviationError(Exception):
+    """The file cannot be used: one sentence that names the entry and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """One entry of the file; `expires` is the last day (UTC) on which it counts."""
+
+    requirement: str
+    reason: str
+    removal_plan: str
+    expires: date
+    adapter: str = "*"
+    issue: str = ""
+
+    def covers(self, requirement: str, adapter: str) -> bool:
+        """Whether it speaks of a requirement of an adapter, by its name in the run."""
+        return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
+
+    def expired(self, today: date) -> bool:
+        """Whether its last day is past."""
+        return today > self.expires
+
+    def document(self) -> dict[str, str]:
+        """What reports say of it."""
+        said = {
+            "reason": self.reason,
+            "removal_plan": self.removal_plan,
+            "expires": self.expires.isoformat(),
+            "adapter": self.adapter,
+        }
+        return {**said, "issue": self.issue} if self.issue else said
+
+
+def today() -> date:
+    """The current day in UTC."""
+    return datetime.now(timezone.utc).date()
+
+
+def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
+    """The deviations that a file declares; while `drafting`, entries still to be written are left out.
+
+    Raises:
+        DeviationError: the file cannot be read, is no TOML, or an entry is not complete.
+    """
+    raws = [(number, raw) for number, raw in enumerate(_entries(path), start=1) if not (drafting and _is_draft(raw))]
+    entries = [_entry(number, raw) for number, raw in raws]
+    taken: set[tuple[str, str]] = set()
+    for entry in entries:
+        if (entry.requirement, entry.adapter) in taken:
+            raise DeviationError(f"{entry.requirement} is declared twice for the adapter {entry.adapter!r}")
+        taken.add((entry.requirement, entry.adapter))
+    return tuple(entries)
+
+
+def _entries(path: Path) -> list[Any]:
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise DeviationError(f"it cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DeviationError(f"it is not UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise DeviationError(f"it is not TOML: {error}") from None
+    unknown = sorted(set(document) - {TABLE})
+    if unknown:
+        raise DeviationError(f"there is no key {unknown[0]!r}; declare each deviation as a table [[{TABLE}]]")
+    found = document.get(TABLE, [])
+    if not isinstance(found, list):
+        raise DeviationError(f"declare each deviation as [[{TABLE}]], with double brackets")
+    return found
+
+
+def _entry(number: int, raw: Any) -> Deviation:
+    named = raw.get("requirement") if isinstance(raw, dict) else None
+    where = f"entry {number}" + (f" ({named})" if isinstance(named, str) else "")
+    if not isinstance(raw, dict):
+        raise DeviationError(f"{where} is no table")
+    known = {field.name for field in fields(Deviation)}
+    for key in raw:
+        if key not in known:
+            raise DeviationError(f"{where} has an unknown key {key!r}; use {', '.join(sorted(known))}")
+    texts = {key: _text(where, raw, key) for key in ("requirement", "reason", "removal_plan")}
+    texts |= {key: _text(where, raw, key) for key in ("adapter", "issue") if key in raw}
+    if texts["requirement"] not in catalogue():
+        near = nearest(texts["requirement"])
+        hint = f"did you mean {' or '.join(near)}?" if near else "pytest-corpus list shows them all"
+        raise DeviationError(f"{where}: there is no requirement {texts['requirement']!r}; {hint}")
+    return Deviation(**texts, expires=_day(where, raw))
+
+
+def _unwritten(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().upper().startswith(TODO)
+
+
+def _is_draft(raw: Any) -> bool:
+    return isinstance(raw, dict) and (_unwritten(raw.get("reason")) or _unwritten(raw.get("removal_plan")))
+
+
+def _text(where: str, raw: dict[str, Any], key: str) -> str:
+    value = raw.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise DeviationError(f"{where} has no {key!r}; say it in a string")
+    if _unwritten(value):
+        raise DeviationError(f"{where} has a {key!r} that is still to be written: {value.strip()[:60]!r}")
+    return value.strip()
+
+
+def _day(where: str, raw: dict[str, Any]) -> date:
+    value = raw.get("expires")
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value)
+        except ValueError:
+            value = None
+    if isinstance(value, datetime):
+        value = value.date()
+    if not isinstance(value, date):
+        raise DeviationError(f"{where} has no 'expires'; give the last day on which it counts, such as 2027-03-31")
+    return value
+
+
+def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
+    """Entries for (requirement, adapter) pairs, to be completed by hand: until then they do not count."""
+    entries = [
+        f"[[{TABLE}]]\n"
+        f"requirement = {_quoted(requirement)}\n"
+        f"adapter = {_quoted(_literal(adapter))}\n"
+        f'reason = "{TODO}: say why the adapter does not keep it"\n'
+        f'removal_plan = "{TODO}: say what will be done, and in which release"\n'
+        f"expires = {(day + GRACE).isoformat()}\n"
+        for requirement, adapter in sorted(set(violated))
+    ]
+    return "\n".join(entries)
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string."""
+    safe = "".join(char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08X}" for char in text)
+    return f'"{safe}"'
+
+
+def _literal(name: str) -> str:
+    """A glob that matches just this name."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+
+
+def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
+    """Add entries for what is violated and not yet named in the file; how many were added.
+
+    Raises:
+        OSError: the file cannot be read or written.
+    """
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    named = [
+        (str(raw.get("requirement")), str(raw.get("adapter", "*"))) for raw in tomllib.loads(before).get(TABLE, [])
+    ]
+    new = [
+        (requirement, adapter)
+        for requirement, adapter in violated
+        if not any(requirement == known and fnmatchcase(adapter, glob) for known, glob in named)
+    ]
+    if not new:
+        return 0
+    text = "\n".join(part for part in (before.rstrip("\n") + "\n" if before.strip() else "", drafted(new, day)) if part)
+    write_whole(text, path)
+    return len(new)

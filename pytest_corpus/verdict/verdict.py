@@ -1,0 +1,196 @@
+"""From test records to one status a requirement, and one verdict a component."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from pytest_corpus.spec.requirements import Requirement, applicable
+from pytest_corpus.verdict.deviations import Deviation, today
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+
+STATUSES = ("satisfied", "violated", "not_applicable", "not_assessed", "deviated")
+VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconformant", "partial")
+"""From best to worst; an overall verdict is the worst of its components'."""
+
+
+HELD_BACK = "it blocks {}, and its own tests saw no fault"
+"""Why a requirement that its own tests found kept is not assessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where one requirement stands for one component."""
+
+    requirement: Requirement
+    component: str
+    status: str
+    tests: tuple[TestRecord, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    keyword: str = ""
+    blocked_by: tuple[str, ...] = ()
+    deviation: Deviation | None = None
+
+    def repetitions(self, test: str) -> list[TestRecord]:
+        """Every execution of one of its tests."""
+        return [record for record in self.tests if record.test == test]
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """How many repetitions passed, of how many; of (0, 0) where tests were not repeated or none decided."""
+        rounds: dict[int, bool] = {}
+        for record in self.tests:
+            if record.repetition and record.outcome in ("satisfied", "violated"):
+                rounds[record.repetition] = rounds.get(record.repetition, True) and record.outcome == "satisfied"
+        return sum(rounds.values()), len(rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentVerdict:
+    """One component's verdict with the statuses that it follows from."""
+
+    component: str
+    verdict: str
+    statuses: tuple[Status, ...]
+
+    def totals(self, level: str | None = None) -> Counter[str]:
+        """How many requirements have each status, of one level or of all."""
+        return Counter(s.status for s in self.statuses if level in (None, s.requirement.level))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a run for one adapter; `faults` are declared deviations that do not hold."""
+
+    verdict: str
+    complete: bool
+    gaps: tuple[str, ...]
+    components: tuple[ComponentVerdict, ...] = field(default_factory=tuple)
+    faults: tuple[str, ...] = ()
+
+
+def decide(
+    ledger: Ledger, level: str = "must", deviations: Iterable[Deviation] = (), day: date | None = None
+) -> Verdict:
+    """The verdict of a run; violations below `level` are reported and do not count.
+
+    Args:
+        deviations: what is declared of any adapter.
+        day: the day (UTC) on which they must count; today unless given.
+    """
+    day = day or today()
+    declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
+    counting = [entry for entry in declared if not entry.expired(day)]
+    gaps = tuple(ledger.gaps)
+    found = ledger.records.values()
+    by_component = {
+        component: [record for record in found if record.component == component] for component in ledger.components
+    }
+    decided = tuple(
+        _component(component, records, level, counting, partial=bool(gaps))
+        for component, records in by_component.items()
+    )
+    faults = (
+        *(f"the deviation of {entry.requirement} expired on {entry.expires}: renew or remove it"
+          for entry in declared if entry.expired(day)),
+        *_needless(counting, decided, complete=not gaps),
+    )  # fmt: skip
+    overall = "partial" if gaps else worst(part.verdict for part in decided)
+    return Verdict(overall, not gaps, gaps, decided, faults)
+
+
+def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
+    """Deviations of requirements that a complete run found kept, wherever they apply."""
+    statuses = [status for part in decided for status in part.statuses]
+    for entry in counting if complete else ():
+        met = {status.status for status in statuses if status.requirement.id == entry.requirement}
+        if "satisfied" in met and "deviated" not in met:
+            yield f"{entry.requirement} is kept now: remove its deviation"
+
+
+def _component(
+    component: str, records: list[TestRecord], level: str, deviations: Iterable[Deviation], *, partial: bool
+) -> ComponentVerdict:
+    found = [_status(requirement, component, records) for requirement in applicable(component)]
+    statuses = tuple(_deviated(status, deviations) for status in _held(found))
+    pairs = [(entry.requirement.level, entry.status) for entry in statuses]
+    return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
+
+
+def _held(statuses: list[Status]) -> Iterable[Status]:
+    """The statuses, where whatever blocks another requirement is violated or itself not assessed."""
+    blocking: dict[str, str] = {}
+    for status in statuses:
+        for by in status.blocked_by:
+            blocking.setdefault(by, status.requirement.id)
+    for status in statuses:
+        blocked = blocking.get(status.requirement.id)
+        if blocked and status.status in ("satisfied", "not_applicable"):
+            yield replace(status, status="not_assessed", reason=HELD_BACK.format(blocked))
+        else:
+            yield status
+
+
+def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool) -> str:
+    """The verdict that follows from the level and status of each requirement of a component."""
+    pairs = list(statuses)
+    musts = {status for of, status in pairs if of == "MUST"}
+    binding = {status for of, status in pairs if of in counted(level)}
+    if partial:
+        return "partial"
+    if "violated" in binding:
+        return "nonconformant"
+    if "not_assessed" in musts or not musts & {"satisfied", "deviated"}:
+        return "incomplete"
+    return "conformant_with_deviations" if "deviated" in binding else "conformant"
+
+
+def counted(level: str) -> tuple[str, ...]:
+    """The levels whose violation counts with `--corpus-level`."""
+    return ("MUST",) if level == "must" else ("MUST", "SHOULD")
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst of the components' verdicts; partial where there is none."""
+    return max(verdicts, key=VERDICTS.index, default="partial")
+
+
+def _deviated(status: Status, deviations: Iterable[Deviation]) -> Status:
+    declared = [entry for entry in deviations if entry.requirement == status.requirement.id]
+    if status.status != "violated" or not declared:
+        return status
+    return replace(status, status="deviated", deviation=declared[0])
+
+
+def _status(requirement: Requirement, component: str, records: Iterable[TestRecord]) -> Status:
+    records = list(records)
+    own = tuple(record for record in records if record.requirement == requirement.id)
+    findings = _unique(
+        finding for record in records for finding in record.findings if finding.requirement == requirement.id
+    )
+    findings = tuple(finding for finding in findings if not finding.indirect) or findings[:1]
+    outcomes = {record.outcome for record in own}
+    if findings or "violated" in outcomes:
+        return Status(requirement, component, "violated", own, findings)
+    open_tests = [record for record in own if record.outcome in ("not_assessed", "error")]
+    if open_tests or not own:
+        first = next(iter(open_tests), None)
+        return Status(
+            requirement,
+            component,
+            "not_assessed",
+            own,
+            reason=first.reason if first else "no test of it ran",
+            keyword=first.keyword if first else "",
+            blocked_by=tuple(sorted({record.blocked_by for record in open_tests if record.blocked_by})),
+        )
+    if "satisfied" in outcomes:
+        return Status(requirement, component, "satisfied", own)
+    return Status(requirement, component, "not_applicable", own, reason=own[0].reason)
+
+
+def _unique(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(findings))

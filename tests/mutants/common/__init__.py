@@ -1,0 +1,1 @@
+"""Mistakes in what components share, a module a chapter."""

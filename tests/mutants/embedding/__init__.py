@@ -1,0 +1,1 @@
+"""Mistakes of embedding adapters, a module a chapter."""

@@ -1,0 +1,1 @@
+"""Mistakes of graph adapters, a module a chapter."""

@@ -1,0 +1,83 @@
+"""Mistakes that graph/test_schema_operations.py finds (GRA-SCHEMA)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+from pytest_corpus.reference.graph.store import Entity
+from pytest_corpus.reference.request import Call
+
+from .. import catches
+from .shared import Result
+
+Labelled = Sequence[tuple[str, Entity]]
+
+
+class Describing(ReferenceGraph):
+    """The reference with one place for what is told of the schema."""
+
+    async def get_schema(self, call: Call) -> Result:
+        return self.told(await super().get_schema(call))
+
+    def told(self, schema: Result) -> Result:
+        """The schema that is given."""
+        return schema
+
+
+@catches("GRA-SCHEMA-1")
+class SchemaIsAList(Describing):
+    """It lists the labels of nodes and edges."""
+
+    def told(self, schema: Result) -> Result:
+        return {**schema, "nodes": [*schema["nodes"]], "edges": [*schema["edges"]]}
+
+
+@catches("GRA-SCHEMA-1")
+class SchemaOfVertices(Describing):
+    """It calls the nodes `vertices`."""
+
+    def told(self, schema: Result) -> Result:
+        return {"vertices": schema["nodes"], "edges": schema["edges"]}
+
+
+@catches("GRA-SCHEMA-2")
+class EdgesNotDescribed(Describing):
+    """It describes no edges."""
+
+    def told(self, schema: Result) -> Result:
+        return {**schema, "edges": {}}
+
+
+@catches("GRA-SCHEMA-2")
+class SchemaIsConfigured(Describing):
+    """It describes the graph as it was when first asked."""
+
+    def __init__(self, *, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
+        self.known: Result = {}
+
+    def told(self, schema: Result) -> Result:
+        self.known = self.known or schema
+        return self.known
+
+
+@catches("GRA-SCHEMA-3")
+class PropertiesOfTheFirst(ReferenceGraph):
+    """It describes labels and not their properties."""
+
+    def describe(self, labelled: Labelled) -> Result:
+        return {label: {"count": entry["count"]} for label, entry in super().describe(labelled).items()}
+
+
+@catches("GRA-SCHEMA-4")
+class SchemaHasExamples(ReferenceGraph):
+    """It gives examples of each property."""
+
+    def describe(self, labelled: Labelled) -> Result:
+        described = super().describe(labelled)
+        for label, entity in labelled:
+            for name, value in entity.properties.items():
+                described[label].setdefault("examples", {}).setdefault(name, []).append(value)
+        return described

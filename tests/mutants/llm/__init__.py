@@ -1,0 +1,1 @@
+"""Mistakes of llm adapters, a module a chapter."""

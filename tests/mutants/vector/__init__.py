@@ -1,0 +1,1 @@
+"""Mistakes of vector adapters, a module a chapter."""

@@ -1,0 +1,105 @@
+"""Legal adapters of another shape than the reference, from which mutants are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.store import Hit
+
+
+class ItemByItem(ReferenceVector):
+    """It stores what it can of a batch and reports what failed."""
+
+    item_by_item = True
+
+
+class Uncached(ReferenceVector):
+    """It searches anew for every query."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_caching": False}
+
+
+class FiltersDenied(ReferenceVector):
+    """It offers no filters."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_filters": False}
+
+
+class BatchesDenied(ReferenceVector):
+    """It takes one vector at a time."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_batch_operations": False}
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {key: value for key, value in facts.items() if key != "max_batch_size"}
+
+    def check_batch_size(self, size: int) -> None:
+        if size > 1:
+            self.require("supports_batch_operations")
+
+
+class BatchQueriesDenied(ReferenceVector):
+    """It takes one query at a time."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_batch_queries": False}
+
+
+class EmptyIsNotReady(ReferenceVector):
+    """It asks for patience where a namespace is empty."""
+
+    retry_after_empty_ms: float | None = 200
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        if not self.space(call, query.namespace).items:
+            raise AdapterError("IndexNotReady", "The index is empty", retry_after_ms=self.retry_after_empty_ms)
+        return super().search(call, query)
+
+
+class Paged(ReferenceVector):
+    """It gives the matches in pages of `top_k`, with a token for the next one."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_pagination": True}
+
+    def read_query(self, fields: Fields, namespace: str) -> Query:
+        query = super().read_query(fields, namespace)
+        start = self.read_start(fields)
+        return replace(query, top_k=start + query.top_k)
+
+    def read_start(self, fields: Fields) -> int:
+        """How many matches the pages before this one held."""
+        token = fields.text("page_token") or fields.text("next_page_token") or fields.text("cursor") or "0"
+        if not token.isdecimal():
+            raise fields.invalid("page_token", "SYNTAX", "is not a token of ours")
+        return int(token)
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        result = super().search(call, query)
+        start = self.start_of(call)
+        result["matches"] = result["matches"][start:]
+        return {**result, **self.next_page(query.top_k, result["total_matches"])}
+
+    def start_of(self, call: Call) -> int:
+        return self.read_start(call.args)
+
+    def next_page(self, end: int, total: int) -> dict[str, str]:
+        """The token of the page that begins at `end`, where there is one."""
+        return {"next_page_token": str(end)} if end < total else {}
+
+
+class Ranked(ReferenceVector):
+    """It ranks by the one number that it states as score."""
+
+    def rank(self, space: Any, hits: list[Hit]) -> list[Hit]:
+        return sorted(hits, key=lambda hit: (-hit.score, hit.item.id))
+
+
+def product(left: Sequence[float], right: Sequence[float]) -> float:
+    """The sum of the products of the components."""
+    return sum(a * b for a, b in zip(left, right, strict=True))

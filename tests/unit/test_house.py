@@ -1,0 +1,176 @@
+"""The house: every module has a place, imports form no circle, and nothing is too large to be held in mind.
+
+What is too large today stands in a list with its reason; a list may only become shorter.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "pytest_corpus"
+
+MOST_LINES = 400
+MOST_METHODS = 15
+
+LONG: dict[str, str] = {
+    "adapter.client": "to be divided",
+    "kit.component": "to be divided",
+    "suites.graph.component": "requests, prerequisites and root causes are still one class",
+    "suites.graph.isolation": "requests, prerequisites and root causes are still one class",
+    "suites.llm.component": "requests, prerequisites and root causes are still one class",
+}
+"""Modules of more lines, and why."""
+
+MANY: dict[str, str] = {
+    "kit.component:Subject": "requests, calls, prerequisites, faults and audit are still one class",
+    "reference.embedding.adapter:ReferenceEmbedding": "to be divided",
+    "reference.graph.adapter:ReferenceGraph": "to be divided",
+    "reference.graph.arguments:Arguments": "to be divided",
+    "reference.graph.gremlin:Traversal": "to be divided",
+    "reference.llm.adapter:ReferenceLLM": "to be divided",
+    "reference.request_builders:ReferenceClient": "to be divided",
+    "reference.vector.adapter:ReferenceVector": "to be divided",
+    "reference.vector.arguments:VectorRequests": "to be divided",
+    "suites.embedding.component:Embedding": "requests, prerequisites and root causes are still one class",
+    "suites.graph.component:Graph": "requests, prerequisites and root causes are still one class",
+    "suites.graph.sandbox:Space": "requests, prerequisites and root causes are still one class",
+    "suites.llm.component:LLM": "requests, prerequisites and root causes are still one class",
+    "suites.vector.capabilities:VectorOffers": "requests, prerequisites and root causes are still one class",
+}
+"""Classes of more public methods, and why."""
+
+CIRCLES: list[set[str]] = [
+    {"kit.component", "kit.refusals"},
+    {"suites.embedding.component", "suites.embedding.vectorless"},
+    {
+        "suites.graph.component",
+        "suites.graph.node_readers",
+        "suites.graph.requests_with_canaries",
+        "suites.graph.root_causes",
+        "suites.graph.sandbox",
+        "suites.graph.written_items",
+    },
+    {"suites.vector.component", "suites.vector.requests", "suites.vector.root_causes", "suites.vector.sandbox"},
+]
+"""Modules that import each other, `TYPE_CHECKING` included."""
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the package by its name below it; the package itself is ``""``."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def tree_of(name: str) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(modules()[name].read_text("utf-8"))
+
+
+def imports_of(name: str) -> set[str]:
+    """The modules of the package that a module imports anywhere: in functions and for type checkers too."""
+    said: set[str] = set()
+    for node in ast.walk(tree_of(name)):
+        if isinstance(node, ast.Import):
+            said |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            below = {each for each in whole if each.removeprefix("pytest_corpus.") in modules()}
+            said |= below | ({node.module} if below != whole else set())
+    names = {each.removeprefix("pytest_corpus").removeprefix(".") for each in said if each.startswith("pytest_corpus")}
+    return {each for each in names if each in modules() and each != name}
+
+
+def circles() -> list[set[str]]:
+    """The largest groups of modules each of which leads to each other by imports (Tarjan's components)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = lowest[name] = len(number)
+        stack.append(name)
+        for other in sorted(imports_of(name)):
+            if other not in number:
+                visit(other)
+                lowest[name] = min(lowest[name], lowest[other])
+            elif other in stack:
+                lowest[name] = min(lowest[name], number[other])
+        if lowest[name] == number[name]:
+            group = set(stack[stack.index(name) :])
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(group)
+
+    for name in sorted(modules()):
+        if name not in number:
+            visit(name)
+    return found
+
+
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Every class but those of test modules, as ``module:class``."""
+    for name in modules():
+        if not is_test(name):
+            for node in tree_of(name).body:
+                if isinstance(node, ast.ClassDef):
+                    yield f"{name}:{node.name}", node
+
+
+def is_test(name: str) -> bool:
+    """Whether a module holds tests: a chapter, or what chapters share."""
+    return name.rpartition(".")[2].startswith("test_") or name.startswith("suites.common.claims.")
+
+
+def public_methods(node: ast.ClassDef) -> list[str]:
+    """The methods of a class that others call; a test is none."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [each.name for each in node.body if isinstance(each, kinds) and not each.name.startswith(("_", "test_"))]
+
+
+def test_imports_form_no_circle() -> None:
+    """No module needs itself, not even for a type: what two need from each other is a third."""
+    assert sorted(map(sorted, circles())) == sorted(map(sorted, CIRCLES))
+
+
+def test_every_module_stands_in_a_contract() -> None:
+    """What lies in the package is named by the layers that import-linter checks, and the layers name nothing else."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        for container in contract.get("containers", ()):
+            inside = container.removeprefix("pytest_corpus").removeprefix(".")
+            below = {name for name in modules() if name and name.rpartition(".")[0] == inside}
+            layers = {each.strip() for layer in contract["layers"] for each in layer.split("|")}
+            assert {f"{inside}.{layer}".removeprefix(".") for layer in layers} == below, container
+
+
+def test_no_module_is_long() -> None:
+    """A module is read in one sitting."""
+    long = {name for name, path in modules().items() if not is_test(name) and lines_of(path) > MOST_LINES}
+    assert long == set(LONG)
+
+
+def test_no_class_has_many_methods() -> None:
+    """A class is held in mind."""
+    many = {name for name, node in classes() if len(public_methods(node)) > MOST_METHODS}
+    assert many == set(MANY)
+
+
+def lines_of(path: Path) -> int:
+    """How many lines a file has."""
+    return len(path.read_text("utf-8").splitlines())
