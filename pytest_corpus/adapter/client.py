@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.closing import ClosingBudget, counted, grouped, lasting, thread_name
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, copied
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
@@ -287,7 +287,7 @@ class AdapterClient:
     def _admit(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())
         if self.read_only and operation is not None and operation.mutating:
-            raise Withheld(exchange.op)
+            raise WriteForbidden(exchange.op)
 
     def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
         assert self._loop is not None, "the adapter is not open"

@@ -18,7 +18,7 @@ class DeclarationError(Exception):
         return f"{said}; {self.remedy}" if self.remedy else said
 
 
-class Withheld(Exception):
+class WriteForbidden(Exception):
     """A write that is not sent, for the client only reads."""
 
     def __init__(self, op: str) -> None:

@@ -65,7 +65,7 @@ class LoopThread:
         self._waiting: concurrent.futures.Future[Any] | None = None
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(_told)
+        self._loop.set_exception_handler(_log_loop_error)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
         _RUNNING.add(self)
@@ -213,7 +213,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_forks)
 
 
-def _told(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log what went wrong beside a call, without its traceback.
 
     CPython 3.11 parses source to draw tracebacks; a task that is collected while pytest parses breaks that.

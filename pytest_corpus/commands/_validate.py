@@ -174,7 +174,7 @@ class _Check:
         self.progress.clear()
         console.verdict(where, console.bad("not a valid"), f"{refused.schema} (edition {refused.edition})")
         problems = refused.problems
-        console.say(*(f"  {problem.told}" for problem in problems[: self.given.max_errors]))
+        console.say(*(f"  {problem.one_line}" for problem in problems[: self.given.max_errors]))
         if len(problems) > self.given.max_errors:
             console.say(f"  and {len(problems) - self.given.max_errors} more; --max-errors shows more of them")
         if refused.golden:

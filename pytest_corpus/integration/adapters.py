@@ -11,7 +11,7 @@ from typing import Any
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.closing import ClosingBudget
-from pytest_corpus.adapter.errors import DeclarationError, Withheld
+from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.integration.options import Options
@@ -168,7 +168,7 @@ class Adapters:
             adapter.subjects[component] = ClientTarget(adapter.library, self.options.edition)
         if component not in adapter.subjects:
             assert adapter.client is not None
-            probe = importlib.import_module(f"pytest_corpus.suites.{component}.component").PROBE
+            probe = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
             document = adapter.ledger.capabilities.get(component, {})
             settings = Settings(self.options.seed, self.options.edition, self.run, self.options.dialects)
             adapter.subjects[component] = probe(adapter.client, Capabilities(component, document), settings)
@@ -202,7 +202,7 @@ class Adapters:
             try:
                 subject.begin()
                 subject.tidy()
-            except Withheld:
+            except WriteForbidden:
                 continue  # nothing was written
             except Exception as error:  # noqa: BLE001 - whatever tidying ends in, the adapter is still to be closed
                 yield type(error).__name__

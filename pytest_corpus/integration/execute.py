@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, Withheld
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
@@ -160,8 +160,8 @@ class TestExecution:
             self._violated(violation)
         except Unresponsive as silent:
             self._leave_open(Blocked(expect.IN_TIME, str(silent)))
-        except Withheld as withheld:
-            self.undecided = NotAssessed(str(withheld))
+        except WriteForbidden as forbidden:
+            self.undecided = NotAssessed(str(forbidden))
         except DeclarationError:
             self.undecided = NotAssessed("the factory failed when it was called again")
         return False
@@ -227,7 +227,7 @@ class TestExecution:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
             return self.target.root_cause(requirement, violation)
-        except (Unresponsive, Withheld, DeclarationError):
+        except (Unresponsive, WriteForbidden, DeclarationError):
             return None
 
     def _last(self) -> Exchange | None:

@@ -67,8 +67,8 @@ def sent(exchange: Exchange) -> str:
     text = json.dumps(_shortened(exchange.request), default=lambda value: f"<{type(value).__name__}>")
     for secret in exchange.secrets.values():
         text = text.replace(secret, "***")
-    door = "handle_stream" if exchange.streaming else "handle"
-    return f"{door} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
+    entry_point = "handle_stream" if exchange.streaming else "handle"
+    return f"{entry_point} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
 
 
 def offered(ledger: Ledger) -> str:

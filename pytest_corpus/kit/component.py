@@ -14,7 +14,7 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import aside
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.refusals import Misnaming, explained, misnaming
+from pytest_corpus.kit.refusals import WrongErrorClass, explained, wrong_error_class
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
@@ -30,10 +30,10 @@ PATIENT_WAIT_MS = 2_000
 USUAL_WAIT_MS = 100
 """How long it waits where a limiter names no time: the base of SPECIFICATION 12.2."""
 
-VAIN_WAITS = 5
+MAX_FRUITLESS_WAITS = 5
 """How often it waits in vain, in a whole run, before it takes such an answer for the last word."""
 
-STUBBORN = 20
+MAX_PROVIDER_RETRIES = 20
 """How often a planned fault strikes: more often than a sound adapter retries."""
 
 CANARY_LETTERS = "bcdfghjkmnpqrtvwxyz23456789"
@@ -74,9 +74,9 @@ class Subject:
         self.client, self.capabilities, self.settings = client, capabilities, settings
         self._baselines: dict[str, Undecided | None] = {}
         self._provider_ops: dict[str, tuple[str, ...]] = {}
-        self._vain_waits, self._made = _Tally(), _Tally()
+        self._fruitless_waits, self._made = _Tally(), _Tally()
         self._fresh: list[AdapterClient] = []
-        self._misnaming: list[Misnaming | None] | None = None
+        self._wrong_error_class: list[WrongErrorClass | None] | None = None
 
     def begin(self) -> None:
         """Forget what the test before did."""
@@ -92,23 +92,23 @@ class Subject:
         """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""
         raise NotImplementedError
 
-    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         """Requests with unknown keys inside what their arguments hold: (operation, args)."""
         raise NotApplicable(f"no operation of {self.component} takes objects in its arguments, for {len(unknown)} keys")
 
-    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def requests_with_number(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         """Requests with this number wherever a number goes in: (operation, args, ctx), the deadline included."""
         raise NotImplementedError
 
-    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_integer(self, number: int) -> list[tuple[str, dict[str, Any]]]:
         """Requests with this number wherever a whole number goes in: (operation, args)."""
         raise NotImplementedError
 
     def distinguishable(self) -> list[dict[str, Any]]:
-        """Envelopes of unary requests whose answers can be told apart by `told`."""
+        """Envelopes of unary requests whose answers can be told apart by `fingerprint`."""
         raise NotImplementedError
 
-    def told(self, reply: Reply) -> Any:
+    def fingerprint(self, reply: Reply) -> Any:
         """What tells the answer to one of `distinguishable` from the others."""
         raise NotImplementedError
 
@@ -116,7 +116,9 @@ class Subject:
         """Valid arguments, not sent before, whose stream is likely to have several chunks."""
         return self.distinct(name)
 
-    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+    def requests_with_canaries(
+        self, *, refused: bool
+    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
         """Requests that carry secrets, good ones or ones to be refused: (operation, args, ctx, secrets)."""
         raise NotImplementedError
 
@@ -195,7 +197,7 @@ class Subject:
         ctx: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Reply | StreamReply:
-        """Call an operation by the door that it belongs to."""
+        """Call an operation by the entry point that it belongs to."""
         call: Any = self.stream if self.operation(name).streaming else self.call
         reply: Reply | StreamReply = call(name, args, ctx, **options)
         return reply
@@ -204,12 +206,12 @@ class Subject:
         reply = attempt()
         for _ in range(PATIENT_TRIES - 1):
             wait = self._asked_to_wait(reply)
-            if wait is None or self._vain_waits.count >= VAIN_WAITS:
+            if wait is None or self._fruitless_waits.count >= MAX_FRUITLESS_WAITS:
                 return reply
             time.sleep(wait / 1000)
             reply = attempt()
         if self._asked_to_wait(reply) is not None:
-            self._vain_waits.count += 1
+            self._fruitless_waits.count += 1
         return reply
 
     def _asked_to_wait(self, reply: Reply | StreamReply) -> float | None:
@@ -255,18 +257,20 @@ class Subject:
         """Whether capabilities say that an operation is not offered."""
         return self.claimed(name) is False
 
-    def knocks(self, name: str) -> bool:
+    def is_callable(self, name: str) -> bool:
         """Whether an operation can be called and is not denied, working or not."""
         return not self.denies(name) and (not self.operation(name).streaming or self.client.streams(self.component))
 
     def denied(self) -> list[str]:
         """The operations that capabilities deny and that can be called all the same."""
-        door = self.client.streams(self.component)
+        entry_point = self.client.streams(self.component)
         return [
-            name for name in self.operations() if self.denies(name) and (door or not self.operation(name).streaming)
+            name
+            for name in self.operations()
+            if self.denies(name) and (entry_point or not self.operation(name).streaming)
         ]
 
-    def offers(self, name: str) -> bool:
+    def works(self, name: str) -> bool:
         """Whether an operation is offered and works."""
         try:
             self.require(name)
@@ -331,9 +335,9 @@ class Subject:
 
     def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
         """What explains a violation of a requirement, where another one's finding does."""
-        if self._misnaming is None:
-            self._misnaming = [misnaming(self)]
-        return explained(self._misnaming[0], requirement, violation)
+        if self._wrong_error_class is None:
+            self._wrong_error_class = [wrong_error_class(self)]
+        return explained(self._wrong_error_class[0], requirement, violation)
 
     # -- the provider ----------------------------------------------------------------------------------
 
@@ -344,7 +348,7 @@ class Subject:
             self._fresh.append(client)
         other = type(self)(client, self.capabilities, self.settings)
         other._baselines, other._provider_ops = self._baselines, self._provider_ops
-        other._vain_waits, other._made = self._vain_waits, self._made
+        other._fruitless_waits, other._made = self._fruitless_waits, self._made
         return other
 
     def close_fresh(self) -> None:
@@ -360,7 +364,7 @@ class Subject:
 
         It strikes again where the adapter retries by itself, unless `times` says otherwise.
         """
-        options.setdefault("times", 1 if kind == "slow" else STUBBORN)
+        options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
         op = self.provider_op(name)
         self.client.provider.clear()
         return self.client.provider.plan(kind, op, **options)

@@ -20,33 +20,33 @@ NO_ARGUMENTS = "COM-WIRE-7"
 
 
 @dataclass(frozen=True, slots=True)
-class Misnaming:
+class WrongErrorClass:
     """A wrong class that bad requests get: its names, and the requirement that it is found by."""
 
     root: str
     names: tuple[str, ...]
 
 
-def misnaming(subject: Subject) -> Misnaming | None:
+def wrong_error_class(subject: Subject) -> WrongErrorClass | None:
     """The one wrong class that wrong arguments of two operations get, those of the principal one among them."""
     subject.client.provider.clear()
     named = _names(subject, subject.principal)
     others = [name for name in subject.operations(streaming=False) if name != subject.principal]
-    other = next((name for name in others if subject.wrong_types(name) and subject.offers(name)), None)
+    other = next((name for name in others if subject.wrong_types(name) and subject.works(name)), None)
     if named is None or other is None or _names(subject, other) != named:
         return None
     bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
-    return Misnaming(NO_ARGUMENTS if bare.names == named else subject.checked, named)
+    return WrongErrorClass(NO_ARGUMENTS if bare.names == named else subject.checked, named)
 
 
-def explained(misnaming: Misnaming | None, requirement: str, violation: Violation) -> Blocked | None:
+def explained(wrong_error_class: WrongErrorClass | None, requirement: str, violation: Violation) -> Blocked | None:
     """Whether a violation is the same wrong class in another place."""
-    if misnaming is None or not isinstance(violation, Misclassified) or requirement == misnaming.root:
+    if wrong_error_class is None or not isinstance(violation, Misclassified) or requirement == wrong_error_class.root:
         return None
     bad = any(is_a(family, "BadRequest") for family in violation.wanted)
-    if not bad or violation.names != misnaming.names:
+    if not bad or violation.names != wrong_error_class.names:
         return None
-    return Blocked(misnaming.root, "bad requests of every kind get this class")
+    return Blocked(wrong_error_class.root, "bad requests of every kind get this class")
 
 
 def _names(subject: Subject, name: str) -> tuple[str, ...] | None:

@@ -137,7 +137,7 @@ def _interface(exchange: Exchange) -> Iterator[Finding]:
 
 
 def _watched(exchange: Exchange, subject: Subject) -> bool:
-    """Whether observations are required: a known operation at its own door, read to its end (R19)."""
+    """Whether observations are required: a known operation at its own entry point, read to its end (R19)."""
     operation = BY_OP.get(exchange.op)
     return (
         operation is not None

@@ -178,7 +178,7 @@ class Admission:
         return hmac.new(self.tenant_salt, content, hashlib.sha256).hexdigest()[:32]
 
     def route(self, call: Call) -> None:
-        """Refuse unknown operations, those that belong to the other door, and those not offered."""
+        """Refuse unknown operations, those that belong to the other entry point, and those not offered."""
         if call.operation is None:
             raise AdapterError("NotSupported", "The operation is not known")
         if call.operation.streaming != call.streaming:

@@ -48,7 +48,7 @@ class Problem:
         return f"{self.path or 'the whole'} {self.message}"
 
     @property
-    def told(self) -> str:
+    def one_line(self) -> str:
         """The whole problem in one line."""
         found = f", found {self.found}" if self.found else ""
         asked = "is it spelt" if self.rule == "required" else "did you mean"

@@ -111,7 +111,7 @@ def test_a_typo_is_answered_with_the_nearest_key(
     """A misspelt key or choice is told with the one that was probably meant."""
     (problem,) = registry().problems(schema, instance)
     assert (problem.path, problem.hint) == (path, hint)
-    assert text in problem.told
+    assert text in problem.one_line
 
 
 LOCATIONS: tuple[tuple[str, object, str], ...] = (

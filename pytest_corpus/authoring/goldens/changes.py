@@ -69,7 +69,7 @@ def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegis
     earlier, later = _met(golden, frames, now), _met(golden, frames, then)
     stops = tuple(pair for pair in earlier if pair not in later)
     problems = [
-        f"{problem.told} under {name} (edition {edition})"
+        f"{problem.one_line} under {name} (edition {edition})"
         for name, edition in stops
         for frame in frames
         for problem in then.problems(name, frame, edition)[:MAX_SHOWN]

@@ -105,7 +105,7 @@ def _check_document(
     found: dict[tuple[str, str], Finding] = {}
     for name, edition in checks:
         for problem in schemas.problems(name, document, edition)[:MAX_SHOWN]:
-            message = f"{problem.told.removeprefix(f'{problem.path} ')} under {name} (edition {edition})"
+            message = f"{problem.one_line.removeprefix(f'{problem.path} ')} under {name} (edition {edition})"
             path = f"{line}{problem.path}"
             found.setdefault((path, problem.rule), Finding(golden.file, "schema", message, path))
     if found:

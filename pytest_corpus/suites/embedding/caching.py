@@ -25,18 +25,18 @@ CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 def asks_anew(
     embedding: Embedding,
-    door: str,
+    operation: str,
     first: Mapping[str, Any],
     second: Mapping[str, Any],
     *contexts: Mapping[str, Any],
-    first_door: str = "",
+    first_operation: str = "",
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before."""
-    embedding.provider_op(door)
+    embedding.provider_op(operation)
     embedding.tells_apart()
     first_ctx, second_ctx = contexts or ({}, {})
-    works(embedding.invoke(first_door or door, first, first_ctx), "an embedding")
-    reply = embedding.invoke(door, second, second_ctx)
+    works(embedding.invoke(first_operation or operation, first, first_ctx), "an embedding")
+    reply = embedding.invoke(operation, second, second_ctx)
     works(reply, "an embedding")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
@@ -162,12 +162,12 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
 
 def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
     """Other operations under the key of an `embed` answer as they do without it."""
-    if embedding.offers("count_tokens"):
+    if embedding.works("count_tokens"):
         counted = embedding.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
         keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
         expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
-    if embedding.offers("embed_batch"):
+    if embedding.works("embed_batch"):
         reply = embedding.call("embed_batch", embedding.with_text("embed_batch", text), ctx)
         result = expect.success(reply, "a batch")
         listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)

@@ -20,7 +20,7 @@ from pytest_corpus.suites.embedding.texts import FILLER, MOST_LENGTH, Texts
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, vector_of
 
-DOORS = ("embed", "embed_batch", "stream_embed")
+OPERATIONS = ("embed", "embed_batch", "stream_embed")
 """The operations that embed."""
 
 MOST_MODELS = 5
@@ -82,7 +82,7 @@ class Embedding(Texts):
     # -- requests --------------------------------------------------------------------------------------
 
     def minimal(self, name: str) -> dict[str, Any]:
-        if name not in (*DOORS, "count_tokens"):
+        if name not in (*OPERATIONS, "count_tokens"):
             return {}
         text = self.fit("hi")
         return {**({"texts": [text]} if name == "embed_batch" else {"text": text}), "model": self.model}
@@ -105,13 +105,13 @@ class Embedding(Texts):
             return {**self.minimal(name), "text": 7}
         return {**self.minimal(name), "texts": "hi"} if name == "embed_batch" else {}
 
-    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def requests_with_number(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             (name, {**self.minimal(name), "text": number}, {}) for name in ("embed", "stream_embed", "count_tokens")
         ]
         return [*found, *((name, self.minimal(name), {"deadline_ms": number}) for name in self.deadlined())]
 
-    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_integer(self, number: int) -> list[tuple[str, dict[str, Any]]]:
         raise NotApplicable(f"no operation takes a whole number such as {number}")
 
     def distinguishable(self) -> list[dict[str, Any]]:
@@ -119,25 +119,27 @@ class Embedding(Texts):
         many = max(2, min(8, self.capabilities.limit("concurrency") or 8))
         texts = [self.unique() for _ in range(many)]
         requests = [self.envelope("embed", self.with_text("embed", text)) for text in texts]
-        if many >= 4 and self.offers("embed_batch"):
+        if many >= 4 and self.works("embed_batch"):
             half = self.envelope("embed_batch", {**self.minimal("embed_batch"), "texts": texts[: self.room(2)]})
             requests[-1] = half
         if len(self.capabilities.models) > 1:
             requests[0]["args"]["model"] = self.capabilities.models[-1]
         return requests
 
-    def told(self, reply: Reply) -> Any:
+    def fingerprint(self, reply: Reply) -> Any:
         result = expect.success(reply, "the answer that the request gets alone")
         found = [vector_of(each) for each in embeddings_of(result)]
         return tuple(tuple(vector or ()) for vector in found)
 
-    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+    def requests_with_canaries(
+        self, *, refused: bool
+    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
         text = self.canary()
         requests: list[tuple[str, dict[str, Any], dict[str, Any]]]
         if not refused:
-            requests = [(name, self.with_text(name, text), {}) for name in (*DOORS, "count_tokens")]
+            requests = [(name, self.with_text(name, text), {}) for name in (*OPERATIONS, "count_tokens")]
             if self.capabilities.flag("supports_normalization") is True:
-                requests += [(name, self.with_text(name, text, normalize=True), {}) for name in DOORS]
+                requests += [(name, self.with_text(name, text, normalize=True), {}) for name in OPERATIONS]
             if self.room(3) == 3:
                 requests.append(("embed_batch", {**self.minimal("embed_batch"), "texts": ["a", text, text]}, {}))
             return [(name, args, ctx, {"content": text}) for name, args, ctx in requests]
@@ -147,8 +149,8 @@ class Embedding(Texts):
         wrong += [{"text": text, "model": self.unknown_model()}] if self.capabilities.models else []
         if self.limit is not None and self.limit <= MOST_LENGTH:
             wrong.append({"text": f"{text} {FILLER * (self.limit // len(FILLER) + 1)}", "truncate": False})
-        requests = [(name, self.batched(name, args), {}) for name in DOORS for args in wrong]
-        requests += [(name, self.with_text(name, text), expired) for name in (*DOORS, "count_tokens")]
+        requests = [(name, self.batched(name, args), {}) for name in OPERATIONS for args in wrong]
+        requests += [(name, self.with_text(name, text), expired) for name in (*OPERATIONS, "count_tokens")]
         requests += [("count_tokens", {**self.minimal("count_tokens"), "text": [text]}, {})]
         requests += [("embed_batch", {**self.minimal("embed_batch"), "texts": text}, {})]
         most = self.capabilities.limit("max_batch_size") or MOST_LENGTH
@@ -247,13 +249,13 @@ class Embedding(Texts):
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
         if self.capabilities.models and not models:
             raise NotApplicable(f"every listed model denies {flag}")
-        for door in dict.fromkeys(("embed", name)):
-            for model in models[:MOST_MODELS] if self.offers(door) else ():
-                if (door, model) not in self._tried:
-                    self._tried[door, model] = self.invoke(door, {**self.minimal(door), "model": model})
-                if (tried := self._tried[door, model]).is_error:
-                    said = f"{door} of a listed model is answered with {tried}"
-                    raise Blocked(EVERY_MODEL[door], said, evidence=tried.exchange)
+        for operation in dict.fromkeys(("embed", name)):
+            for model in models[:MOST_MODELS] if self.works(operation) else ():
+                if (operation, model) not in self._tried:
+                    self._tried[operation, model] = self.invoke(operation, {**self.minimal(operation), "model": model})
+                if (tried := self._tried[operation, model]).is_error:
+                    said = f"{operation} of a listed model is answered with {tried}"
+                    raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     def refusing(self, argument: str) -> tuple[str, ...]:
@@ -353,4 +355,4 @@ def embedding(request: pytest.FixtureRequest) -> Embedding:
     return found
 
 
-PROBE = Embedding
+COMPONENT = Embedding

@@ -15,16 +15,18 @@ from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS
 from pytest_corpus.suites.embedding.vectors import plain, vector_of
 
 
-def given_back(embedding: Embedding, door: str, *, exact: bool) -> None:
+def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
     """The texts of an answer are those that were sent."""
-    several(embedding, 1, least=1) if door == "embed_batch" else embedding.require(door)
+    several(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
-    for number, model in enumerate(embedding.able(door)):
+    for number, model in enumerate(embedding.able(operation)):
         texts = (
-            [*SCRIPTS.values(), FILLER.strip()] if not number and door == "embed" else [SCRIPTS["latin"], FILLER * 2]
+            [*SCRIPTS.values(), FILLER.strip()]
+            if not number and operation == "embed"
+            else [SCRIPTS["latin"], FILLER * 2]
         )
         for sent in map(embedding.fit, (*texts, embedding.unique())):
-            reply = embedding.ask(door, sent, model=model)
+            reply = embedding.ask(operation, sent, model=model)
             if reply.is_error or not embedding.holds(sent):
                 continue
             for told in texts_of(reply):

@@ -27,7 +27,7 @@ from pytest_corpus.suites.embedding.caching import (
     unless_without_a_key,
     untouched,
 )
-from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.texts import FILLER
 from pytest_corpus.suites.embedding.truncation import cut, flag, truncates, whole
@@ -40,7 +40,7 @@ ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined
 TIDIED = ("letter_case", "spaces", "marks")
 """How two texts may differ that a sound adapter may take for the same text."""
 
-PAIRS = [(one, other) for one in DOORS for other in DOORS if "embed" in (one, other)]
+PAIRS = [(one, other) for one in OPERATIONS for other in OPERATIONS if "embed" in (one, other)]
 """The operation that fills the cache, and the one that asks."""
 
 ALL_PAIRS = (*PAIRS, ("embed_batch", "embed_batch"), ("stream_embed", "stream_embed"))
@@ -73,88 +73,93 @@ def alike(embedding: Embedding, kind: str) -> tuple[str, str]:
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-1")
 @pytest.mark.parametrize(
-    ("door", "kind"),
-    [*(("embed", kind) for kind in ALIKE), *((door, kind) for door in DOORS[1:] for kind in ("shorter", "far_end"))],
+    ("operation", "kind"),
+    [
+        *(("embed", kind) for kind in ALIKE),
+        *((operation, kind) for operation in OPERATIONS[1:] for kind in ("shorter", "far_end")),
+    ],
 )
-def test_a_text_that_resembles_a_cached_one_is_another(embedding: Embedding, door: str, kind: str) -> None:
+def test_a_text_that_resembles_a_cached_one_is_another(embedding: Embedding, operation: str, kind: str) -> None:
     """A text that was never sent is not answered from the cache, however much it resembles another one."""
     one, other = alike(embedding, kind)
-    asks_anew(embedding, door, embedding.with_text(door, one), embedding.with_text(door, other))
+    asks_anew(embedding, operation, embedding.with_text(operation, one), embedding.with_text(operation, other))
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
 @pytest.mark.parametrize(
-    ("doors", "kind"),
-    [*((PAIRS[0], kind) for kind in (*ALIKE, *TIDIED)), *((doors, "other") for doors in PAIRS[1:])],
+    ("operations", "kind"),
+    [*((PAIRS[0], kind) for kind in (*ALIKE, *TIDIED)), *((operations, "other") for operations in PAIRS[1:])],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
-def test_a_text_has_its_own_vector_beside_a_cached_one(embedding: Embedding, doors: tuple[str, str], kind: str) -> None:
+def test_a_text_has_its_own_vector_beside_a_cached_one(
+    embedding: Embedding, operations: tuple[str, str], kind: str
+) -> None:
     """A text gets the vector that it gets of an instance that never saw the one that it resembles."""
-    embedding.require(*doors)
+    embedding.require(*operations)
     one, other = alike(embedding, kind)
-    first = embedding.vector(doors[0], one)
-    found, truth = embedding.vector(doors[1], other), untouched(embedding).vector(doors[1], other)
+    first = embedding.vector(operations[0], one)
+    found, truth = embedding.vector(operations[1], other), untouched(embedding).vector(operations[1], other)
     not_taken(embedding, found, first, truth)
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
-@pytest.mark.parametrize("door", DOORS)
-def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, operation: str) -> None:
     """A text that comes again, after others, has its own vector, be it from the cache or not."""
-    embedding.require(door)
+    embedding.require(operation)
     text = embedding.unique()
-    vectors = [embedding.vector(door, each) for each in (text, embedding.unique(), text, embedding.unique(), text)]
+    vectors = [embedding.vector(operation, each) for each in (text, embedding.unique(), text, embedding.unique(), text)]
     for again in (vectors[2], vectors[4]):
         expect.that(embedding.same(vectors[0], again), "the vector of the first time", "another vector")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-2")
-@pytest.mark.parametrize("doors", ALL_PAIRS, ids="-".join)
-def test_a_cached_vector_stays_with_its_model(embedding: Embedding, doors: tuple[str, str]) -> None:
+@pytest.mark.parametrize("operations", ALL_PAIRS, ids="-".join)
+def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another listed model has that model's vector."""
-    embedding.require(*doors)
-    models = embedding.able(doors[1])
+    embedding.require(*operations)
+    models = embedding.able(operations[1])
     if len(models) < 2:
         raise NotApplicable("fewer than two models are listed")
-    for one, other in (models[:2], models[1::-1])[: 2 if doors == PAIRS[0] else 1]:
+    for one, other in (models[:2], models[1::-1])[: 2 if operations == PAIRS[0] else 1]:
         text = embedding.unique()
-        first = embedding.vector(doors[0], text, model=one)
-        found = embedding.vector(doors[1], text, model=other)
-        truth = untouched(embedding).vector(doors[1], text, model=other)
+        first = embedding.vector(operations[0], text, model=one)
+        found = embedding.vector(operations[1], text, model=other)
+        truth = untouched(embedding).vector(operations[1], text, model=other)
         not_taken(embedding, found, first, truth)
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-3")
 @pytest.mark.parametrize("first", [True, False], ids=["normalized_first", "plain_first"])
-@pytest.mark.parametrize("doors", ALL_PAIRS, ids="-".join)
-def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, doors: tuple[str, str], first: bool) -> None:
+@pytest.mark.parametrize("operations", ALL_PAIRS, ids="-".join)
+def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: tuple[str, str], first: bool) -> None:
     """The same text with the other value of `normalize` has a vector of the norm that belongs to it."""
     embedding.normalizes()
-    embedding.require(*doors)
-    for model in embedding.able(doors[1])[-1:]:
+    embedding.require(*operations)
+    for model in embedding.able(operations[1])[-1:]:
         text = embedding.unique()
-        embedding.vector(doors[0], text, model=model, normalize=first)
-        found = embedding.vector(doors[1], text, model=model, normalize=not first)
-        truth = untouched(embedding).vector(doors[1], text, model=model, normalize=not first)
+        embedding.vector(operations[0], text, model=model, normalize=first)
+        found = embedding.vector(operations[1], text, model=model, normalize=not first)
+        truth = untouched(embedding).vector(operations[1], text, model=model, normalize=not first)
         if not first:
-            with expect.resting_on(NORMALIZED[doors[1]]):
+            with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
         expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another one")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-4")
-@pytest.mark.parametrize("door", ["embed", "embed_batch"])
+@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 @pytest.mark.parametrize("first", ["short", "long"])
-def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, door: str) -> None:
+def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
     """A text beyond the limit, and what is left of it, are flagged each for itself, whichever came first."""
     truncates(embedding)
-    embedding.require(door)
+    embedding.require(operation)
     long = embedding.text_of(embedding.limited() + 9)
     short = left_of(embedding, long)
-    embedding.ask(door, short if first == "short" else long, truncate=True)
+    embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
         cut(reply)
@@ -170,30 +175,30 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, door
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-4")
-@pytest.mark.parametrize("door", DOORS)
-def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operation: str) -> None:
     """A text that was truncated once is refused all the same where it may not be truncated."""
     truncates(embedding)
-    embedding.require(door)
+    embedding.require(operation)
     for text in (embedding.text_of(embedding.limited() + more) for more in (7, 40)):
         fresh = embedding.text_of(embedding.limited() + 5)
         with expect.resting_on("EMB-TRUNC-3"):
             expect.refusal(embedding.embed(fresh, truncate=False), "TextTooLong")
-        embedding.ask(door, text, truncate=True)
+        embedding.ask(operation, text, truncate=True)
         expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("COM-CACHE-1")
-@pytest.mark.parametrize("doors", ALL_PAIRS, ids="-".join)
-def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, doors: tuple[str, str]) -> None:
+@pytest.mark.parametrize("operations", ALL_PAIRS, ids="-".join)
+def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another tenant, or of none, is not answered from the cache."""
-    embedding.require(*doors)
+    embedding.require(*operations)
     tenants = [{"tenant": f"tenant-{embedding.canary()}"} for _ in range(2)]
     for one, other in ((tenants[0], tenants[1]), (tenants[0], {}), ({}, tenants[1])):
         text = embedding.unique()
-        first, second = (embedding.with_text(door, text) for door in doors)
-        asks_anew(embedding, doors[1], first, second, one, other, first_door=doors[0])
+        first, second = (embedding.with_text(operation, text) for operation in operations)
+        asks_anew(embedding, operations[1], first, second, one, other, first_operation=operations[0])
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")
@@ -226,23 +231,23 @@ def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, change
 
 
 @pytest.mark.requirement("COM-IDEM-2")
-@pytest.mark.parametrize("door", ["embed", "embed_batch", "stream_embed"])
-def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", ["embed", "embed_batch", "stream_embed"])
+def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operation: str) -> None:
     """The same request under the same key of another tenant asks the provider again."""
-    embedding.require(door)
-    key, args = f"key-{embedding.canary()}", embedding.distinct(door)
+    embedding.require(operation)
+    key, args = f"key-{embedding.canary()}", embedding.distinct(operation)
     one, other = ({"idempotency_key": key, "tenant": f"tenant-{embedding.canary()}"} for _ in range(2))
-    embedding.provider_op(door)
+    embedding.provider_op(operation)
     embedding.tells_apart()
     if embedding.capabilities.caches:
-        plain = embedding.distinct(door)
-        embedding.invoke(door, plain, {"tenant": one["tenant"]})
-        reply = embedding.invoke(door, plain, {"tenant": other["tenant"]})
+        plain = embedding.distinct(operation)
+        embedding.invoke(operation, plain, {"tenant": one["tenant"]})
+        reply = embedding.invoke(operation, plain, {"tenant": other["tenant"]})
         if not reply.is_error and not reply.exchange.reached_provider:
             raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another")
-    asks_anew(embedding, door, args, args, one, other)
-    anew = embedding.distinct(door)
-    asks_anew(embedding, door, anew, anew, one, {"idempotency_key": key})
+    asks_anew(embedding, operation, args, args, one, other)
+    anew = embedding.distinct(operation)
+    asks_anew(embedding, operation, anew, anew, one, {"idempotency_key": key})
 
 
 @pytest.mark.requirement("EMB-IDEM-1")

@@ -42,7 +42,7 @@ class TestCapabilities(Capabilities):
 
 
 class TestStreamingClaim(StreamingClaim):
-    """The streaming door."""
+    """The streaming entry point."""
 
 
 @pytest.mark.requirement("EMB-CAP-1")
@@ -105,7 +105,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
     if not any(is_number(before.get(key)) for key in GROWING):
         raise NotApplicable("no total is reported")
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
-        if embedding.offers(name):
+        if embedding.works(name):
             embedding.invoke(name, embedding.distinct(name))
             embedding.invoke(name, embedding.wrong_types(name))
         after = statistics_of(embedding)
@@ -121,7 +121,7 @@ def test_statistics_tell_no_text(embedding: Embedding) -> None:
     embedding.require("get_stats", "embed")
     text = embedding.fit(embedding.canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
-        if embedding.offers(name):
+        if embedding.works(name):
             embedding.invoke(name, embedding.with_text(name, text), {"tenant": f"tenant-{embedding.canary()}"})
     told = embedding.call("get_stats", {}, {"tenant": f"tenant-{embedding.canary()}"})
     result = json.dumps(expect.success(told, "statistics"), default=str, ensure_ascii=False)

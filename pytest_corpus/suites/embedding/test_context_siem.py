@@ -23,7 +23,7 @@ from pytest_corpus.suites.common.claims.context import (
 )
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import several
-from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
 from pytest_corpus.suites.embedding.texts import FILLER
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
@@ -71,7 +71,7 @@ def test_the_outcome_of_a_stream_that_breaks_off_is_counted_once(embedding: Embe
 
 
 @pytest.mark.requirement("COM-OBS-13")
-@pytest.mark.parametrize("name", [*DOORS, "count_tokens"])
+@pytest.mark.parametrize("name", [*OPERATIONS, "count_tokens"])
 def test_an_unknown_model_is_no_label(embedding: Embedding, name: str) -> None:
     """A model that a client made up does not become a label."""
     embedding.require(name)
@@ -82,22 +82,22 @@ def test_an_unknown_model_is_no_label(embedding: Embedding, name: str) -> None:
 
 
 @rules(metrics="COM-LEAK-2", logs="COM-LEAK-3")
-@pytest.mark.parametrize("door", DOORS)
-def test_no_vector_anywhere(embedding: Embedding, requirement: str, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: str) -> None:
     """The components of a vector stand in no metric and no log record."""
-    embedding.require(door)
+    embedding.require(operation)
     for options in ({}, {"normalize": True}):
         if options and embedding.capabilities.flag("supports_normalization") is not True:
             continue
         text = embedding.unique()
-        digits = (repr(value).partition(".")[2] for value in embedding.vector(door, text, **options))
+        digits = (repr(value).partition(".")[2] for value in embedding.vector(operation, text, **options))
         long = [tail[-12:] for tail in digits if tail.isdigit() and len(tail) >= 12]
         hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
         if not hidden:
             raise NotApplicable("the vector has no component that is long enough to be told by")
         for ctx in ({}, {"tenant": f"tenant-{embedding.canary()}"}):
-            args = embedding.with_text(door, text, **options)
-            holds(requirement, embedding.invoke(door, args, ctx, secrets=hidden), embedding)
+            args = embedding.with_text(operation, text, **options)
+            holds(requirement, embedding.invoke(operation, args, ctx, secrets=hidden), embedding)
 
 
 @pytest.mark.requirement("COM-LEAK-1")

@@ -14,7 +14,7 @@ from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
 from pytest_corpus.suites.embedding.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
 from pytest_corpus.suites.embedding.singles import any_script, given_back, only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectorless import without_vector
@@ -51,49 +51,51 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
 
 @pytest.mark.core
 @rules(dimensions="EMB-EMBED-2", at_most="EMB-DIM-2")
-@pytest.mark.parametrize("door", DOORS)
-def test_dimensions_are_true(embedding: Embedding, requirement: str, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: str) -> None:
     """`dimensions` is the length of the vector, and no more than is stated, of every listed model."""
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
-    embedding.require(door)
-    for model in embedding.able(door):
+    embedding.require(operation)
+    for model in embedding.able(operation):
         for text in ("hi", FILLER):
-            reply = embedding.ask(door, embedding.fit(text), model=model)
+            reply = embedding.ask(operation, embedding.fit(text), model=model)
             if vector_of(embedding.embedding(reply)) is None:
-                raise without_vector(embedding, door, embedding.fit(text), reply, {"model": model})
+                raise without_vector(embedding, operation, embedding.fit(text), reply, {"model": model})
             holds(requirement, reply, embedding)
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-DIM-1")
-@pytest.mark.parametrize("door", DOORS)
-def test_a_model_has_one_number_of_dimensions(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
-    embedding.require(door)
+    embedding.require(operation)
     texts = [UNRELATED[0], SCRIPTS["emoji"], FILLER * 40]
-    for model in embedding.able(door):
+    for model in embedding.able(operation):
         wanted = len(embedding.vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, texts):
-            if embedding.limit is None and embedding.ask(door, text, model=model).is_a("BadRequest", "NotSupported"):
+            if embedding.limit is None and embedding.ask(operation, text, model=model).is_a(
+                "BadRequest", "NotSupported"
+            ):
                 continue
-            found = len(embedding.vector(door, text, model=model))
+            found = len(embedding.vector(operation, text, model=model))
             expect.that(found == wanted, f"{wanted} dimensions, as for other texts", f"{found}", "vector")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-EMBED-3")
-@pytest.mark.parametrize("door", DOORS)
-def test_the_text_comes_back(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_text_comes_back(embedding: Embedding, operation: str) -> None:
     """The text of a result is the one that was sent; spaces and forms of characters may differ."""
-    given_back(embedding, door, exact=False)
+    given_back(embedding, operation, exact=False)
 
 
 @pytest.mark.requirement("EMB-EMBED-9")
-@pytest.mark.parametrize("door", DOORS)
-def test_the_text_comes_back_letter_by_letter(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_text_comes_back_letter_by_letter(embedding: Embedding, operation: str) -> None:
     """The text of a result is exactly the one that was sent."""
-    given_back(embedding, door, exact=True)
+    given_back(embedding, operation, exact=True)
 
 
 @pytest.mark.core
@@ -216,15 +218,15 @@ def test_a_stream_refuses_what_embed_refuses(embedding: Embedding, wrong: str | 
 
 
 @rules(never_retryable="EMB-ARGS-5", refused="EMB-ARGS-6")
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("model", ["missing", "empty"])
-def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, door: str) -> None:
+def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
     """Without a `model`, or with an empty one, a default one embeds, or the request is refused for good."""
-    embedding.require(door)
-    args = embedding.with_text(door, embedding.fit("hi"), model="")
+    embedding.require(operation)
+    args = embedding.with_text(operation, embedding.fit("hi"), model="")
     if model == "missing":
         del args["model"]
-    reply = embedding.invoke(door, args)
+    reply = embedding.invoke(operation, args)
     if requirement == "EMB-ARGS-5":
         expect.either(reply, *UNKNOWN_MODEL)
     else:
@@ -233,11 +235,11 @@ def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, mode
 
 @pytest.mark.requirement("EMB-ARGS-7")
 @pytest.mark.parametrize("text", ["", " "], ids=["empty", "space"])
-@pytest.mark.parametrize("door", DOORS)
-def test_an_empty_text_does_no_harm(embedding: Embedding, door: str, text: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: str) -> None:
     """A text without words is embedded, or refused for good."""
-    embedding.require(door)
-    expect.either(embedding.ask(door, text), *FINAL)
+    embedding.require(operation)
+    expect.either(embedding.ask(operation, text), *FINAL)
 
 
 @pytest.mark.core

@@ -11,7 +11,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Viol
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.answers import unit
 from pytest_corpus.suites.embedding.batches import placed, several
-from pytest_corpus.suites.embedding.component import DOORS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
 from pytest_corpus.suites.embedding.singles import any_script, only
 from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectorless import without_vector
@@ -121,37 +121,38 @@ def test_a_stream_refuses_what_it_cannot_normalize(embedding: Embedding) -> None
 @pytest.mark.core
 @pytest.mark.requirement("EMB-NORM-7")
 @pytest.mark.parametrize("kind", list(TEXTS))
-@pytest.mark.parametrize("door", DOORS)
-def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, door: str, kind: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
     """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
     at_source(embedding)
-    embedding.require(door)
-    for model in embedding.able(door):
+    embedding.require(operation)
+    for model in embedding.able(operation):
         text = embedding.fit(TEXTS[kind])
-        raw = embedding.vector(door, text, model=model, normalize=False)
+        raw = embedding.vector(operation, text, model=model, normalize=False)
         if not is_unit(raw):
             raise NotApplicable("the source normalizes only where it is asked to")
-        reply = embedding.ask(door, text, model=model, normalize=True)
+        reply = embedding.ask(operation, text, model=model, normalize=True)
         if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
             raise NotApplicable("`normalize` is not offered")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
-            raise without_vector(embedding, door, text, reply, {"model": model, "normalize": True})
+            raise without_vector(embedding, operation, text, reply, {"model": model, "normalize": True})
         expect.that(embedding.same(raw, vector, 1e-7), "the vector of the source", "another one", "vector")
 
 
 @pytest.mark.requirement("EMB-NORM-8")
 @pytest.mark.parametrize(
-    ("door", "kind"), [*(("embed", kind) for kind in TEXTS), *((door, "sentence") for door in DOORS[1:])]
+    ("operation", "kind"),
+    [*(("embed", kind) for kind in TEXTS), *((operation, "sentence") for operation in OPERATIONS[1:])],
 )
-def test_normalizing_keeps_the_direction(embedding: Embedding, door: str, kind: str) -> None:
+def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, kind: str) -> None:
     """The normalized vector of a text points where its plain vector points."""
     embedding.normalizes()
-    embedding.require(door)
-    for model in embedding.able(door):
+    embedding.require(operation)
+    for model in embedding.able(operation):
         text = embedding.fit(TEXTS[kind])
-        plain = embedding.vector(door, text, model=model, normalize=False)
-        normalized = embedding.vector(door, text, model=model, normalize=True)
+        plain = embedding.vector(operation, text, model=model, normalize=False)
+        normalized = embedding.vector(operation, text, model=model, normalize=True)
         with expect.resting_on("EMB-DIM-1"):
             expect.that(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
         if not norm(plain):
@@ -161,14 +162,14 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, door: str, kind: 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-NORM-9")
-@pytest.mark.parametrize("door", DOORS)
-def test_normalize_is_false_by_default(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
     """False is accepted, and a request that does not say `normalize` has the vector of one that says false."""
-    embedding.require(door)
-    for model in embedding.able(door):
+    embedding.require(operation)
+    for model in embedding.able(operation):
         text = embedding.fit(f"{UNRELATED[1]} {embedding.unique()}")
-        reply = embedding.ask(door, text, model=model, normalize=False)
-        stated, silent = vector_of(embedding.embedding(reply)), embedding.vector(door, text, model=model)
+        reply = embedding.ask(operation, text, model=model, normalize=False)
+        stated, silent = vector_of(embedding.embedding(reply)), embedding.vector(operation, text, model=model)
         if stated is None:
             raise Violation("an embedding where `normalize` is false", str(reply))
         expect.that(abs(norm(stated) - norm(silent)) <= 0.02 * norm(stated), "the norm of the vector", "another norm")
@@ -196,16 +197,16 @@ def alone(embedding: Embedding, model: str) -> None:
         unit(embedding.vector("embed", embedding.fit(UNRELATED[2]), model=model, normalize=True))
 
 
-def denied(embedding: Embedding, door: str) -> None:
+def denied(embedding: Embedding, operation: str) -> None:
     """Go on only where normalization is denied."""
-    embedding.require("embed", door)
+    embedding.require("embed", operation)
     if embedding.capabilities.flag("supports_normalization") is not False:
         raise NotApplicable("normalization is not denied")
 
 
-def unserved(embedding: Embedding, door: str, text: str, **changed: Any) -> None:
+def unserved(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:
     """`normalize` is refused with NOT_SUPPORTED; a source that normalizes by itself may answer with a unit vector."""
-    reply = embedding.ask(door, text, normalize=True, **changed)
+    reply = embedding.ask(operation, text, normalize=True, **changed)
     if embedding.capabilities.flag("normalizes_at_source") is True and not reply.is_error:
         vectors = only(embedding, reply) if isinstance(reply, StreamReply) else [vector_of(embedding.embedding(reply))]
         if all(vector and is_unit(vector) for vector in vectors):
@@ -213,15 +214,15 @@ def unserved(embedding: Embedding, door: str, text: str, **changed: Any) -> None
     expect.refusal(reply, "NotSupported")
 
 
-def denied_elsewhere(embedding: Embedding, door: str) -> None:
+def denied_elsewhere(embedding: Embedding, operation: str) -> None:
     """Where normalization is denied, another operation than `embed` refuses it too."""
-    denied(embedding, door)
+    denied(embedding, operation)
     plain: dict[str, Any] = {"model": embedding.model}
     if embedding.embed(embedding.fit("hi"), normalize=True).is_success and not embedding.capabilities.flag(
         "normalizes_at_source"
     ):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
     for text in TEXTS.values():
-        for model in embedding.able(door):
-            embedding.ask(door, embedding.fit(text), **{**plain, "model": model})
-            unserved(embedding, door, embedding.fit(text), model=model)
+        for model in embedding.able(operation):
+            embedding.ask(operation, embedding.fit(text), **{**plain, "model": model})
+            unserved(embedding, operation, embedding.fit(text), model=model)

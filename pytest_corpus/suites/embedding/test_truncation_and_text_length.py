@@ -67,14 +67,14 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, truncate: b
 
 
 @pytest.mark.requirement("EMB-TRUNC-2")
-@pytest.mark.parametrize("door", ["embed_batch", "stream_embed"])
+@pytest.mark.parametrize("operation", ["embed_batch", "stream_embed"])
 @pytest.mark.parametrize("how", WITHIN)
-def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, how: str, door: str) -> None:
+def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, how: str, operation: str) -> None:
     """Batches and streams accept a text up to the limit, also without `truncate`."""
-    embedding.require("embed", door)
+    embedding.require("embed", operation)
     for options in ({}, {"truncate": False}):
         text = within(embedding, how)
-        reply = embedding.ask(door, text, **options)
+        reply = embedding.ask(operation, text, **options)
         if isinstance(reply, StreamReply):
             expect.finished(reply, "a text within the limit to be embedded")
             continue
@@ -118,14 +118,14 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
 
 @pytest.mark.requirement("EMB-TRUNC-5")
 @pytest.mark.parametrize("how", list(BEYOND))
-@pytest.mark.parametrize("door", ["embed", "embed_batch", "stream_embed"])
-def test_what_is_left_is_within_the_limit(embedding: Embedding, door: str, how: str) -> None:
+@pytest.mark.parametrize("operation", ["embed", "embed_batch", "stream_embed"])
+def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, how: str) -> None:
     """Where a truncated text comes back shorter, it is no longer than the limit."""
     truncates(embedding)
-    embedding.require(door)
+    embedding.require(operation)
     limit, text = embedding.limited(), too_long(embedding, how)
-    reply = embedding.ask(door, text, truncate=True)
-    cut_elsewhere(embedding, door, text, reply)
+    reply = embedding.ask(operation, text, truncate=True)
+    cut_elsewhere(embedding, operation, text, reply)
     if not told_by(reply):
         raise NotApplicable("no text comes back")
     for told in told_by(reply):
@@ -137,17 +137,17 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, door: str, how: 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-TRUNC-6")
 @pytest.mark.parametrize("how", ["twice", "many_times"])
-@pytest.mark.parametrize("door", ["embed", "embed_batch", "stream_embed"])
-def test_truncate_is_true_by_default(embedding: Embedding, door: str, how: str) -> None:
+@pytest.mark.parametrize("operation", ["embed", "embed_batch", "stream_embed"])
+def test_truncate_is_true_by_default(embedding: Embedding, operation: str, how: str) -> None:
     """A request that does not say `truncate` is answered as one that says true."""
     truncates(embedding)
-    embedding.require(door)
+    embedding.require(operation)
     text = too_long(embedding, how)
-    cut_elsewhere(embedding, door, text, embedding.ask(door, text, truncate=True))
-    silent = embedding.ask(door, too_long(embedding, how))
+    cut_elsewhere(embedding, operation, text, embedding.ask(operation, text, truncate=True))
+    silent = embedding.ask(operation, too_long(embedding, how))
     expect.readable(silent)
     expect.that(embedded(silent), "a text that is too long to be cut", str(silent))
-    if isinstance(silent, Reply) and door == "embed":
+    if isinstance(silent, Reply) and operation == "embed":
         cut(silent)
 
 
@@ -252,18 +252,18 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
 @pytest.mark.requirement("EMB-TRUNC-12")
 @pytest.mark.parametrize("how", list(BEYOND))
 @pytest.mark.parametrize("truncate", [True, False, None], ids=["truncate", "do_not", "left_out"])
-@pytest.mark.parametrize("door", ["embed", "embed_batch", "stream_embed"])
+@pytest.mark.parametrize("operation", ["embed", "embed_batch", "stream_embed"])
 def test_without_truncation_a_text_that_is_too_long_is_refused(
-    embedding: Embedding, door: str, truncate: bool | None, how: str
+    embedding: Embedding, operation: str, truncate: bool | None, how: str
 ) -> None:
     """Where truncation is denied, a text beyond the limit is refused, whatever `truncate` says."""
     if embedding.capabilities.flag("supports_truncation") is not False:
         raise NotApplicable("truncation is not denied")
-    embedding.require("embed", door)
+    embedding.require("embed", operation)
     options = {} if truncate is None else {"truncate": truncate}
     text = too_long(embedding, how)
-    reply = embedding.ask(door, text, **options)
-    if isinstance(reply, Reply) and door == "embed_batch":
+    reply = embedding.ask(operation, text, **options)
+    if isinstance(reply, Reply) and operation == "embed_batch":
         refused_in_batch(reply, 0, *DENIED)
     else:
         expect.refusal(reply, *DENIED)

@@ -10,7 +10,7 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.common.claims.stress import Stress
-from pytest_corpus.suites.common.claims.wire_handler import BUSY, Envelopes, Errors, StreamDoor, WireHandler
+from pytest_corpus.suites.common.claims.wire_handler import BUSY, Envelopes, Errors, StreamEntryPoint, WireHandler
 from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.vectorless import without_vector
@@ -35,7 +35,7 @@ class TestErrors(Errors):
     """Error envelopes."""
 
 
-class TestStreamDoor(StreamDoor):
+class TestStreamDoor(StreamEntryPoint):
     """`handle_stream` and what does not belong there."""
 
 
@@ -44,15 +44,15 @@ class TestStreaming(Streaming):
 
 
 @pytest.mark.requirement("COM-CONC-1")
-@pytest.mark.parametrize("door", ["embed", "embed_batch"])
-def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, door: str) -> None:
+@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
+def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, operation: str) -> None:
     """Texts that no cache knows, sent together, get each its own vector."""
-    embedding.require(door)
+    embedding.require(operation)
     texts = arranged(embedding, "plain", max(2, min(6, embedding.capabilities.limit("concurrency") or 6)))
-    requests = [embedding.envelope(door, embedding.with_text(door, text)) for text in texts]
+    requests = [embedding.envelope(operation, embedding.with_text(operation, text)) for text in texts]
     replies = [Reply(exchange) for exchange in embedding.fresh().client.send_all(requests, embedding.component)]
     other = embedding.fresh()
-    own = [other.vector(door, text) for text in texts]
+    own = [other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
     if all(reply.is_a(*BUSY) for reply in replies):
         raise NotAssessed("no call beside others is carried out")
@@ -62,6 +62,6 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, door:
         expect.success(reply, "the answer that the request gets alone")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
-            raise without_vector(embedding, door, texts[number], reply, {})
+            raise without_vector(embedding, operation, texts[number], reply, {})
         apart = [distance(vector, each) for each in own]
         expect.that(apart[number] <= min(apart) + slack, "the vector of this text", "that of another text")

@@ -148,12 +148,12 @@ def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
     expect.that(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
 
 
-def cut_elsewhere(embedding: Embedding, door: str, text: str, reply: Reply | StreamReply) -> None:
+def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
     """Go on only where an operation cuts a text that is too long, as `embed` does."""
     if not embedded(reply):
         with expect.resting_on("EMB-TRUNC-1"):
             cut(embedding.embed(text, truncate=True))
-        with expect.resting_on(CUT[door]):
+        with expect.resting_on(CUT[operation]):
             expect.that(False, "a text that is too long to be cut and embedded", str(reply))
 
 

@@ -16,11 +16,11 @@ from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.graph import requests_with_canaries
-from pytest_corpus.suites.graph.dialects import Tongues
+from pytest_corpus.suites.graph.dialects import Dialects
 from pytest_corpus.suites.graph.node_readers import SEEDS, edges_shown, nodes_shown
-from pytest_corpus.suites.graph.root_causes import broken, resting
-from pytest_corpus.suites.graph.sandbox import READERS, Space, counted, listed
-from pytest_corpus.suites.graph.written_items import MANY, Traces
+from pytest_corpus.suites.graph.root_causes import blocked_by, failing_basics
+from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox, counted, listed
+from pytest_corpus.suites.graph.written_items import MANY, WrittenItems
 
 ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
@@ -41,13 +41,13 @@ CYCLE = 60
 class _Known:
     """What is known of an adapter, and what was written to it, shared by all its instances."""
 
-    traces: Traces = field(default_factory=Traces)
-    sights: dict[str, bool] | None = None
-    guides: dict[str, bool] | None = None
+    written_items: WrittenItems = field(default_factory=WrittenItems)
+    node_readers: dict[str, bool] | None = None
+    edge_readers: dict[str, bool] | None = None
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
-    broken: dict[str, tuple[str, ...]] | None = None
+    failing_basics: dict[str, tuple[str, ...]] | None = None
 
 
 class Graph(Subject):
@@ -84,16 +84,16 @@ class Graph(Subject):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.tongues = Tongues(self.capabilities.names("dialects"), self.settings.dialects)
-        self.seeds = Space(self, f"c{self.settings.run}")
-        self.plain = Space(self, f"p{self.settings.run}")
+        self.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
+        self.seeds = Sandbox(self, f"c{self.settings.run}")
+        self.plain = Sandbox(self, f"p{self.settings.run}")
         self._known = _Known()
         self._seeded: set[tuple[str | None, int]] = set()
 
     def fresh(self) -> Graph:
         other = super().fresh()
         assert isinstance(other, Graph)
-        other.tongues, other._known = self.tongues, self._known
+        other.dialects, other._known = self.dialects, self._known
         return other
 
     # -- what the adapter offers -----------------------------------------------------------------------
@@ -109,13 +109,13 @@ class Graph(Subject):
         claimed = self.capabilities.flag("supports_property_filters")
         if claimed is None and self._known.filters is None:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
-            self._known.filters = self.offers("bulk_vertices") and self.call("bulk_vertices", args).is_success
+            self._known.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
         return bool(claimed or (claimed is None and self._known.filters))
 
     @property
     def dialect(self) -> str | None:
         """The listed dialect that the suite asks in, or None where it knows none of them."""
-        return next(iter(self.tongues.known), None)
+        return next(iter(self.dialects.known), None)
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
         """The operations that can be called: where no listed dialect is known, those that need none (R33)."""
@@ -124,15 +124,15 @@ class Graph(Subject):
 
     def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
         """The arguments of a query in words that the adapter takes, where it takes any."""
-        tongue = dialect or self.dialect
-        if tongue is None:
-            return {"text": "no query", "dialect": next(iter(self.tongues.listed), "unknown")}
+        spoken = dialect or self.dialect
+        if spoken is None:
+            return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
 
         def attempt(text: str) -> Reply:
             with self.client.provider.paused():
-                return super(Graph, self).call("query", {"text": text, "dialect": tongue, "params": params})
+                return super(Graph, self).call("query", {"text": text, "dialect": spoken, "params": params})
 
-        return {"text": self.tongues.text(purpose, tongue, attempt), "dialect": tongue, "params": params}
+        return {"text": self.dialects.text(purpose, spoken, attempt), "dialect": spoken, "params": params}
 
     def speaks(self, purpose: str, dialect: str | None = None) -> None:
         """Go on only where a question can be asked.
@@ -141,14 +141,14 @@ class Graph(Subject):
             NotAssessed: the suite knows no listed dialect, or the adapter takes no spelling of it.
             Blocked: it takes none although any adapter of the dialect does.
         """
-        tongue = dialect or self.dialect
-        if tongue is None:
-            listed = ", ".join(self.tongues.listed) or "none"
+        spoken = dialect or self.dialect
+        if spoken is None:
+            listed = ", ".join(self.dialects.listed) or "none"
             raise NotAssessed(f"no probe queries for the listed dialects ({listed}): give them with --corpus-dialects")
         example = {"wanted": self.seeds.key("s1"), "group": self.seeds.group, "rank": 1}
         names = {"find": ["wanted"], "group": ["group"], "ordered": ["group"], "typed": ["wanted", "rank"]}
         self.question(purpose, dialect, **{name: example[name] for name in names.get(purpose, ["wanted"])})
-        if obstacle := self.tongues.obstacle(purpose, tongue):
+        if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
     def claimed(self, name: str) -> bool | None:
@@ -179,12 +179,12 @@ class Graph(Subject):
 
     # -- places ----------------------------------------------------------------------------------------
 
-    def space(self, *, tenant: str | None = None, own: bool = True) -> Space:
+    def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
         """An empty place: a new namespace where the adapter makes them, else a new group."""
         self._made.count += 1
         tag = f"c{self.settings.run}t{self._made.count}"
         namespace = tag if own and self._makes_namespaces() is None else None
-        return Space(self, tag, namespace=namespace, tenant=tenant)
+        return Sandbox(self, tag, namespace=namespace, tenant=tenant)
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only where writing to a new namespace makes it; `aside` where a test tries that too, among others.
@@ -218,19 +218,21 @@ class Graph(Subject):
             self._write_seeds(tenant)
 
     def _write_seeds(self, tenant: str | None) -> None:
-        home = self.seeds.like(tenant=tenant)
-        nodes = [home.node(name, f"v-{home.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)]
-        edges = [home.edge(SEEDS[0], SEEDS[1], "e1"), home.edge(SEEDS[1], SEEDS[2], "e2")]
+        sandbox = self.seeds.like(tenant=tenant)
+        nodes = [
+            sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)
+        ]
+        edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
         for kind, items in (("nodes", nodes), ("edges", edges)):
             for start in range(0, len(items), self.at_once):
                 args = {kind: items[start : start + self.at_once]}
-                self.send(self.envelope(f"upsert_{kind}", args, home.ctx))
+                self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
-    def sights(self) -> Mapping[str, bool]:
+    def node_readers(self) -> Mapping[str, bool]:
         """For each operation that shows nodes whether it shows the seeds, and nodes in other places, rightly."""
-        if self._known.sights is None:
-            self._known.sights = nodes_shown(self)
-        return self._known.sights
+        if self._known.node_readers is None:
+            self._known.node_readers = nodes_shown(self)
+        return self._known.node_readers
 
     def reader(self, name: str) -> str:
         """Go on only where an operation shows nodes rightly, or none does.
@@ -239,19 +241,19 @@ class Graph(Subject):
             NotApplicable: nothing can be asked in the dialect of the adapter, but other operations show nodes.
             Undecided: it is not offered, does not work, or shows less than the others.
         """
-        self.spare(name, self.sights())
-        sights = self.sights()
-        if not sights.get(name, True) and any(sights.values()):
+        self.spare(name, self.node_readers())
+        node_readers = self.node_readers()
+        if not node_readers.get(name, True) and any(node_readers.values()):
             self._plainly_shown(name)
             raise NotAssessed(f"{name} does not show what other operations show")
         return name
 
     def _plainly_shown(self, name: str) -> None:
         """Go on only where an operation shows nodes that nobody looked for before they were written."""
-        home = self.space(own=False)
-        values = [value for node in SEEDS for value in home.put(home.node(node))]
-        with expect.resting_on(READERS[name]):
-            home.shows(name, values, "the nodes that were written")
+        sandbox = self.sandbox(own=False)
+        values = [value for node in SEEDS for value in sandbox.put(sandbox.node(node))]
+        with expect.resting_on(NODE_READERS[name]):
+            sandbox.shows(name, values, "the nodes that were written")
 
     def readers(self) -> list[str]:
         """The operations that show nodes rightly; all where none does.
@@ -259,10 +261,10 @@ class Graph(Subject):
         Raises:
             NotAssessed: no operation can show them.
         """
-        sights = self.sights()
-        if not sights:
+        node_readers = self.node_readers()
+        if not node_readers:
             raise NotAssessed("no operation can read back: neither bulk_vertices nor a query of a known dialect")
-        return [name for name, right in sights.items() if right] or list(sights)
+        return [name for name, right in node_readers.items() if right] or list(node_readers)
 
     def spare(self, name: str, others: Mapping[str, bool]) -> None:
         """Go on where an operation works; leave a query out where others show the same and its dialect is unknown.
@@ -280,15 +282,15 @@ class Graph(Subject):
                 raise NotApplicable(unknown.reason) from None
             raise
 
-    def guides(self) -> list[str]:
+    def edge_readers(self) -> list[str]:
         """The operations that show edges rightly; all where none does.
 
         Raises:
             NotAssessed: no operation can show them.
         """
-        if self._known.guides is None:
-            self._known.guides = edges_shown(self)
-        found = self._known.guides
+        if self._known.edge_readers is None:
+            self._known.edge_readers = edges_shown(self)
+        found = self._known.edge_readers
         if not found:
             raise NotAssessed("no operation can show edges: neither traversal nor a query of a known dialect")
         return [name for name, right in found.items() if right] or list(found)
@@ -320,7 +322,7 @@ class Graph(Subject):
         return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:
-        self._known.traces.note(request)
+        self._known.written_items.note(request)
         return super().send(request, **options)
 
     def _plain_nodes(self, name: str = "plain") -> dict[str, Any]:
@@ -359,10 +361,10 @@ class Graph(Subject):
         except NotApplicable:
             return name
 
-    def carries(self, door: str) -> bool:
+    def carries(self, operation: str) -> bool:
         """Whether batches, or transactions, are offered and take every write."""
         try:
-            return self.offers(door) and all(self.batched(f"{what}_{kind}") for what, kind in WRITINGS)
+            return self.works(operation) and all(self.batched(f"{what}_{kind}") for what, kind in WRITINGS)
         except NotApplicable:
             return False
 
@@ -391,7 +393,7 @@ class Graph(Subject):
         }
         return wrong.get(name, {})
 
-    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         item = {"op": self._spelling("upsert_nodes"), "args": self._plain_nodes()}
         found: list[tuple[str, dict[str, Any]]] = [
             ("upsert_nodes", {"nodes": [{**self._plain_nodes()["nodes"][0], **unknown}]}),
@@ -402,21 +404,21 @@ class Graph(Subject):
             found.append((name, {key: [{**item, "args": {**self._plain_nodes(), **unknown}}]}))
         return found
 
-    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def requests_with_number(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             ("bulk_vertices", {"limit": number}, {}),
             ("traversal", {**self.minimal("traversal"), "max_depth": number}, {}),
         ]
         if self.filters:
             found.append(("bulk_vertices", {"limit": 2, "filter": {"corpus_rank": number}}, {}))
-        for door in ASKING if self.dialect else ():
-            plain = self.minimal(door)
-            found.append((door, {**plain, "params": {**plain["params"], "group": number}}, {}))
-            found.append((door, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}, {}))
-            found.append((door, {**plain, "timeout_ms": number}, {}))
+        for operation in ASKING if self.dialect else ():
+            plain = self.minimal(operation)
+            found.append((operation, {**plain, "params": {**plain["params"], "group": number}}, {}))
+            found.append((operation, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}, {}))
+            found.append((operation, {**plain, "timeout_ms": number}, {}))
         return [*found, *((name, self.minimal(name), {"deadline_ms": number}) for name in self.deadlined())]
 
-    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_integer(self, number: int) -> list[tuple[str, dict[str, Any]]]:
         return [
             ("bulk_vertices", {"limit": number}),
             ("traversal", {**self.minimal("traversal"), "max_depth": number}),
@@ -424,25 +426,27 @@ class Graph(Subject):
 
     def distinguishable(self) -> list[dict[str, Any]]:
         self.require("upsert_nodes")
-        home = self.space(own=False)
-        home.put(home.node("a"), home.node("b"))
+        sandbox = self.sandbox(own=False)
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
         most = min(4, self.at_once, max(2, self.capabilities.limit("concurrency") or 4))
         many = [
-            self.envelope("upsert_nodes", {"nodes": [home.node(f"{size}x{n}") for n in range(size)]})
+            self.envelope("upsert_nodes", {"nodes": [sandbox.node(f"{size}x{n}") for n in range(size)]})
             for size in range(1, most + 1)
         ]
-        if not self.offers("query") or most < 4:
+        if not self.works("query") or most < 4:
             return many
-        finds = [self.envelope("query", self.question("find", wanted=home.key(name))) for name in "ab"]
+        finds = [self.envelope("query", self.question("find", wanted=sandbox.key(name))) for name in "ab"]
         return [*finds, *many[:2]]
 
-    def told(self, reply: Reply) -> Any:
+    def fingerprint(self, reply: Reply) -> Any:
         result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "records" in result:
             return " ".join(sorted(map(str, listed(result, "records", of=object))))
         return counted(result)
 
-    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+    def requests_with_canaries(
+        self, *, refused: bool
+    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
         return requests_with_canaries.refused(self) if refused else requests_with_canaries.good(self)
 
     # -- what holds for every answer -------------------------------------------------------------------
@@ -465,16 +469,16 @@ class Graph(Subject):
     def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
         if cause := super().root_cause(requirement, violation):
             return cause
-        if self._known.broken is None:
-            self._known.broken = {}
-            self._known.broken = dict(broken(self))
-        return resting(self._known.broken, requirement)
+        if self._known.failing_basics is None:
+            self._known.failing_basics = {}
+            self._known.failing_basics = dict(failing_basics(self))
+        return blocked_by(self._known.failing_basics, requirement)
 
     # -- leaving no trace ------------------------------------------------------------------------------
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        self._known.traces.remove(self, self.at_once)
+        self._known.written_items.remove(self, self.at_once)
 
 
 @pytest.fixture
@@ -485,4 +489,4 @@ def graph(request: pytest.FixtureRequest) -> Graph:
     return found
 
 
-PROBE = Graph
+COMPONENT = Graph

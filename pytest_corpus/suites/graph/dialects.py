@@ -12,7 +12,7 @@ BASIC = ("find", "group")
 """The questions that any adapter of a language can be asked."""
 
 
-class Tongues:
+class Dialects:
     """The dialects that an adapter lists and the suite knows, and the first spelling of each question that it takes."""
 
     def __init__(self, listed: tuple[str, ...], table: Mapping[str, Dialect]) -> None:

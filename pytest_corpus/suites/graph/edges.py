@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import GUIDES, Space, counted, failures
+from pytest_corpus.suites.graph.sandbox import EDGE_READERS, Sandbox, counted, failures
 
 
 class Edges:
@@ -21,65 +21,65 @@ class Edges:
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-EDGE-1")
-    @pytest.mark.parametrize("guide", GUIDES)
-    def test_an_edge_leads_from_its_source_to_its_target(self, graph: Graph, guide: str) -> None:
+    @pytest.mark.parametrize("edge_reader", EDGE_READERS)
+    def test_an_edge_leads_from_its_source_to_its_target(self, graph: Graph, edge_reader: str) -> None:
         """An edge is seen from its source, and neither from its target nor from another node."""
-        home, values = linked(graph, guide)
-        home.leads(guide, "a", {"b": values["b"]}, "the edge that was written")
+        sandbox, values = linked(graph, edge_reader)
+        sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
         for name in "bc":
-            home.leads(guide, name, (), "no edge from a node that is no source")
-        home.link(home.edge("c", "b", "f"))
-        home.leads(guide, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
-        home.leads(guide, "b", (), "no edge from a node that is no source")
+            sandbox.leads(edge_reader, name, (), "no edge from a node that is no source")
+        sandbox.link(sandbox.edge("c", "b", "f"))
+        sandbox.leads(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
+        sandbox.leads(edge_reader, "b", (), "no edge from a node that is no source")
 
     @pytest.mark.requirement("GRA-EDGE-1")
     def test_an_edge_keeps_its_id_ends_and_label(self, graph: Graph) -> None:
         """A traversal shows an edge with the id, source, target and label that it was written with."""
-        home, _ = linked(graph, "traversal")
-        edges = home.relationships("a")
+        sandbox, _ = linked(graph, "traversal")
+        edges = sandbox.relationships("a")
         expect.that(len(edges) == 1, "one edge", f"{len(edges)}", "result.relationships")
-        for key, value in (("id", home.id("e")), ("dst", home.id("b")), ("label", "CORPUS_LINK")):
+        for key, value in (("id", sandbox.id("e")), ("dst", sandbox.id("b")), ("label", "CORPUS_LINK")):
             expect.that(edges[0].get(key) == value, f"the {key} that was written", "another", f"relationships.{key}")
 
     @pytest.mark.requirement("GRA-EDGE-1")
-    @pytest.mark.parametrize("guide", ["query", "stream_query"])
-    def test_an_edge_of_another_label_is_no_such_edge(self, graph: Graph, guide: str) -> None:
+    @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
+    def test_an_edge_of_another_label_is_no_such_edge(self, graph: Graph, edge_reader: str) -> None:
         """A query for edges of one label does not find an edge of another."""
-        home, values = linked(graph, guide)
-        home.link(home.edge("a", "c", "f", label="CORPUS_OTHER"))
-        home.leads(guide, "a", {"b": values["b"]}, "the edge of the label")
+        sandbox, values = linked(graph, edge_reader)
+        sandbox.link(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
+        sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge of the label")
 
     @pytest.mark.requirement("GRA-EDGE-2")
     def test_an_edge_keeps_its_properties(self, graph: Graph) -> None:
         """A traversal shows the properties of an edge: texts, numbers and booleans."""
-        home, _ = linked(graph, "traversal")
-        edge = home.edge("a", "b", "e", corpus_weight=2.5, corpus_true=True, corpus_text="\u6771 'x'")
-        home.link(edge)
-        found = (home.relationships("a") or [{}])[0].get("properties") or {}
+        sandbox, _ = linked(graph, "traversal")
+        edge = sandbox.edge("a", "b", "e", corpus_weight=2.5, corpus_true=True, corpus_text="\u6771 'x'")
+        sandbox.link(edge)
+        found = (sandbox.relationships("a") or [{}])[0].get("properties") or {}
         for key, value in edge["properties"].items():
             expect.that(found.get(key) == value, "the properties that were written", "others", "properties")
 
     @pytest.mark.requirement("GRA-EDGE-2")
-    @pytest.mark.parametrize("guide", ["query", "stream_query"])
-    def test_a_query_finds_the_properties_of_an_edge(self, graph: Graph, guide: str) -> None:
+    @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
+    def test_a_query_finds_the_properties_of_an_edge(self, graph: Graph, edge_reader: str) -> None:
         """A query for a property of an edge finds its value."""
-        home, _ = linked(graph, guide)
+        sandbox, _ = linked(graph, edge_reader)
         graph.speaks("link_values")
-        edge = home.edge("a", "b", "e")
-        home.link(edge)
-        found = home.answers(guide, "link_values", wanted=home.key("a"))
+        edge = sandbox.edge("a", "b", "e")
+        sandbox.link(edge)
+        found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
         expect.that(found == [edge["properties"]["corpus_value"]], "the value that was written", "another")
 
     @pytest.mark.requirement("GRA-EDGE-3")
     def test_an_update_of_an_edge_is_seen(self, graph: Graph) -> None:
         """After an update there is still one edge between the nodes, with the new value."""
-        for guide in sees_edges(graph):
-            home, values = linked(graph, guide)
-            edge = home.edge("a", "b", "e", corpus_weight=2)
-            home.link(edge)
-            home.leads(guide, "a", {"b": values["b"]}, "one edge of an id")
-            if guide == "traversal":
-                found = home.relationships("a")[0].get("properties") or {}
+        for edge_reader in sees_edges(graph):
+            sandbox, values = linked(graph, edge_reader)
+            edge = sandbox.edge("a", "b", "e", corpus_weight=2)
+            sandbox.link(edge)
+            sandbox.leads(edge_reader, "a", {"b": values["b"]}, "one edge of an id")
+            if edge_reader == "traversal":
+                found = sandbox.relationships("a")[0].get("properties") or {}
                 expect.that(found.get("corpus_weight") == 2, "the new property", "another", "properties")
                 value = edge["properties"]["corpus_value"]
                 expect.that(found.get("corpus_value") == value, "the new value", "another", "properties")
@@ -95,26 +95,26 @@ class Edges:
             "both_ways": ["ab", "ba"],
             "loop": ["aa", "ab"],
         }[shape]
-        for guide in sees_edges(graph):
-            home = graph.space()
-            values = dict(zip("abcd", home.put(*(home.node(name) for name in "abcd")), strict=True))
-            home.link(*(home.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(ends)))
+        for edge_reader in sees_edges(graph):
+            sandbox = graph.sandbox()
+            values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
+            sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(ends)))
             for source in {pair[0] for pair in ends}:
                 targets = sorted(pair[1] for pair in ends if pair[0] == source)
-                wanted = sorted(home.id(name) if guide == "traversal" else values[name] for name in targets)
-                found = home.ends(guide, source)
-                expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", guide)
+                wanted = sorted(sandbox.id(name) if edge_reader == "traversal" else values[name] for name in targets)
+                found = sandbox.ends(edge_reader, source)
+                expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-EDGE-8")
     def test_the_result_of_an_upsert_of_edges_is_of_the_schema(self, graph: Graph) -> None:
         """New and updated edges are answered with a result of the schema that counts them."""
         graph.require("upsert_nodes", "upsert_edges")
-        home = graph.space()
-        home.put(home.node("a"), home.node("b"))
-        edges = [home.edge("a", "b"), home.edge("b", "a")][: graph.at_once]
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.at_once]
         for _ in range(2):
-            reply = home.call("upsert_edges", {"edges": edges})
+            reply = sandbox.call("upsert_edges", {"edges": edges})
             result = expect.success(reply, "an upsert of edges to work")
             holds("GRA-EDGE-8", reply, graph)
             wanted = len(edges)
@@ -147,102 +147,104 @@ class Edges:
     def test_numbers_of_an_edge_are_finite(self, graph: Graph, number: float, nested: bool) -> None:
         """NaN and infinities in the properties of an edge are refused, or reported for that edge."""
         graph.require("upsert_nodes", "upsert_edges")
-        home = graph.space()
-        home.put(home.node("a"), home.node("b"))
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
         value: Any = {"deep": [1, number]} if nested else number
-        unusable(home.call("upsert_edges", {"edges": [home.edge("a", "b", corpus_weight=value)]}))
+        unusable(sandbox.call("upsert_edges", {"edges": [sandbox.edge("a", "b", corpus_weight=value)]}))
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-DELETE-2")
-    @pytest.mark.parametrize("guide", GUIDES)
-    def test_deleted_edges_are_gone(self, graph: Graph, guide: str) -> None:
+    @pytest.mark.parametrize("edge_reader", EDGE_READERS)
+    def test_deleted_edges_are_gone(self, graph: Graph, edge_reader: str) -> None:
         """A deleted edge is gone, the other edges and the nodes at its ends stay."""
         graph.require("delete_edges")
-        home, values = linked(graph, guide)
-        home.link(home.edge("a", "c", "f"), home.edge("b", "c", "g"))
-        home.remove("edges", "e")
-        home.leads(guide, "a", {"c": values["c"]}, "all but the deleted edge")
-        home.leads(guide, "b", {"c": values["c"]}, "an edge that was not deleted")
-        home.remove("edges", "f", "g")
-        home.leads(guide, "a", (), "no edge")
+        sandbox, values = linked(graph, edge_reader)
+        sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
+        sandbox.remove("edges", "e")
+        sandbox.leads(edge_reader, "a", {"c": values["c"]}, "all but the deleted edge")
+        sandbox.leads(edge_reader, "b", {"c": values["c"]}, "an edge that was not deleted")
+        sandbox.remove("edges", "f", "g")
+        sandbox.leads(edge_reader, "a", (), "no edge")
         for reader in graph.readers():
-            home.shows(reader, values.values(), "the nodes of deleted edges")
+            sandbox.shows(reader, values.values(), "the nodes of deleted edges")
 
     @pytest.mark.requirement("GRA-DELETE-2")
-    @pytest.mark.parametrize("guide", GUIDES)
-    def test_a_parallel_edge_stays(self, graph: Graph, guide: str) -> None:
+    @pytest.mark.parametrize("edge_reader", EDGE_READERS)
+    def test_a_parallel_edge_stays(self, graph: Graph, edge_reader: str) -> None:
         """Of two edges between the same nodes the deleted one is gone and the other stays."""
         graph.require("delete_edges")
-        home, values = linked(graph, guide)
-        home.link(home.edge("a", "b", "f"))
-        home.remove("edges", "e")
-        home.leads(guide, "a", {"b": values["b"]}, "the edge that was not deleted")
+        sandbox, values = linked(graph, edge_reader)
+        sandbox.link(sandbox.edge("a", "b", "f"))
+        sandbox.remove("edges", "e")
+        sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was not deleted")
 
     @pytest.mark.requirement("GRA-DELETE-4")
     def test_a_deleted_node_is_not_reached(self, graph: Graph) -> None:
         """No edge leads to a node that was deleted, nor through it to another one."""
         graph.require("delete_nodes")
-        for guide in sees_edges(graph):
-            home, _ = linked(graph, guide)
-            home.link(home.edge("b", "c", "f"))
-            reply = home.call("delete_nodes", {"ids": [home.id("b")]})
+        for edge_reader in sees_edges(graph):
+            sandbox, _ = linked(graph, edge_reader)
+            sandbox.link(sandbox.edge("b", "c", "f"))
+            reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
             if reply.is_a("BadRequest") or failures(reply.result):
                 raise NotApplicable("a node that has edges is not deleted")
             expect.success(reply, "delete_nodes to work")
-            home.leads(guide, "a", (), "no edge to a deleted node")
-            if guide == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
-                expect.that(not home.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
+            sandbox.leads(edge_reader, "a", (), "no edge to a deleted node")
+            if edge_reader == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
+                expect.that(
+                    not sandbox.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes"
+                )
 
     @pytest.mark.requirement("GRA-DELETE-5")
     def test_old_edges_do_not_come_back(self, graph: Graph) -> None:
         """A node of the same id, written after the deletion, has no edges."""
         graph.require("delete_nodes")
-        for guide in sees_edges(graph):
-            home, _ = linked(graph, guide)
-            home.link(home.edge("b", "c", "f"))
-            reply = home.call("delete_nodes", {"ids": [home.id("b")]})
+        for edge_reader in sees_edges(graph):
+            sandbox, _ = linked(graph, edge_reader)
+            sandbox.link(sandbox.edge("b", "c", "f"))
+            reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
             if reply.is_a("BadRequest") or failures(reply.result):
                 raise NotApplicable("a node that has edges is not deleted")
-            home.put(home.node("b"))
-            home.leads(guide, "a", (), "no old edge to the new node")
-            home.leads(guide, "b", (), "no old edge from the new node")
+            sandbox.put(sandbox.node("b"))
+            sandbox.leads(edge_reader, "a", (), "no old edge to the new node")
+            sandbox.leads(edge_reader, "b", (), "no old edge from the new node")
 
 
 def sees_edges(graph: Graph) -> list[str]:
     """The operations that show edges, where edges are offered."""
     graph.require("upsert_nodes", "upsert_edges")
-    return graph.guides()
+    return graph.edge_readers()
 
 
-def linked(graph: Graph, guide: str) -> tuple[Space, dict[str, str]]:
+def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
     graph.require("upsert_nodes", "upsert_edges")
-    known = graph.guides()
-    graph.spare(guide, dict.fromkeys(known, True))
-    if guide != "traversal":
+    known = graph.edge_readers()
+    graph.spare(edge_reader, dict.fromkeys(known, True))
+    if edge_reader != "traversal":
         graph.speaks("links")
-    home, values = _linked(graph)
-    if guide not in known:
-        with expect.resting_on(GUIDES[guide]):
-            home.leads(guide, "a", {"b": values["b"]}, "the edge that was written")
-        raise NotAssessed(f"{guide} does not show what other operations show")
-    return home, values
+    sandbox, values = _linked(graph)
+    if edge_reader not in known:
+        with expect.resting_on(EDGE_READERS[edge_reader]):
+            sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
+        raise NotAssessed(f"{edge_reader} does not show what other operations show")
+    return sandbox, values
 
 
-def _linked(graph: Graph) -> tuple[Space, dict[str, str]]:
-    home = graph.space()
-    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-    home.link(home.edge("a", "b", "e"))
-    return home, values
+def _linked(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+    sandbox = graph.sandbox()
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox.link(sandbox.edge("a", "b", "e"))
+    return sandbox, values
 
 
 def dangling(graph: Graph, missing: str) -> Any:
     """The answer to an edge of which one node, or both, does not exist."""
     graph.require("upsert_nodes", "upsert_edges")
-    home = graph.space()
-    home.put(home.node("a"))
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"))
     source, target = {"source": ("none", "a"), "target": ("a", "none"), "both": ("none", "nor")}[missing]
-    return home.call("upsert_edges", {"edges": [home.edge(source, target)]})
+    return sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
 
 
 def unusable(reply: Any) -> None:

@@ -12,7 +12,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import READERS, Space, listed, records
+from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox, listed, records
 from pytest_corpus.suites.graph.written_items import MANY
 
 VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")
@@ -26,23 +26,23 @@ class Namespaces:
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NS-1")
-    @pytest.mark.parametrize("reader", READERS)
+    @pytest.mark.parametrize("reader", NODE_READERS)
     def test_namespaces_are_told_apart(self, graph: Graph, reader: str) -> None:
         """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
         graph.namespaces()
         graph.reader(reader)
-        for home, written in apart(graph):
-            home.shows(reader, written, "the nodes of the namespace")
+        for sandbox, written in apart(graph):
+            sandbox.shows(reader, written, "the nodes of the namespace")
 
     @pytest.mark.requirement("GRA-NS-1")
     def test_a_traversal_stays_in_its_namespace(self, graph: Graph) -> None:
         """Edges of another namespace are not followed, even between nodes of the same ids."""
         graph.namespaces()
         graph.require("traversal", "upsert_edges")
-        one = graph.space()
-        other = one.like(namespace=graph.space().namespace)
-        for home in (one, other):
-            home.put(*(home.node(name) for name in "abc"))
+        one = graph.sandbox()
+        other = one.like(namespace=graph.sandbox().namespace)
+        for sandbox in (one, other):
+            sandbox.put(*(sandbox.node(name) for name in "abc"))
         one.link(one.edge("a", "b"))
         other.link(other.edge("a", "c"))
         expect.that(one.reached("a") == ["b"], "the node that the namespace's edge leads to", "another", "nodes")
@@ -56,14 +56,14 @@ class Namespaces:
         graph.require(name)
         if graph.at_once < 2:
             raise NotApplicable("a batch holds one operation")
-        readers, one = graph.readers(), graph.space()
-        other = one.like(namespace=graph.space().namespace)
-        nodes = {home: home.node("a") for home in (one, other)}
-        items = [graph.item("upsert_nodes", nodes=[node], **home.place) for home, node in nodes.items()]
+        readers, one = graph.readers(), graph.sandbox()
+        other = one.like(namespace=graph.sandbox().namespace)
+        nodes = {sandbox: sandbox.node("a") for sandbox in (one, other)}
+        items = [graph.item("upsert_nodes", nodes=[node], **sandbox.place) for sandbox, node in nodes.items()]
         expect.success(graph.call(name, {MANY[name]: items}), f"{name} to work")
-        for home, node in nodes.items():
+        for sandbox, node in nodes.items():
             for reader in readers:
-                home.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+                sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NS-2")
@@ -86,40 +86,42 @@ class Namespaces:
         """An edge, or a node with its edges, that is deleted in one namespace leaves the edges of another."""
         graph.namespaces()
         graph.require("delete_edges", "delete_nodes", "upsert_edges")
-        guides, one = graph.guides(), graph.space()
-        other = one.like(namespace=graph.space().namespace)
+        edge_readers, one = graph.edge_readers(), graph.sandbox()
+        other = one.like(namespace=graph.sandbox().namespace)
         values: dict[str, str] = {}
-        for home in (one, other):
-            values = dict(zip("ab", home.put(home.node("a"), home.node("b")), strict=True))
-            home.link(home.edge("a", "b", "e"))
+        for sandbox in (one, other):
+            values = dict(zip("ab", sandbox.put(sandbox.node("a"), sandbox.node("b")), strict=True))
+            sandbox.link(sandbox.edge("a", "b", "e"))
         one.remove("edges", "e")
         one.remove("nodes", "b")
-        for guide in guides:
-            other.leads(guide, "a", {"b": values["b"]}, "the edge of another namespace")
+        for edge_reader in edge_readers:
+            other.leads(edge_reader, "a", {"b": values["b"]}, "the edge of another namespace")
 
     @pytest.mark.requirement("GRA-NS-3")
     def test_an_item_names_its_namespace(self, graph: Graph) -> None:
         """A node that names its namespace lies there, though the request names none."""
         graph.namespaces()
-        readers, home = graph.readers(), graph.space()
-        node = {**home.node("a"), **home.place}
+        readers, sandbox = graph.readers(), graph.sandbox()
+        node = {**sandbox.node("a"), **sandbox.place}
         expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
         for reader in readers:
-            home.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+            sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
 
     @pytest.mark.requirement("GRA-NS-3")
     def test_answers_name_the_namespace(self, graph: Graph) -> None:
         """Where a listed node names its namespace, it is the one that was listed."""
         graph.namespaces()
         graph.require("bulk_vertices")
-        home = graph.space()
-        home.put(home.node("a"))
-        for node in home.listed():
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"))
+        for node in sandbox.listed():
             told = node.get("namespace")
-            expect.that(told in (None, home.namespace), "the namespace that was listed", "another", "nodes.namespace")
+            expect.that(
+                told in (None, sandbox.namespace), "the namespace that was listed", "another", "nodes.namespace"
+            )
 
     @pytest.mark.requirement("GRA-NS-4")
-    @pytest.mark.parametrize("reader", READERS)
+    @pytest.mark.parametrize("reader", NODE_READERS)
     def test_nothing_is_read_from_an_unknown_namespace(self, graph: Graph, reader: str) -> None:
         """A namespace that nobody wrote to is empty, or NamespaceNotFound."""
         if graph.capabilities.flag("supports_namespaces") is not True:
@@ -167,7 +169,7 @@ class Tenants:
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-TENANT-1")
-    @pytest.mark.parametrize("reader", READERS)
+    @pytest.mark.parametrize("reader", NODE_READERS)
     @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
     def test_a_tenant_reads_its_own_nodes(self, graph: Graph, reader: str, own: bool) -> None:
         """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
@@ -176,9 +178,11 @@ class Tenants:
             graph.namespaces(aside=True)
         graph.reader(reader)
         one, other, third = tenants(graph, 3, own=own)
-        written = {home: home.put(home.node("a"), home.node(name)) for home, name in ((one, "b"), (other, "c"))}
-        for home, values in {**written, third: []}.items():
-            home.shows(reader, values, "the nodes of the tenant")
+        written = {
+            sandbox: sandbox.put(sandbox.node("a"), sandbox.node(name)) for sandbox, name in ((one, "b"), (other, "c"))
+        }
+        for sandbox, values in {**written, third: []}.items():
+            sandbox.shows(reader, values, "the nodes of the tenant")
 
     @pytest.mark.requirement("COM-TENANT-1")
     @pytest.mark.parametrize("way", ["ids", "filter", "batch", "transaction"])
@@ -217,9 +221,9 @@ class Tenants:
         isolated(graph)
         graph.require("traversal", "upsert_edges")
         one, other = tenants(graph, 2)
-        for home, targets in ((one, "bc"), (other, "d")):
-            home.put(home.node("a"), *(home.node(name) for name in targets))
-            home.link(*(home.edge("a", name) for name in targets))
+        for sandbox, targets in ((one, "bc"), (other, "d")):
+            sandbox.put(sandbox.node("a"), *(sandbox.node(name) for name in targets))
+            sandbox.link(*(sandbox.edge("a", name) for name in targets))
         expect.that(one.reached("a") == ["b", "c"], "the nodes of the tenant", "others", "result.nodes")
         expect.that(other.reached("a") == ["d"], "the nodes of the tenant", "others", "result.nodes")
         reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
@@ -244,23 +248,23 @@ class Tenants:
         isolated(graph)
         graph.require("query")
         one, other = tenants(graph, 2)
-        written = {home: home.put(home.node("a")) for home in (one, other)}
+        written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
         for _ in range(2):
-            for home, values in written.items():
-                home.shows("query", values, "the nodes of the tenant")
+            for sandbox, values in written.items():
+                sandbox.shows("query", values, "the nodes of the tenant")
 
     @pytest.mark.requirement("GRA-CACHE-1")
     def test_a_cached_answer_is_not_given_to_another_query(self, graph: Graph) -> None:
         """Queries that differ in text, parameters or namespace alone find each its own, however often asked."""
         graph.require("query")
-        homes = [graph.space(own=False), graph.space(own=False)]
-        if graph.space().namespace is not None:
-            homes.append(homes[0].like(namespace=graph.space().namespace))
-        written = {home: home.put(home.node("a"), home.node("b")) for home in homes}
+        homes = [graph.sandbox(own=False), graph.sandbox(own=False)]
+        if graph.sandbox().namespace is not None:
+            homes.append(homes[0].like(namespace=graph.sandbox().namespace))
+        written = {sandbox: sandbox.put(sandbox.node("a"), sandbox.node("b")) for sandbox in homes}
         for _ in range(2):
-            for home, values in written.items():
-                home.shows("query", values, "the nodes of the group and namespace")
-                found = home.answers("query", "find", wanted=home.key("a"))
+            for sandbox, values in written.items():
+                sandbox.shows("query", values, "the nodes of the group and namespace")
+                found = sandbox.answers("query", "find", wanted=sandbox.key("a"))
                 expect.that(found == values[:1], "the node that was asked for", "another answer", "records")
 
 
@@ -277,13 +281,13 @@ class Idempotency:
         if where == "namespace":
             graph.namespaces(aside=True)
         tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
-        home = graph.space(tenant=tenant, own=where == "namespace")
-        args, other, shows = rivals(graph, home, name)
+        sandbox = graph.sandbox(tenant=tenant, own=where == "namespace")
+        args, other, shows = rivals(graph, sandbox, name)
         key = {"idempotency_key": f"key-{graph.canary()}"}
-        first = home.call(name, args, key)
+        first = sandbox.call(name, args, key)
         expect.success(first, "a write with an idempotency key to work")
         other()
-        again = home.call(name, args, key)
+        again = sandbox.call(name, args, key)
         expect.success(again, "a replay to succeed")
         shows()
         expect.that(meaning(again) == meaning(first), "the first answer again", "another answer", "result")
@@ -293,21 +297,21 @@ class Idempotency:
     def test_a_key_with_other_arguments_is_another_write(self, graph: Graph, name: str) -> None:
         """Two different writes with one key are both carried out."""
         graph.require(name, "upsert_nodes")
-        readers, home = graph.readers(), graph.space()
+        readers, sandbox = graph.readers(), graph.sandbox()
         key = {"idempotency_key": f"key-{graph.canary()}"}
-        nodes = [home.node("a"), home.node("b")]
+        nodes = [sandbox.node("a"), sandbox.node("b")]
         if name == "delete_nodes":
-            home.put(*nodes)
+            sandbox.put(*nodes)
             for node in nodes:
-                expect.success(home.call(name, {"ids": [node["id"]]}, key), f"{name} to work")
+                expect.success(sandbox.call(name, {"ids": [node["id"]]}, key), f"{name} to work")
         for node in nodes if name != "delete_nodes" else ():
             args: dict[str, Any] = {"nodes": [node]}
             if name in MANY:
-                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **home.place)]}
-            expect.success(home.call(name, args, key), f"{name} to work")
+                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
+            expect.success(sandbox.call(name, args, key), f"{name} to work")
         left = [] if name == "delete_nodes" else [str(node["properties"]["corpus_value"]) for node in nodes]
         for reader in readers:
-            home.shows(reader, left, "what both writes make")
+            sandbox.shows(reader, left, "what both writes make")
 
     @pytest.mark.requirement("COM-IDEM-1")
     @pytest.mark.parametrize("name", ["upsert_nodes", "batch", "transaction"])
@@ -315,40 +319,40 @@ class Idempotency:
         """The same write with one key in two namespaces is carried out in each."""
         graph.require(name)
         graph.namespaces(aside=True)
-        readers, one = graph.readers(), graph.space()
-        other = one.like(namespace=graph.space().namespace)
+        readers, one = graph.readers(), graph.sandbox()
+        other = one.like(namespace=graph.sandbox().namespace)
         node, key = one.node("a"), {"idempotency_key": f"key-{graph.canary()}"}
-        for home in (one, other):
+        for sandbox in (one, other):
             args: dict[str, Any] = {"nodes": [node]}
             if name in MANY:
-                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **home.place)]}
-            expect.success(home.call(name, args, key), f"{name} to work")
-        for home in (one, other):
+                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
+            expect.success(sandbox.call(name, args, key), f"{name} to work")
+        for sandbox in (one, other):
             for reader in readers:
-                home.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+                sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
 
     @pytest.mark.requirement("COM-IDEM-1")
     def test_a_key_with_another_value_is_another_write(self, graph: Graph) -> None:
         """Two writes of one node with one key and different values are both carried out."""
         graph.require("upsert_nodes")
-        readers, home = graph.readers(), graph.space()
+        readers, sandbox = graph.readers(), graph.sandbox()
         key = {"idempotency_key": f"key-{graph.canary()}"}
-        first, second = home.node("a"), home.node("a")
+        first, second = sandbox.node("a"), sandbox.node("a")
         for node in (first, second):
-            expect.success(home.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
+            expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
         for reader in readers:
-            home.shows(reader, [str(second["properties"]["corpus_value"])], "what the second write makes")
+            sandbox.shows(reader, [str(second["properties"]["corpus_value"])], "what the second write makes")
 
     @pytest.mark.requirement("COM-IDEM-1")
     def test_a_key_of_one_operation_is_not_that_of_another(self, graph: Graph) -> None:
         """Two different operations with one key are both carried out."""
         graph.require("upsert_nodes", "delete_nodes")
-        readers, home = graph.readers(), graph.space()
+        readers, sandbox = graph.readers(), graph.sandbox()
         key = {"idempotency_key": f"key-{graph.canary()}"}
-        expect.success(home.call("upsert_nodes", {"nodes": [home.node("a")]}, key), "a write to work")
-        expect.success(home.call("delete_nodes", {"ids": [home.id("a")]}, key), "a delete to work")
+        expect.success(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]}, key), "a write to work")
+        expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}, key), "a delete to work")
         for reader in readers:
-            home.shows(reader, [], "nothing, after the delete")
+            sandbox.shows(reader, [], "nothing, after the delete")
 
     @pytest.mark.requirement("COM-IDEM-2")
     def test_a_key_of_another_tenant_is_another_write(self, graph: Graph) -> None:
@@ -358,18 +362,18 @@ class Idempotency:
         one, other = tenants(graph, 2)
         key = {"idempotency_key": f"key-{graph.canary()}"}
         node = one.node("a")
-        for home in (one, other):
-            expect.success(home.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
+        for sandbox in (one, other):
+            expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
         for reader in readers:
-            for home in (one, other):
-                home.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
+            for sandbox in (one, other):
+                sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
 
 
-def apart(graph: Graph) -> list[tuple[Space, list[str]]]:
+def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""
-    one = graph.space()
-    homes = [one, one.like(namespace=graph.space().namespace), one.like()]
-    return [(home, home.put(home.node("a", rank=number))) for number, home in enumerate(homes)]
+    one = graph.sandbox()
+    homes = [one, one.like(namespace=graph.sandbox().namespace), one.like()]
+    return [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
 
 
 def isolated(graph: Graph) -> None:
@@ -379,58 +383,62 @@ def isolated(graph: Graph) -> None:
         raise NotApplicable("supports_multi_tenant is not claimed")
 
 
-def tenants(graph: Graph, count: int, *, own: bool = False) -> list[Space]:
+def tenants(graph: Graph, count: int, *, own: bool = False) -> list[Sandbox]:
     """The same place of several tenants."""
-    home = graph.space(own=own)
-    return [home.like(namespace=home.namespace, tenant=f"tenant-{graph.canary()}") for _ in range(count)]
+    sandbox = graph.sandbox(own=own)
+    return [sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{graph.canary()}") for _ in range(count)]
 
 
-def rivals(graph: Graph, home: Space, name: str) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
+def rivals(
+    graph: Graph, sandbox: Sandbox, name: str
+) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
     """A write, another one that a second application would undo, and a look at what must be there at the end."""
     readers = graph.readers()
     if name == "upsert_edges":
-        return _edge_rivals(graph, home)
+        return _edge_rivals(graph, sandbox)
     if name == "delete_edges":
-        return _delete_edge_rivals(graph, home)
-    node, newer = home.node("a"), home.node("a")
+        return _delete_edge_rivals(graph, sandbox)
+    node, newer = sandbox.node("a"), sandbox.node("a")
 
     def shows() -> None:
         for reader in readers:
-            home.shows(reader, [newer["properties"]["corpus_value"]], "what was written after the first call")
+            sandbox.shows(reader, [newer["properties"]["corpus_value"]], "what was written after the first call")
 
     args: dict[str, Any] = {"nodes": [node]}
     if name == "delete_nodes":
-        home.put(node)
+        sandbox.put(node)
         args = {"ids": [node["id"]]}
     elif name in MANY:
-        args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **home.place)]}
-    return args, lambda: home.put(newer), shows
+        args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
+    return args, lambda: sandbox.put(newer), shows
 
 
-def _edge_rivals(graph: Graph, home: Space) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
+def _edge_rivals(graph: Graph, sandbox: Sandbox) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
     graph.require("delete_edges")
-    guides = graph.guides()
-    home.put(home.node("a"), home.node("b"))
+    edge_readers = graph.edge_readers()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
 
     def shows() -> None:
-        for guide in guides:
-            home.leads(guide, "a", (), "no edge, as it was deleted after the first call")
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", (), "no edge, as it was deleted after the first call")
 
-    return {"edges": [home.edge("a", "b", "e")]}, lambda: home.remove("edges", "e"), shows
+    return {"edges": [sandbox.edge("a", "b", "e")]}, lambda: sandbox.remove("edges", "e"), shows
 
 
-def _delete_edge_rivals(graph: Graph, home: Space) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
+def _delete_edge_rivals(
+    graph: Graph, sandbox: Sandbox
+) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
     graph.require("upsert_edges")
-    guides = graph.guides()
-    values = home.put(home.node("a"), home.node("b"))
-    edge = home.edge("a", "b", "e")
-    home.link(edge)
+    edge_readers = graph.edge_readers()
+    values = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    edge = sandbox.edge("a", "b", "e")
+    sandbox.link(edge)
 
     def shows() -> None:
-        for guide in guides:
-            home.leads(guide, "a", {"b": values[1]}, "the edge that was written after the first call")
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", {"b": values[1]}, "the edge that was written after the first call")
 
-    return {"ids": [edge["id"]]}, lambda: home.link(edge), shows
+    return {"ids": [edge["id"]]}, lambda: sandbox.link(edge), shows
 
 
 def meaning(reply: Reply) -> Any:

@@ -103,23 +103,23 @@ class BadItems:
     def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
         """Beside an unusable node the others are there and it is named; or the request is refused and none is."""
         graph.require("upsert_nodes")
-        readers, home = graph.readers(), graph.space()
-        bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else home.node("bad", corpus_size=math.nan)
-        good = [home.node(name) for name in "ab"]
+        readers, sandbox = graph.readers(), graph.sandbox()
+        bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
+        good = [sandbox.node(name) for name in "ab"]
         at = min(PLACES[place], graph.at_once - 1)
         nodes = [*good[:at], bad, *good[at:]][: graph.at_once]
-        reply = home.call("upsert_nodes", {"nodes": nodes})
+        reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [str(node["properties"]["corpus_value"]) for node in nodes if node is not bad]
         left = rest(reply, at, written)
         for reader in readers:
-            home.shows(reader, left, "what was not refused")
+            sandbox.shows(reader, left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     def test_the_nodes_that_were_not_written_are_counted(self, graph: Graph) -> None:
         """`failed_count` is the number of nodes that are reported as failed."""
         graph.require("upsert_nodes")
-        home = graph.space()
-        reply = home.call("upsert_nodes", {"nodes": [home.node("a"), {"id": 7}, {"id": 8}][: graph.at_once]})
+        sandbox = graph.sandbox()
+        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), {"id": 7}, {"id": 8}][: graph.at_once]})
         expect.either(reply, "BadRequest")
         if not reply.is_error:
             failed, count = len(failures(reply.result)), reply.result.get("failed_count")
@@ -132,24 +132,24 @@ class BadItems:
     def test_numbers_of_a_node_are_finite(self, graph: Graph, depth: str, number: float) -> None:
         """NaN and infinities in properties are refused, or reported for that node, and never stored."""
         graph.require("upsert_nodes")
-        home = graph.space()
+        sandbox = graph.sandbox()
         value: Any = {
             "plain": number,
             "in_a_list": [1, number],
             "in_an_object": {"a": number},
             "deep": {"a": [{"b": [number]}]},
         }[depth]
-        unusable(home.call("upsert_nodes", {"nodes": [home.node("a", corpus_size=value)]}))
+        unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
     @pytest.mark.requirement("GRA-NODE-8")
     def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
         graph.require("upsert_nodes")
-        readers, home = graph.readers(), graph.space()
-        written = home.put(home.node("a"))
-        unusable(home.call("upsert_nodes", {"nodes": [home.node("a", corpus_size=math.inf)]}))
+        readers, sandbox = graph.readers(), graph.sandbox()
+        written = sandbox.put(sandbox.node("a"))
+        unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
         for reader in readers:
-            home.shows(reader, written, "the node as it was")
+            sandbox.shows(reader, written, "the node as it was")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-EDGE-6")
@@ -165,30 +165,30 @@ class BadItems:
     def test_what_is_no_edge_is_refused(self, graph: Graph, kind: str) -> None:
         """An edge without an id, an end or a label, or with one of the wrong type, is refused or reported."""
         graph.require("upsert_nodes", "upsert_edges")
-        home = graph.space()
-        home.put(home.node("a"), home.node("b"))
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
         changed = BAD_EDGES[kind]
         edge = changed
         if isinstance(changed, dict):
-            edge = {key: item for key, item in {**home.edge("a", "b"), **changed}.items() if item is not ...}
-        unusable(home.call("upsert_edges", {"edges": [edge]}))
+            edge = {key: item for key, item in {**sandbox.edge("a", "b"), **changed}.items() if item is not ...}
+        unusable(sandbox.call("upsert_edges", {"edges": [edge]}))
 
     @pytest.mark.requirement("GRA-EDGE-7")
     @pytest.mark.parametrize("place", list(PLACES))
     def test_an_unusable_edge_is_reported_or_all_are_refused(self, graph: Graph, place: str) -> None:
         """Beside an unusable edge the others are there and it is named; or the request is refused and none is."""
         graph.require("upsert_nodes", "upsert_edges")
-        guides = graph.guides()
-        home = graph.space()
-        values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-        good, bad = [home.edge("a", "b"), home.edge("a", "c")], {**home.edge("b", "c"), "dst": 7}
+        edge_readers = graph.edge_readers()
+        sandbox = graph.sandbox()
+        values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+        good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
         at = min(PLACES[place], graph.at_once - 1)
         edges = [*good[:at], bad, *good[at:]][: graph.at_once]
-        reply = home.call("upsert_edges", {"edges": edges})
+        reply = sandbox.call("upsert_edges", {"edges": edges})
         targets = ["b", "c"][: len(edges) - 1]
         left = rest(reply, at, targets)
-        for guide in guides:
-            home.leads(guide, "a", {name: values[name] for name in left}, "what was not refused")
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", {name: values[name] for name in left}, "what was not refused")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-DELETE-7")
@@ -205,67 +205,72 @@ class BadItems:
         """A delete without `ids` and `filter` leaves every node."""
         graph.require("upsert_nodes", "delete_nodes")
         graph.namespaces(aside=True)
-        readers, home = graph.readers(), graph.space()
-        written = home.put(home.node("a"), home.node("b"))
-        home.call("delete_nodes", {})
+        readers, sandbox = graph.readers(), graph.sandbox()
+        written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        sandbox.call("delete_nodes", {})
         for reader in readers:
-            home.shows(reader, written, "every node")
+            sandbox.shows(reader, written, "every node")
 
     @pytest.mark.requirement("GRA-DELETE-6")
     @pytest.mark.parametrize("both", [False, True], ids=["filter", "filter_of_two"])
     def test_a_filter_deletes_the_nodes_that_fit(self, graph: Graph, both: bool) -> None:
         """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
         graph.require("upsert_nodes", "delete_nodes")
-        readers, home = graph.readers(), graph.space()
+        readers, sandbox = graph.readers(), graph.sandbox()
         kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
         nodes = [
-            home.node(name, corpus_kind=f"{home.tag}{kinds[name][0]}", corpus_size=kinds[name][1]) for name in kinds
+            sandbox.node(name, corpus_kind=f"{sandbox.tag}{kinds[name][0]}", corpus_size=kinds[name][1])
+            for name in kinds
         ]
-        values = dict(zip(kinds, home.put(*nodes), strict=True))
-        wanted = {"corpus_kind": f"{home.tag}x", **({"corpus_size": 1} if both else {})}
-        reply = home.call("delete_nodes", {"filter": wanted})
+        values = dict(zip(kinds, sandbox.put(*nodes), strict=True))
+        wanted = {"corpus_kind": f"{sandbox.tag}x", **({"corpus_size": 1} if both else {})}
+        reply = sandbox.call("delete_nodes", {"filter": wanted})
         gone = fitting(reply, ["a"] if both else ["a", "c"])
         for reader in readers:
-            home.shows(reader, [value for name, value in values.items() if name not in gone], "what does not fit")
+            sandbox.shows(reader, [value for name, value in values.items() if name not in gone], "what does not fit")
 
     @pytest.mark.requirement("GRA-DELETE-6")
     @pytest.mark.parametrize("way", list(MANY))
     def test_a_filter_deletes_in_a_batch_too(self, graph: Graph, way: str) -> None:
         """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
         graph.require("upsert_nodes", "delete_nodes", way)
-        readers, home = graph.readers(), graph.space()
-        values = home.put(home.node("a", corpus_kind=f"{home.tag}x"), home.node("b", corpus_kind=f"{home.tag}y"))
-        item = graph.item("delete_nodes", filter={"corpus_kind": f"{home.tag}x"}, **home.place)
-        reply = home.call(way, {MANY[way]: [item]})
+        readers, sandbox = graph.readers(), graph.sandbox()
+        values = sandbox.put(
+            sandbox.node("a", corpus_kind=f"{sandbox.tag}x"), sandbox.node("b", corpus_kind=f"{sandbox.tag}y")
+        )
+        item = graph.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}x"}, **sandbox.place)
+        reply = sandbox.call(way, {MANY[way]: [item]})
         expect.either(reply, "BadRequest", "NotSupported")
         told = listed(reply.result, "results")
         failed = reply.is_error or any(each.get("ok") is False or failures(each.get("result")) for each in told)
         for reader in readers:
-            home.shows(reader, values if failed else values[1:], "what does not fit, or all where the delete failed")
+            sandbox.shows(reader, values if failed else values[1:], "what does not fit, or all where the delete failed")
 
     @pytest.mark.requirement("GRA-DELETE-6")
     def test_a_filter_that_nothing_fits_deletes_nothing(self, graph: Graph) -> None:
         """A filter for a value that no node has, or a property that none has, removes nothing."""
         graph.require("upsert_nodes", "delete_nodes")
-        readers, home = graph.readers(), graph.space()
-        written = home.put(home.node("a"), home.node("b"))
+        readers, sandbox = graph.readers(), graph.sandbox()
+        written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
         for wanted in ({"corpus_group": "none"}, {"corpus_missing": 1}):
-            fitting(home.call("delete_nodes", {"filter": wanted}), [])
+            fitting(sandbox.call("delete_nodes", {"filter": wanted}), [])
             for reader in readers:
-                home.shows(reader, written, "every node")
+                sandbox.shows(reader, written, "every node")
 
     @pytest.mark.requirement("GRA-DELETE-6")
     def test_a_filter_deletes_the_edges_that_fit(self, graph: Graph) -> None:
         """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
         graph.require("upsert_nodes", "upsert_edges", "delete_edges")
-        guides = graph.guides()
-        home = graph.space()
-        values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-        home.link(home.edge("a", "b", corpus_kind=f"{home.tag}x"), home.edge("a", "c", corpus_kind=f"{home.tag}y"))
-        gone = fitting(home.call("delete_edges", {"filter": {"corpus_kind": f"{home.tag}x"}}), ["b"])
+        edge_readers = graph.edge_readers()
+        sandbox = graph.sandbox()
+        values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+        sandbox.link(
+            sandbox.edge("a", "b", corpus_kind=f"{sandbox.tag}x"), sandbox.edge("a", "c", corpus_kind=f"{sandbox.tag}y")
+        )
+        gone = fitting(sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}x"}}), ["b"])
         left = {name: values[name] for name in "bc" if name not in gone}
-        for guide in guides:
-            home.leads(guide, "a", left, "the edges that do not fit")
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", left, "the edges that do not fit")
 
 
 def rest(reply: Reply, at: int, written: list[str]) -> list[str]:

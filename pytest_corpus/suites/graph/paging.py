@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import MOST_PAGES, PAGE, Space
+from pytest_corpus.suites.graph.sandbox import MOST_PAGES, PAGE, Sandbox
 
 COUNT = 11
 """So many nodes are listed in pages."""
@@ -37,22 +37,22 @@ class Paging:
     @pytest.mark.requirement("GRA-BULK-1")
     def test_the_nodes_that_were_written_are_listed(self, graph: Graph) -> None:
         """New, updated and remaining nodes are listed, deleted ones are not."""
-        home = bulky(graph)
-        values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-        home.shows("bulk_vertices", values.values(), "every node")
-        values["b"] = home.put(home.node("b"))[0]
-        home.shows("bulk_vertices", values.values(), "every node as it is now")
-        home.remove("nodes", "a")
-        home.shows("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
+        sandbox = bulky(graph)
+        values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+        sandbox.shows("bulk_vertices", values.values(), "every node")
+        values["b"] = sandbox.put(sandbox.node("b"))[0]
+        sandbox.shows("bulk_vertices", values.values(), "every node as it is now")
+        sandbox.remove("nodes", "a")
+        sandbox.shows("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-BULK-2")
     def test_a_page_is_of_the_schema(self, graph: Graph) -> None:
         """Each page, the last one too, is of the schema."""
-        home = filled(graph, 3)
-        home.call("upsert_nodes", {"nodes": [{**home.node("bare"), "labels": []}]})
+        sandbox = filled(graph, 3)
+        sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
         for limit in (2, 100):
-            reply = home.call("bulk_vertices", {"limit": limit})
+            reply = sandbox.call("bulk_vertices", {"limit": limit})
             expect.success(reply, "a page of nodes")
             holds("GRA-BULK-2", reply, graph)
 
@@ -61,43 +61,43 @@ class Paging:
     @pytest.mark.parametrize("limit", [1, 2, 3, 5, 10, 11, 12, 100, None], ids=str)
     def test_pages_have_every_node_once(self, graph: Graph, limit: int | None) -> None:
         """Whatever the size of a page, following the cursor gives every node exactly once."""
-        home = filled(graph, COUNT)
+        sandbox = filled(graph, COUNT)
         given = {} if limit is None else {"limit": limit}
-        spacious(home, limit)
-        every_node_once(home, {**given, **narrowed(home)}, {home.id(f"n{number}") for number in range(COUNT)})
+        spacious(sandbox, limit)
+        every_node_once(sandbox, {**given, **narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(COUNT)})
 
     @pytest.mark.requirement("GRA-BULK-3")
     def test_more_nodes_than_a_page_holds_by_default(self, graph: Graph) -> None:
         """More than a hundred nodes are all listed, without a `limit`."""
-        home = filled(graph, 130)
-        every_node_once(home, narrowed(home), {home.id(f"n{number}") for number in range(130)})
+        sandbox = filled(graph, 130)
+        every_node_once(sandbox, narrowed(sandbox), {sandbox.id(f"n{number}") for number in range(130)})
 
     @pytest.mark.requirement("GRA-BULK-3")
     def test_pages_of_an_empty_place_end(self, graph: Graph) -> None:
         """Where nothing was written, or everything deleted, there are no nodes and no more pages."""
-        home = bulky(graph)
+        sandbox = bulky(graph)
         graph.namespaces(aside=True)
-        every_node_once(home, {"limit": 2}, set())
-        home.put(home.node("a"))
-        home.remove("nodes", "a")
-        every_node_once(home, {"limit": 2}, set())
+        every_node_once(sandbox, {"limit": 2}, set())
+        sandbox.put(sandbox.node("a"))
+        sandbox.remove("nodes", "a")
+        every_node_once(sandbox, {"limit": 2}, set())
 
     @pytest.mark.requirement("GRA-BULK-3")
     def test_a_tenant_pages_through_its_own_nodes(self, graph: Graph) -> None:
         """With a tenant, following the cursor gives every node once too."""
         bulky(graph)
-        home = graph.space(tenant=f"tenant-{graph.canary()}")
-        home.put(*(home.node(f"n{number}") for number in range(5)))
-        spacious(home, 2)
-        every_node_once(home, {"limit": 2, **narrowed(home)}, {home.id(f"n{number}") for number in range(5)})
+        sandbox = graph.sandbox(tenant=f"tenant-{graph.canary()}")
+        sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
+        spacious(sandbox, 2)
+        every_node_once(sandbox, {"limit": 2, **narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(5)})
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-BULK-4")
     @pytest.mark.parametrize("limit", [1, 2, 5])
     def test_a_page_is_no_larger_than_asked_for(self, graph: Graph, limit: int) -> None:
         """The first page and the following ones have at most `limit` nodes."""
-        home = filled(graph, COUNT)
-        for page in islice(home.pages({"limit": limit, **narrowed(home)}), COUNT):
+        sandbox = filled(graph, COUNT)
+        for page in islice(sandbox.pages({"limit": limit, **narrowed(sandbox)}), COUNT):
             expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
     @pytest.mark.core
@@ -105,22 +105,22 @@ class Paging:
     @pytest.mark.parametrize("limit", [1, 2, 3, 100])
     def test_a_filter_is_heeded_on_every_page(self, graph: Graph, limit: int) -> None:
         """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
-        home = bulky(graph)
+        sandbox = bulky(graph)
         fit = {2, 3, 7, 10}
-        home.put(*(home.node(f"n{n}", corpus_kind=f"{home.tag}{n in fit}") for n in range(COUNT)))
-        wanted = {"corpus_kind": f"{home.tag}True"}
-        if served(home, wanted):
-            every_node_once(home, {"limit": limit, "filter": wanted}, {home.id(f"n{number}") for number in fit})
+        sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(COUNT)))
+        wanted = {"corpus_kind": f"{sandbox.tag}True"}
+        if served(sandbox, wanted):
+            every_node_once(sandbox, {"limit": limit, "filter": wanted}, {sandbox.id(f"n{number}") for number in fit})
 
     @pytest.mark.requirement("GRA-BULK-5")
     @pytest.mark.parametrize("kind", ["text", "number", "boolean", "two", "missing", "other_type"])
     def test_a_filter_compares_values(self, graph: Graph, kind: str) -> None:
         """Text, numbers and booleans are compared with their type, several properties all together."""
-        home = bulky(graph)
-        home.put(
-            home.node("a", corpus_kind="x", corpus_size=1, corpus_true=True),
-            home.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
-            home.node("c", corpus_kind="y", corpus_size=1),
+        sandbox = bulky(graph)
+        sandbox.put(
+            sandbox.node("a", corpus_kind="x", corpus_size=1, corpus_true=True),
+            sandbox.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
+            sandbox.node("c", corpus_kind="y", corpus_size=1),
         )
         cases: dict[str, tuple[dict[str, Any], str]] = {
             "text": ({"corpus_kind": "x"}, "ab"),
@@ -130,9 +130,9 @@ class Paging:
             "missing": ({"corpus_missing": 1}, ""),
             "other_type": ({"corpus_size": "1"}, ""),
         }
-        wanted, names = {"corpus_group": home.group, **cases[kind][0]}, cases[kind][1]
-        if served(home, wanted):
-            every_node_once(home, {"limit": 5, "filter": wanted}, {home.id(name) for name in names})
+        wanted, names = {"corpus_group": sandbox.group, **cases[kind][0]}, cases[kind][1]
+        if served(sandbox, wanted):
+            every_node_once(sandbox, {"limit": 5, "filter": wanted}, {sandbox.id(name) for name in names})
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-BULK-6")
@@ -150,30 +150,30 @@ class Paging:
         expect.refusal(graph.call("bulk_vertices", {"limit": 2, "cursor": f"no-{graph.canary()}"}), "BadRequest")
 
 
-def bulky(graph: Graph) -> Space:
+def bulky(graph: Graph) -> Sandbox:
     """A place whose nodes are listed, where listing works."""
     graph.require("bulk_vertices", "upsert_nodes")
-    return graph.space()
+    return graph.sandbox()
 
 
-def filled(graph: Graph, count: int) -> Space:
+def filled(graph: Graph, count: int) -> Sandbox:
     """A place with nodes n0, n1 ... in it."""
-    home = bulky(graph)
-    home.put(*(home.node(f"n{number}") for number in range(count)))
-    return home
+    sandbox = bulky(graph)
+    sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    return sandbox
 
 
-def narrowed(home: Space) -> dict[str, Any]:
+def narrowed(sandbox: Sandbox) -> dict[str, Any]:
     """The filter that a crowded place needs; none in a namespace of its own."""
-    return {} if home.namespace or not home.graph.filters else {"filter": {"corpus_group": home.group}}
+    return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
-def every_node_once(home: Space, args: dict[str, Any], wanted: set[str]) -> None:
+def every_node_once(sandbox: Sandbox, args: dict[str, Any], wanted: set[str]) -> None:
     """Following the pages gives just these nodes, each once; others only where the place is crowded."""
     mine: set[str] = set()
-    for page in home.pages(args):
+    for page in sandbox.pages(args):
         ids = [str(node.get("id")) for node in page]
-        found = [name for name in ids if home.namespace is not None or name.startswith(f"{home.tag}-")]
+        found = [name for name in ids if sandbox.namespace is not None or name.startswith(f"{sandbox.tag}-")]
         again = len(found) - len(set(found) - mine)
         expect.that(not again, "each node once", f"{again} again", "result.nodes")
         mine |= set(found)
@@ -182,20 +182,20 @@ def every_node_once(home: Space, args: dict[str, Any], wanted: set[str]) -> None
     expect.that(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 
-def spacious(home: Space, limit: int | None) -> None:
+def spacious(sandbox: Sandbox, limit: int | None) -> None:
     """Go on only where the suite follows all pages of this size: not through a crowded place in small steps.
 
     Raises:
         NotApplicable: there are too many nodes for pages so small.
     """
-    if home.namespace is None and not home.graph.filters:
-        crowd = sum(len(page) for page in home.pages({"limit": PAGE}))
+    if sandbox.namespace is None and not sandbox.graph.filters:
+        crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
         if limit is not None and crowd > limit * MOST_PAGES:
             raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
 
 
-def served(home: Space, wanted: dict[str, Any]) -> bool:
+def served(sandbox: Sandbox, wanted: dict[str, Any]) -> bool:
     """Whether a filter is served; its refusal for good keeps the rule as well."""
-    reply = home.call("bulk_vertices", {"limit": 5, "filter": wanted})
+    reply = sandbox.call("bulk_vertices", {"limit": 5, "filter": wanted})
     expect.either(reply, "BadRequest", "NotSupported")
     return not reply.is_error

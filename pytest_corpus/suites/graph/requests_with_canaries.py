@@ -26,10 +26,10 @@ def good(graph: Graph) -> Requests:
     if graph.dialect:
         asked = graph.question("find", wanted=secret)
         literal = graph.question("literal")
-        for door in ASKING:
-            requests.append((door, asked))
-            if "{literal}" in literal["text"] and graph.tongues.obstacle("literal", graph.dialect) is None:
-                requests.append((door, {**literal, "text": literal["text"].replace("{literal}", secret)}))
+        for operation in ASKING:
+            requests.append((operation, asked))
+            if "{literal}" in literal["text"] and graph.dialects.obstacle("literal", graph.dialect) is None:
+                requests.append((operation, {**literal, "text": literal["text"].replace("{literal}", secret)}))
     if graph.filters:
         wanted = {"corpus_value": secret}
         requests += [
@@ -66,12 +66,12 @@ def refused(graph: Graph) -> Requests:
     ]
     if graph.dialect:
         asked = graph.question("find", wanted=secret)
-        broken = next(iter(graph.tongues.texts("broken", graph.dialect)), None)
-        for door in ASKING:
-            requests.append((door, {**asked, "dialect": "no-such-dialect"}))
-            requests.append((door, {**asked, "params": [secret]}))
-            requests.append((door, {**asked, "text": [secret]}))
-            requests += [(door, {**asked, "text": f"{broken} '{secret}'"})] if broken else []
+        broken = next(iter(graph.dialects.texts("broken", graph.dialect)), None)
+        for operation in ASKING:
+            requests.append((operation, {**asked, "dialect": "no-such-dialect"}))
+            requests.append((operation, {**asked, "params": [secret]}))
+            requests.append((operation, {**asked, "text": [secret]}))
+            requests += [(operation, {**asked, "text": f"{broken} '{secret}'"})] if broken else []
     expired = {"deadline_ms": graph.in_ms(-60_000)}
     late = [(name, args, expired, {"content": secret}) for name, args, _, _ in good(graph)[:2]]
     late = [(name, args, ctx, {"content": _secret_of(name, args)}) for name, args, ctx, _ in late]

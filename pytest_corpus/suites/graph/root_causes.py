@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.suites.graph.sandbox import Space, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox, listed
 from pytest_corpus.suites.graph.written_items import MANY
 
 if TYPE_CHECKING:
@@ -90,17 +90,17 @@ RESTING: Mapping[str, tuple[str, ...]] = {
 """For each of these sentences the requirements whose tests rest on it."""
 
 
-def resting(broken: Mapping[str, tuple[str, ...]], requirement: str) -> Blocked | None:
+def blocked_by(failing_basics: Mapping[str, tuple[str, ...]], requirement: str) -> Blocked | None:
     """What explains a violation of a requirement, other than that requirement itself."""
-    if requirement in broken:
+    if requirement in failing_basics:
         return None
-    for root, dependent in broken.items():
+    for root, dependent in failing_basics.items():
         if requirement in dependent:
             return Blocked(root, "what the test found may be a consequence of it")
     return None
 
 
-def broken(graph: Graph) -> Iterator[tuple[str, tuple[str, ...]]]:
+def failing_basics(graph: Graph) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sentences that do not hold, each with those that rest on it; none where that cannot be told."""
     graph.client.provider.clear()
     for stage in (_nodes, _edges, _places, _many):
@@ -131,124 +131,124 @@ def _resting_on(root: str, graph: Graph) -> tuple[str, ...]:
 def _nodes(graph: Graph) -> Iterator[str]:
     """What is wrong with writing, updating and deleting nodes."""
     graph.require("upsert_nodes")
-    home = graph.space()
-    node = home.node("a")
-    if not graph.readers() or not _done(home, "upsert_nodes", nodes=[node]) or _unseen(home, [node]):
+    sandbox = graph.sandbox()
+    node = sandbox.node("a")
+    if not graph.readers() or not _done(sandbox, "upsert_nodes", nodes=[node]) or _unseen(sandbox, [node]):
         yield "GRA-NODE-1"
         return
-    home = graph.space()
-    nodes = [home.node(name) for name in "abc"][: graph.at_once]
-    if not _done(home, "upsert_nodes", nodes=nodes) or _unseen(home, nodes):
+    sandbox = graph.sandbox()
+    nodes = [sandbox.node(name) for name in "abc"][: graph.at_once]
+    if not _done(sandbox, "upsert_nodes", nodes=nodes) or _unseen(sandbox, nodes):
         yield "GRA-NODE-3"
         return
-    home = graph.space()
-    kept, old, new = home.node("b"), home.node("a"), home.node("a")
+    sandbox = graph.sandbox()
+    kept, old, new = sandbox.node("b"), sandbox.node("a"), sandbox.node("a")
     for each in (kept, old, new):
-        home.put(each)
-    if _unseen(home, [kept, new]):
+        sandbox.put(each)
+    if _unseen(sandbox, [kept, new]):
         yield "GRA-NODE-2"
     graph.require("delete_nodes")
-    home = graph.space()
-    kept, gone = home.node("b"), home.node("a")
-    home.put(kept)
-    home.put(gone)
-    if not _done(home, "delete_nodes", ids=[gone["id"]]) or _unseen(home, [kept]):
+    sandbox = graph.sandbox()
+    kept, gone = sandbox.node("b"), sandbox.node("a")
+    sandbox.put(kept)
+    sandbox.put(gone)
+    if not _done(sandbox, "delete_nodes", ids=[gone["id"]]) or _unseen(sandbox, [kept]):
         yield "GRA-DELETE-1"
 
 
 def _edges(graph: Graph) -> Iterator[str]:
     """What is wrong with writing and deleting edges, and with a step along one."""
     graph.require("upsert_nodes", "upsert_edges")
-    home, values = _three(graph)
-    guides = graph.guides()
+    sandbox, values = _three(graph)
+    edge_readers = graph.edge_readers()
     for source, target in ("ab", "cb"):
-        home.call("upsert_edges", {"edges": [home.edge(source, target)]})
+        sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
     led = {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}
-    if _astray(home, guides, led):
+    if _astray(sandbox, edge_readers, led):
         yield "GRA-EDGE-1"
         return
-    if graph.offers("traversal") and not _holds(lambda: home.reached("a") == ["b"]):
+    if graph.works("traversal") and not _holds(lambda: sandbox.reached("a") == ["b"]):
         yield "GRA-TRAV-2"
     if graph.at_once > 1:
-        home, values = _three(graph)
-        home.call("upsert_edges", {"edges": [home.edge("a", "b"), home.edge("b", "c")]})
-        if _astray(home, guides, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
+        sandbox, values = _three(graph)
+        sandbox.call("upsert_edges", {"edges": [sandbox.edge("a", "b"), sandbox.edge("b", "c")]})
+        if _astray(sandbox, edge_readers, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
             yield "GRA-EDGE-9"
             return
-        if graph.offers("traversal") and _holds(lambda: "c" in home.reached("a")):
+        if graph.works("traversal") and _holds(lambda: "c" in sandbox.reached("a")):
             yield "GRA-TRAV-3"
     graph.require("delete_edges")
-    home, values = _three(graph)
-    home.link(home.edge("a", "b", "e"))
-    home.link(home.edge("b", "c", "f"))
-    done = _done(home, "delete_edges", ids=[home.id("e")])
-    if not done or _astray(home, guides, {"a": {}, "b": {"c": values["c"]}}):
+    sandbox, values = _three(graph)
+    sandbox.link(sandbox.edge("a", "b", "e"))
+    sandbox.link(sandbox.edge("b", "c", "f"))
+    done = _done(sandbox, "delete_edges", ids=[sandbox.id("e")])
+    if not done or _astray(sandbox, edge_readers, {"a": {}, "b": {"c": values["c"]}}):
         yield "GRA-DELETE-2"
 
 
 def _places(graph: Graph) -> Iterator[str]:
     """What is wrong with the same id in two namespaces, and with one that nobody wrote to."""
     graph.namespaces()
-    one = graph.space()
-    other = one.like(namespace=graph.space().namespace)
-    nodes = {home: home.node("a") for home in (one, other)}
-    for home, node in nodes.items():
-        home.put(node)
-    if any(_unseen(home, [node]) for home, node in nodes.items()):
+    one = graph.sandbox()
+    other = one.like(namespace=graph.sandbox().namespace)
+    nodes = {sandbox: sandbox.node("a") for sandbox in (one, other)}
+    for sandbox, node in nodes.items():
+        sandbox.put(node)
+    if any(_unseen(sandbox, [node]) for sandbox, node in nodes.items()):
         yield "GRA-NS-1"
     for reader in graph.readers():
-        if _retried(graph.space(), reader):
+        if _retried(graph.sandbox(), reader):
             yield "GRA-NS-4"
             return
 
 
 def _many(graph: Graph) -> Iterator[str]:
     """What is wrong with a batch and a transaction of one write."""
-    for door, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
-        if graph.carries(door):
-            home = graph.space()
-            node = home.node("a")
-            item = graph.item("upsert_nodes", nodes=[node], **home.place)
-            if not _done(home, door, **{MANY[door]: [item]}) or _unseen(home, [node]):
+    for operation, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
+        if graph.carries(operation):
+            sandbox = graph.sandbox()
+            node = sandbox.node("a")
+            item = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+            if not _done(sandbox, operation, **{MANY[operation]: [item]}) or _unseen(sandbox, [node]):
                 yield root
 
 
-def _three(graph: Graph) -> tuple[Space, dict[str, str]]:
-    home = graph.space()
-    return home, dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+def _three(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+    sandbox = graph.sandbox()
+    return sandbox, dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
 
 
-def _done(home: Space, name: str, **args: Any) -> bool:
+def _done(sandbox: Sandbox, name: str, **args: Any) -> bool:
     """Whether a write is answered with a success without failures."""
-    result = home.call(name, args).result
+    result = sandbox.call(name, args).result
     return isinstance(result, Mapping) and not listed(result, "failures") and result.get("success") is not False
 
 
-def _unseen(home: Space, nodes: list[dict[str, Any]]) -> bool:
+def _unseen(sandbox: Sandbox, nodes: list[dict[str, Any]]) -> bool:
     """Whether no operation shows just these nodes."""
     values = sorted(str(node["properties"]["corpus_value"]) for node in nodes)
-    readers = home.graph.readers()
-    return not any(_holds(lambda reader=reader: home.seen(reader) == values) for reader in readers)  # type: ignore[misc]
+    readers = sandbox.graph.readers()
+    return not any(_holds(lambda reader=reader: sandbox.seen(reader) == values) for reader in readers)  # type: ignore[misc]
 
 
-def _astray(home: Space, guides: list[str], led: Mapping[str, Mapping[str, str]]) -> bool:
+def _astray(sandbox: Sandbox, edge_readers: list[str], led: Mapping[str, Mapping[str, str]]) -> bool:
     """Whether no operation shows that the edges from each node lead to these."""
 
-    def right(guide: str) -> bool:
+    def right(edge_reader: str) -> bool:
         for source, targets in led.items():
-            home.leads(guide, source, targets, "its edges")
+            sandbox.leads(edge_reader, source, targets, "its edges")
         return True
 
-    return not any(_holds(lambda guide=guide: right(guide)) for guide in guides)  # type: ignore[misc]
+    return not any(_holds(lambda edge_reader=edge_reader: right(edge_reader)) for edge_reader in edge_readers)  # type: ignore[misc]
 
 
-def _retried(home: Space, reader: str) -> bool:
+def _retried(sandbox: Sandbox, reader: str) -> bool:
     """Whether reading where nothing was written is an error that is no refusal for good."""
     if reader == "bulk_vertices":
-        reply: Any = home.call(reader, {"limit": 5})
+        reply: Any = sandbox.call(reader, {"limit": 5})
     else:
-        args = home.graph.question("group", group=home.group)
-        reply = home.stream(args) if reader == "stream_query" else home.call(reader, args)
+        args = sandbox.graph.question("group", group=sandbox.group)
+        reply = sandbox.stream(args) if reader == "stream_query" else sandbox.call(reader, args)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")
 

@@ -13,10 +13,10 @@ from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
 if TYPE_CHECKING:
     from pytest_corpus.suites.graph.component import Graph
 
-READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
+NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
 """The operations that show nodes, and the requirement that says that they do."""
 
-GUIDES = {"traversal": "GRA-TRAV-2", "query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2"}
+EDGE_READERS = {"traversal": "GRA-TRAV-2", "query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2"}
 """The operations that show edges."""
 
 PLACELESS = ("batch", "transaction", "get_schema")
@@ -26,7 +26,7 @@ MOST_PAGES = 150
 PAGE = 100
 
 
-class Space:
+class Sandbox:
     """Nodes of one group, of one namespace (None: left out) and one tenant (None: none).
 
     Each value of `corpus_value` that it writes begins with a mark of its own, so that it is known again in
@@ -37,9 +37,9 @@ class Space:
         self.graph, self.tag, self.namespace, self.tenant = graph, tag, namespace, tenant
         self.group = f"g-{tag}-"
 
-    def like(self, *, namespace: str | None = None, tenant: str | None = None) -> Space:
+    def like(self, *, namespace: str | None = None, tenant: str | None = None) -> Sandbox:
         """The same ids and group elsewhere."""
-        return Space(self.graph, self.tag, namespace=namespace, tenant=tenant)
+        return Sandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
 
     # -- what is written -------------------------------------------------------------------------------
 
@@ -129,11 +129,11 @@ class Space:
             got = f"{len(found)} of which {more} are wrong, and {missing} are missing"
             raise Violation(f"{claim}: {len(wanted)} nodes", got, reader)
 
-    def answers(self, door: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
+    def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """The values that the records of a question hold, one a record, in order."""
         args = self.graph.question(purpose, dialect, **params)
         self.graph.speaks(purpose, dialect)
-        reply = self.stream(args) if door == "stream_query" else self.call("query", args)
+        reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return []
         found = [value for value in (self.own(record) for record in records(reply)) if value]
@@ -168,18 +168,18 @@ class Space:
                 return
         raise NotAssessed(f"bulk_vertices has more than {MOST_PAGES} pages")
 
-    def ends(self, guide: str, source: str) -> list[str]:
+    def ends(self, edge_reader: str, source: str) -> list[str]:
         """Where the edges from a node lead, as one operation shows it: values of nodes, or ids by a traversal."""
-        if guide != "traversal":
-            return sorted(self.answers(guide, "links", wanted=self.key(source)))
+        if edge_reader != "traversal":
+            return sorted(self.answers(edge_reader, "links", wanted=self.key(source)))
         return sorted(str(edge.get("dst")) for edge in self.relationships(source))
 
-    def leads(self, guide: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+    def leads(self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """The edges from a node lead just to these: names, or names with the values of their nodes."""
         values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
-        wanted = sorted(self.id(name) for name in values) if guide == "traversal" else sorted(values.values())
-        found = self.ends(guide, source)
-        expect.that(found == wanted, f"{claim}: {len(wanted)} edges", f"{len(found)}, or other ones", guide)
+        wanted = sorted(self.id(name) for name in values) if edge_reader == "traversal" else sorted(values.values())
+        found = self.ends(edge_reader, source)
+        expect.that(found == wanted, f"{claim}: {len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
 
     def relationships(self, source: str) -> list[Mapping[str, Any]]:
         """The outgoing edges of a node, as a traversal shows them."""

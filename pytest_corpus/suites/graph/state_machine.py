@@ -15,7 +15,7 @@ from pytest_corpus.kit.generate import strategies
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.stateful import machines, replayed, run_machine
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Space, failures, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox, failures, listed
 from pytest_corpus.suites.graph.written_items import MANY
 
 NAMES = ("a", "b", "c", "d")
@@ -42,9 +42,12 @@ class World:
     """What should be there: values of nodes by name, and the edges by name."""
 
     def __init__(self, graph: Graph) -> None:
-        self.home: Space = graph.space()
+        self.sandbox: Sandbox = graph.sandbox()
         self.graph = graph
-        self.readers, self.guides = graph.readers()[:2], graph.guides()[:1] if graph.offers("upsert_edges") else []
+        self.readers, self.edge_readers = (
+            graph.readers()[:2],
+            graph.edge_readers()[:1] if graph.works("upsert_edges") else [],
+        )
         self.touched: set[str] = set()
         self.looks = 0
         self.nodes: dict[str, str] = {}
@@ -52,7 +55,7 @@ class World:
 
     def put(self, name: str) -> dict[str, Any]:
         """The operation that writes a node, and what becomes of the model."""
-        node = self.home.node(name)
+        node = self.sandbox.node(name)
         self.touched.add(name)
         self.nodes[name] = str(node["properties"]["corpus_value"])
         return {"op": "upsert_nodes", "args": {"nodes": [node]}}
@@ -60,11 +63,11 @@ class World:
     def drop(self, name: str) -> dict[str, Any]:
         """The operation that deletes a node without edges."""
         self.nodes.pop(name, None)
-        return {"op": "delete_nodes", "args": {"ids": [self.home.id(name)]}}
+        return {"op": "delete_nodes", "args": {"ids": [self.sandbox.id(name)]}}
 
     def link(self, pair: tuple[str, str]) -> dict[str, Any]:
         """The operation that writes an edge between nodes that are there."""
-        edge = self.home.edge(*pair)
+        edge = self.sandbox.edge(*pair)
         self.touched.update(pair)
         self.edges["to".join(pair)] = pair
         return {"op": "upsert_edges", "args": {"edges": [edge]}}
@@ -73,7 +76,7 @@ class World:
         """The operation that deletes an edge."""
         self.edges.pop("to".join(pair), None)
         self.touched.update(pair)
-        return {"op": "delete_edges", "args": {"ids": [self.home.id("to".join(pair))]}}
+        return {"op": "delete_edges", "args": {"ids": [self.sandbox.id("to".join(pair))]}}
 
     def free(self, name: str) -> bool:
         """Whether a node has no edges: whether one that has some can be deleted is the adapter's business."""
@@ -85,7 +88,7 @@ class World:
             return self.put(name)
         if kind == "drop":
             return self.drop(name) if self.free(name) else None
-        if not self.guides:
+        if not self.edge_readers:
             return None
         if kind == "link":
             return self.link(pair) if set(pair) <= set(self.nodes) else None
@@ -93,29 +96,30 @@ class World:
 
     def carry_out(self, operation: dict[str, Any]) -> None:
         """Send an operation by itself; it works, and no item of it fails."""
-        result = expect.success(self.home.call(operation["op"], operation["args"]), f"{operation['op']} to work")
+        result = expect.success(self.sandbox.call(operation["op"], operation["args"]), f"{operation['op']} to work")
         expect.that(not failures(result), f"{operation['op']} of sound items to work", "failures", "result.failures")
 
-    def carry_out_together(self, door: str, operations: list[dict[str, Any]]) -> None:
+    def carry_out_together(self, operation: str, operations: list[dict[str, Any]]) -> None:
         """Send operations as a batch or a transaction; all of them work."""
         items = [
-            {"op": self.graph.batched(each["op"]), "args": {**self.home.place, **each["args"]}} for each in operations
+            {"op": self.graph.batched(each["op"]), "args": {**self.sandbox.place, **each["args"]}}
+            for each in operations
         ]
-        result = expect.success(self.home.call(door, {MANY[door]: items}), f"{door} to work")
+        result = expect.success(self.sandbox.call(operation, {MANY[operation]: items}), f"{operation} to work")
         failed = [item for item in listed(result, "results") if item.get("ok") is False]
-        expect.that(not failed, f"every operation of a sound {door} to work", f"{len(failed)} failures", "results")
+        expect.that(not failed, f"every operation of a sound {operation} to work", f"{len(failed)} failures", "results")
 
     def compare(self) -> None:
         """What the adapter shows, by one operation after the other, is what should be there."""
         self.looks += 1
-        self.home.shows(
+        self.sandbox.shows(
             self.readers[self.looks % len(self.readers)], self.nodes.values(), "what the sequence adds up to"
         )
         touched, self.touched = self.touched & set(self.nodes), set()
-        for guide in self.guides:
+        for edge_reader in self.edge_readers:
             for name in sorted(touched):
                 targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
-                self.home.leads(guide, name, targets, "the edges that the sequence adds up to")
+                self.sandbox.leads(edge_reader, name, targets, "the edges that the sequence adds up to")
 
     def plain(self) -> None:
         """Every kind of write by itself, and one that adds and one that deletes through each way of sending many."""
@@ -124,10 +128,10 @@ class World:
             if operation is not None:
                 self.carry_out(operation)
                 self.compare()
-        for door in MANY:
-            if self.graph.carries(door):
+        for operation in MANY:
+            if self.graph.carries(operation):
                 for write in (self.put, self.drop):
-                    self.carry_out_together(door, [write("c")])
+                    self.carry_out_together(operation, [write("c")])
                     self.compare()
 
 
@@ -160,12 +164,12 @@ def machine(graph: Graph) -> type[Any]:
                 self.world.compare()
 
         @stateful.precondition(lambda _: bool(together))  # type: ignore[untyped-decorator]
-        @stateful.rule(door=draw.sampled_from(together or ["batch"]), steps=many)  # type: ignore[untyped-decorator]
-        def several(self, door: str, steps: list[tuple[str, str, tuple[str, str]]]) -> None:
+        @stateful.rule(operation=draw.sampled_from(together or ["batch"]), steps=many)  # type: ignore[untyped-decorator]
+        def several(self, operation: str, steps: list[tuple[str, str, tuple[str, str]]]) -> None:
             found = [self.world.step(*step) for step in steps]
             operations = [operation for operation in found if operation is not None]
             if operations:
-                self.world.carry_out_together(door, operations)
+                self.world.carry_out_together(operation, operations)
                 self.world.compare()
 
     return Machine
@@ -179,10 +183,10 @@ class Model:
         """After every step of random sequences of writes, deletes, batches and transactions all is as it should be."""
         graph.require("upsert_nodes", "delete_nodes")
         graph.readers()
-        if graph.offers("upsert_edges"):
-            if not graph.offers("delete_edges"):
+        if graph.works("upsert_edges"):
+            if not graph.works("delete_edges"):
                 raise NotApplicable("edges cannot be deleted")
-            graph.guides()
+            graph.edge_readers()
         exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
         with replayed(lambda: [exchange.request for exchange in exchanges[begun:]], graph.settings.seed):
             World(graph).plain()

@@ -15,7 +15,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import blamed
 from pytest_corpus.suites.graph.paging import Paging
-from pytest_corpus.suites.graph.sandbox import Space, counted, failures, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox, counted, failures, listed
 from pytest_corpus.suites.graph.transactions import Transactions
 
 MOST_OPS = 6_000
@@ -54,53 +54,53 @@ class TestPaging(Paging):
 @pytest.mark.requirement("GRA-BATCH-1")
 def test_the_operations_of_a_batch_are_applied(graph: Graph) -> None:
     """Nodes that the operations of one batch write are there, of the first and of the last."""
-    readers, home = batching(graph), graph.space()
-    nodes = [home.node(f"n{number}") for number in range(min(4, graph.at_once))]
-    expect.success(send(home, *(put(home, node) for node in nodes)), "a batch to work")
+    readers, sandbox = batching(graph), graph.sandbox()
+    nodes = [sandbox.node(f"n{number}") for number in range(min(4, graph.at_once))]
+    expect.success(send(sandbox, *(put(sandbox, node) for node in nodes)), "a batch to work")
     for reader in readers:
-        home.shows(reader, [value(node) for node in nodes], "what the batch wrote")
+        sandbox.shows(reader, [value(node) for node in nodes], "what the batch wrote")
 
 
 @pytest.mark.requirement("GRA-BATCH-1")
 @pytest.mark.parametrize("story", ["write_delete", "delete_write", "write_twice", "write_delete_write"])
 def test_the_operations_of_a_batch_are_applied_in_order(graph: Graph, story: str) -> None:
     """What a later operation does to the node of an earlier one stands at the end."""
-    readers, home = batching(graph), graph.space()
-    first, second = home.node("a"), home.node("a")
+    readers, sandbox = batching(graph), graph.sandbox()
+    first, second = sandbox.node("a"), sandbox.node("a")
     items = {
-        "write_delete": [put(home, first), drop(home, first)],
-        "delete_write": [drop(home, first), put(home, second)],
-        "write_twice": [put(home, first), put(home, second)],
-        "write_delete_write": [put(home, first), drop(home, first), put(home, second)],
+        "write_delete": [put(sandbox, first), drop(sandbox, first)],
+        "delete_write": [drop(sandbox, first), put(sandbox, second)],
+        "write_twice": [put(sandbox, first), put(sandbox, second)],
+        "write_delete_write": [put(sandbox, first), drop(sandbox, first), put(sandbox, second)],
     }[story]
     room(graph, len(items))
-    expect.success(send(home, *items), "a batch to work")
+    expect.success(send(sandbox, *items), "a batch to work")
     for reader in readers:
-        home.shows(reader, [] if story == "write_delete" else [value(second)], "what the last operation left")
+        sandbox.shows(reader, [] if story == "write_delete" else [value(second)], "what the last operation left")
 
 
 @pytest.mark.requirement("GRA-BATCH-1")
 def test_a_batch_deletes_edges(graph: Graph) -> None:
     """Of two edges the one that a batch deletes is gone."""
     batching(graph)
-    guides, home = graph.guides(), graph.space()
-    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-    home.link(home.edge("a", "b", "e"), home.edge("a", "c", "f"))
-    expect.success(send(home, graph.item("delete_edges", ids=[home.id("e")], **home.place)), "a batch to work")
-    for guide in guides:
-        home.leads(guide, "a", {"c": values["c"]}, "the edge that is left")
+    edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox.link(sandbox.edge("a", "b", "e"), sandbox.edge("a", "c", "f"))
+    expect.success(send(sandbox, graph.item("delete_edges", ids=[sandbox.id("e")], **sandbox.place)), "a batch to work")
+    for edge_reader in edge_readers:
+        sandbox.leads(edge_reader, "a", {"c": values["c"]}, "the edge that is left")
 
 
 @pytest.mark.requirement("GRA-BATCH-1")
 def test_a_batch_takes_edges(graph: Graph) -> None:
     """Nodes and an edge between them, written in one batch, are there."""
     batching(graph)
-    guides, home = graph.guides(), graph.space()
-    nodes = [home.node("a"), home.node("b")]
+    edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+    nodes = [sandbox.node("a"), sandbox.node("b")]
     room(graph, 3)
-    expect.success(send(home, put(home, nodes[0]), put(home, nodes[1]), link(home)), "a batch to work")
-    for guide in guides:
-        home.leads(guide, "a", {"b": value(nodes[1])}, "the edge that the batch wrote")
+    expect.success(send(sandbox, put(sandbox, nodes[0]), put(sandbox, nodes[1]), link(sandbox)), "a batch to work")
+    for edge_reader in edge_readers:
+        sandbox.leads(edge_reader, "a", {"b": value(nodes[1])}, "the edge that the batch wrote")
 
 
 @pytest.mark.core
@@ -109,9 +109,11 @@ def test_a_batch_takes_edges(graph: Graph) -> None:
 def test_the_result_of_a_batch_is_of_the_schema(graph: Graph, mixed: bool) -> None:
     """A batch of several operations is answered with a result of the schema, whatever their outcome."""
     batching(graph)
-    home = graph.space()
+    sandbox = graph.sandbox()
     room(graph, 2)
-    reply = send(home, put(home, home.node("a")), unusable(graph) if mixed else put(home, home.node("b")))
+    reply = send(
+        sandbox, put(sandbox, sandbox.node("a")), unusable(graph) if mixed else put(sandbox, sandbox.node("b"))
+    )
     expect.either(reply, *(["BadRequest", "NotSupported"] if mixed else []))
     holds("GRA-BATCH-2", reply, graph)
 
@@ -122,9 +124,11 @@ def test_the_result_of_a_batch_is_of_the_schema(graph: Graph, mixed: bool) -> No
 def test_a_batch_has_a_result_for_each_operation(graph: Graph, count: int) -> None:
     """There are as many results as operations, and each is a success."""
     batching(graph)
-    home = graph.space()
+    sandbox = graph.sandbox()
     room(graph, count)
-    result = expect.success(send(home, *(put(home, home.node(f"n{n}")) for n in range(count))), "a batch to work")
+    result = expect.success(
+        send(sandbox, *(put(sandbox, sandbox.node(f"n{n}")) for n in range(count))), "a batch to work"
+    )
     found = results(result)
     expect.that(len(found) == count, f"{count} results", f"{len(found)}", "result.results")
     expect.that(all(item.get("ok") is not False for item in found), "successes", "a failure", "result.results")
@@ -134,15 +138,15 @@ def test_a_batch_has_a_result_for_each_operation(graph: Graph, count: int) -> No
 def test_the_results_of_a_batch_are_in_order(graph: Graph) -> None:
     """Of operations that write one, two and three nodes, the results count one, two and three."""
     batching(graph)
-    home = graph.space()
+    sandbox = graph.sandbox()
     sizes = [2, 1, 3][: graph.at_once]
     room(graph, 2)
     items = [
-        graph.item("upsert_nodes", nodes=[home.node(f"n{size}x{n}") for n in range(size)], **home.place)
+        graph.item("upsert_nodes", nodes=[sandbox.node(f"n{size}x{n}") for n in range(size)], **sandbox.place)
         for size in sizes
         if size <= graph.at_once
     ]
-    result = expect.success(send(home, *items), "a batch to work")
+    result = expect.success(send(sandbox, *items), "a batch to work")
     found = [counted(item.get("result", item)) for item in results(result)]
     if None in found:
         raise NotAssessed("the results of operations tell no counts")
@@ -154,8 +158,8 @@ def test_the_results_of_a_batch_are_in_order(graph: Graph) -> None:
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
     """A node with NaN or an infinity in a batch refuses the batch, or is reported for its operation or itself."""
     batching(graph)
-    home = graph.space()
-    reply = send(home, put(home, home.node("a", corpus_size=number)))
+    sandbox = graph.sandbox()
+    reply = send(sandbox, put(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")
     for item in results(reply.result) if not reply.is_error else ():
         reported = item.get("ok") is False or failures(item.get("result"))
@@ -169,8 +173,8 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> None:
     """An operation that cannot be carried out is a failure with its index and an error, at its place."""
     batching(graph)
-    home = graph.space()
-    reply, at, count = mixed(home, place, kind)
+    sandbox = graph.sandbox()
+    reply, at, count = mixed(sandbox, place, kind)
     if reply.is_error:
         return
     found = results(reply.result)
@@ -189,8 +193,8 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
 def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
     """Where one operation failed there are still as many results as operations, in `results` and `failures`."""
     batching(graph)
-    home = graph.space()
-    reply, _, count = mixed(home, place, "unknown_operation")
+    sandbox = graph.sandbox()
+    reply, _, count = mixed(sandbox, place, "unknown_operation")
     if reply.is_error:
         raise NotApplicable("a batch with an unusable operation is refused whole")
     told = max(len(results(reply.result)), len(listed(reply.result, "results")) + len(listed(reply.result, "failures")))
@@ -203,11 +207,11 @@ def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> None:
     """Beside a failed operation the others are applied; where the batch is refused whole, none is."""
-    readers, home = batching(graph), graph.space()
-    reply, at, count = mixed(home, place, kind)
-    written = [] if reply.is_error else [f"v-{home.tag}-n{number}" for number in range(count) if number != at]
+    readers, sandbox = batching(graph), graph.sandbox()
+    reply, at, count = mixed(sandbox, place, kind)
+    written = [] if reply.is_error else [f"v-{sandbox.tag}-n{number}" for number in range(count) if number != at]
     for reader in readers:
-        home.shows(reader, written, "what did not fail")
+        sandbox.shows(reader, written, "what did not fail")
 
 
 @pytest.mark.core
@@ -215,19 +219,19 @@ def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) 
 @pytest.mark.parametrize("beyond", [1, 2], ids=["one_more", "two_more"])
 def test_a_batch_that_is_too_large_is_refused(graph: Graph, beyond: int) -> None:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
-    most, home = limit(graph), graph.space()
+    most, sandbox = limit(graph), graph.sandbox()
     readers = graph.readers()
-    expect.refusal(too_large(home, most + beyond), "BadRequest")
+    expect.refusal(too_large(sandbox, most + beyond), "BadRequest")
     for reader in readers:
-        home.shows(reader, (), "nothing of a batch that is refused")
+        sandbox.shows(reader, (), "nothing of a batch that is refused")
 
 
 @pytest.mark.requirement("GRA-BATCH-8")
 @pytest.mark.parametrize("hint", ["max_batch_ops", "suggested_batch_reduction"])
 def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> None:
     """`details` tell the limit and by how much to reduce the batch."""
-    most, home = limit(graph), graph.space()
-    reply = too_large(home, most + 1)
+    most, sandbox = limit(graph), graph.sandbox()
+    reply = too_large(sandbox, most + 1)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
     expect.that(isinstance(given, (int, float)), "a number", type(given).__name__, f"details.{hint}")
@@ -236,15 +240,15 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 @pytest.mark.requirement("GRA-BATCH-7")
 def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
-    most, home = limit(graph), graph.space()
+    most, sandbox = limit(graph), graph.sandbox()
     readers = graph.readers()
-    last = home.node("last")
-    items = [*(drop(home, {"id": home.id(f"none{n}")}) for n in range(most - 1)), put(home, last)]
-    result = expect.success(send(home, *items), f"a batch of {most} operations to work")
+    last = sandbox.node("last")
+    items = [*(drop(sandbox, {"id": sandbox.id(f"none{n}")}) for n in range(most - 1)), put(sandbox, last)]
+    result = expect.success(send(sandbox, *items), f"a batch of {most} operations to work")
     failed = [item for item in results(result) if item.get("ok") is False]
     expect.that(not failed, "no failures", f"{len(failed)}", "result.results")
     for reader in readers:
-        home.shows(reader, [value(last)], "what the last operation wrote")
+        sandbox.shows(reader, [value(last)], "what the last operation wrote")
 
 
 @pytest.mark.core
@@ -276,9 +280,11 @@ def test_what_is_no_operation_is_refused(graph: Graph, kind: str) -> None:
 def test_a_batch_says_whether_all_succeeded(graph: Graph, mixed_outcome: bool) -> None:
     """`success` is true, or false where an operation failed."""
     batching(graph)
-    home = graph.space()
+    sandbox = graph.sandbox()
     room(graph, 2)
-    reply = send(home, put(home, home.node("a")), unusable(graph) if mixed_outcome else put(home, home.node("b")))
+    reply = send(
+        sandbox, put(sandbox, sandbox.node("a")), unusable(graph) if mixed_outcome else put(sandbox, sandbox.node("b"))
+    )
     expect.either(reply, *(["BadRequest", "NotSupported"] if mixed_outcome else []))
     if not reply.is_error and "success" in reply.result:
         expect.that(reply.result["success"] is not mixed_outcome, str(not mixed_outcome), "the opposite", "success")
@@ -289,24 +295,26 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     """A query after a write in the same batch finds the node, where batches take queries."""
     batching(graph)
     graph.require("query")
-    home = graph.space()
-    node, before = home.node("a"), home.put(home.node("b"))
+    sandbox = graph.sandbox()
+    node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
     room(graph, 2)
-    ask = graph.item("query", **graph.question("group", group=home.group), **home.place)
-    reply = send(home, put(home, node), ask)
+    ask = graph.item("query", **graph.question("group", group=sandbox.group), **sandbox.place)
+    reply = send(sandbox, put(sandbox, node), ask)
     if reply.is_a("NotSupported", "BadRequest"):
         return
     found = results(expect.success(reply, "a batch to work"))
     expect.that(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
-        expect.that(home.own(found[1]) == {value(node), *before}, "the node that was written", "not that", "results.1")
+        expect.that(
+            sandbox.own(found[1]) == {value(node), *before}, "the node that was written", "not that", "results.1"
+        )
 
 
 def batching(graph: Graph) -> list[str]:
     """Go on only where batches take writes; the operations that show what they wrote."""
     graph.require("batch", "upsert_nodes")
-    home = graph.space()
-    reply = graph.call("batch", {"ops": [graph.item("upsert_nodes", nodes=[home.node("a")], **home.place)]})
+    sandbox = graph.sandbox()
+    reply = graph.call("batch", {"ops": [graph.item("upsert_nodes", nodes=[sandbox.node("a")], **sandbox.place)]})
     first = results(reply.result)[:1]
     named = str(first[0].get("error") or first[0].get("code")) if first and first[0].get("ok") is False else ""
     if named.replace("_", "").lower() == "notsupported":
@@ -321,24 +329,24 @@ def room(graph: Graph, count: int) -> None:
         raise NotApplicable(f"a batch holds {most} operations")
 
 
-def send(home: Space, *items: dict[str, Any]) -> Reply:
+def send(sandbox: Sandbox, *items: dict[str, Any]) -> Reply:
     """The answer to a batch."""
-    return home.call("batch", {"ops": list(items)})
+    return sandbox.call("batch", {"ops": list(items)})
 
 
-def put(home: Space, node: dict[str, Any]) -> dict[str, Any]:
+def put(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
     """A write of a node."""
-    return home.graph.item("upsert_nodes", nodes=[node], **home.place)
+    return sandbox.graph.item("upsert_nodes", nodes=[node], **sandbox.place)
 
 
-def drop(home: Space, node: dict[str, Any]) -> dict[str, Any]:
+def drop(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
     """A delete of a node."""
-    return home.graph.item("delete_nodes", ids=[node["id"]], **home.place)
+    return sandbox.graph.item("delete_nodes", ids=[node["id"]], **sandbox.place)
 
 
-def link(home: Space) -> dict[str, Any]:
+def link(sandbox: Sandbox) -> dict[str, Any]:
     """A write of the edge from `a` to `b`."""
-    return home.graph.item("upsert_edges", edges=[home.edge("a", "b", "e")], **home.place)
+    return sandbox.graph.item("upsert_edges", edges=[sandbox.edge("a", "b", "e")], **sandbox.place)
 
 
 def unusable(graph: Graph, kind: str = "unknown_operation") -> dict[str, Any]:
@@ -357,13 +365,13 @@ def results(result: Any) -> list[dict[str, Any]]:
     return listed(result, "results", of=dict)
 
 
-def mixed(home: Space, place: str, kind: str) -> tuple[Reply, int, int]:
+def mixed(sandbox: Sandbox, place: str, kind: str) -> tuple[Reply, int, int]:
     """The answer to a batch of which one operation is unusable, where that stands, and how many there are."""
-    count = min(3, home.graph.capabilities.limit("max_batch_ops") or 3)
+    count = min(3, sandbox.graph.capabilities.limit("max_batch_ops") or 3)
     at = {"first": 0, "middle": count // 2, "last": count - 1}[place]
-    nodes = [home.node(f"n{number}", f"v-{home.tag}-n{number}") for number in range(count)]
-    items = [unusable(home.graph, kind) if number == at else put(home, node) for number, node in enumerate(nodes)]
-    reply = send(home, *items)
+    nodes = [sandbox.node(f"n{number}", f"v-{sandbox.tag}-n{number}") for number in range(count)]
+    items = [unusable(sandbox.graph, kind) if number == at else put(sandbox, node) for number, node in enumerate(nodes)]
+    reply = send(sandbox, *items)
     expect.either(reply, "BadRequest", "NotSupported")
     return reply, at, count
 
@@ -384,7 +392,10 @@ def limit(graph: Graph) -> int:
     return most
 
 
-def too_large(home: Space, count: int) -> Reply:
+def too_large(sandbox: Sandbox, count: int) -> Reply:
     """The answer to a batch of so many operations, of which the first writes a node."""
-    items = [put(home, home.node("a")), *(drop(home, {"id": home.id(f"none{n}")}) for n in range(count - 1))]
-    return send(home, *items)
+    items = [
+        put(sandbox, sandbox.node("a")),
+        *(drop(sandbox, {"id": sandbox.id(f"none{n}")}) for n in range(count - 1)),
+    ]
+    return send(sandbox, *items)

@@ -15,7 +15,7 @@ class TestCapabilities(Capabilities):
 
 
 class TestStreamingClaim(StreamingClaim):
-    """The streaming door."""
+    """The streaming entry point."""
 
 
 @pytest.mark.requirement("GRA-CAP-1")

@@ -31,12 +31,12 @@ class TestPrivacy(Privacy):
 
 
 @pytest.mark.requirement("GRA-OBS-1")
-@pytest.mark.parametrize("door", ASKING)
-def test_an_unknown_dialect_is_no_label(graph: Graph, door: str) -> None:
+@pytest.mark.parametrize("operation", ASKING)
+def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
     """A dialect that a client made up stands in no observation and no counter."""
-    graph.require(door)
+    graph.require(operation)
     made_up = f"dialect-{graph.canary()}"
-    reply = graph.invoke(door, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
+    reply = graph.invoke(operation, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
     unlabelled(reply, made_up, "the dialect that was made up")
 
 
@@ -44,12 +44,12 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, door: str) -> None:
 def test_the_id_of_a_node_is_no_label(graph: Graph) -> None:
     """Ids of nodes stand in no observation of a write, a read or a delete."""
     graph.require("upsert_nodes")
-    home, name = graph.space(), graph.canary()
-    home.put(home.node(name))
-    replies = [home.call("upsert_nodes", {"nodes": [home.node(name)]})]
-    if graph.offers("traversal"):
-        replies.append(home.call("traversal", {"start_nodes": [home.id(name)]}))
-    replies.append(home.call("delete_nodes", {"ids": [home.id(name)]}))
+    sandbox, name = graph.sandbox(), graph.canary()
+    sandbox.put(sandbox.node(name))
+    replies = [sandbox.call("upsert_nodes", {"nodes": [sandbox.node(name)]})]
+    if graph.works("traversal"):
+        replies.append(sandbox.call("traversal", {"start_nodes": [sandbox.id(name)]}))
+    replies.append(sandbox.call("delete_nodes", {"ids": [sandbox.id(name)]}))
     for reply in replies:
         unlabelled(reply, name, "the id of a node")
 
@@ -58,19 +58,19 @@ def test_the_id_of_a_node_is_no_label(graph: Graph) -> None:
 def test_a_namespace_is_no_label(graph: Graph) -> None:
     """A namespace that was asked for stands in no observation of a write, a read or a delete."""
     graph.namespaces()
-    home = graph.space()
-    replies: list[Reply | StreamReply] = [home.call("upsert_nodes", {"nodes": [home.node("a")]})]
-    if graph.offers("bulk_vertices"):
-        replies.append(home.call("bulk_vertices", {"limit": 5}))
-    if graph.offers("traversal"):
-        replies.append(home.call("traversal", {"start_nodes": [home.id("a")]}))
-    if graph.offers("query"):
-        replies.append(home.call("query", graph.question("group", group=home.group)))
-    if graph.offers("stream_query"):
-        replies.append(home.stream(graph.question("group", group=home.group)))
-    replies.append(home.call("delete_nodes", {"ids": [home.id("a")]}))
+    sandbox = graph.sandbox()
+    replies: list[Reply | StreamReply] = [sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]})]
+    if graph.works("bulk_vertices"):
+        replies.append(sandbox.call("bulk_vertices", {"limit": 5}))
+    if graph.works("traversal"):
+        replies.append(sandbox.call("traversal", {"start_nodes": [sandbox.id("a")]}))
+    if graph.works("query"):
+        replies.append(sandbox.call("query", graph.question("group", group=sandbox.group)))
+    if graph.works("stream_query"):
+        replies.append(sandbox.stream(graph.question("group", group=sandbox.group)))
+    replies.append(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}))
     for reply in replies:
-        unlabelled(reply, str(home.namespace), "a namespace")
+        unlabelled(reply, str(sandbox.namespace), "a namespace")
 
 
 def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:

@@ -14,7 +14,7 @@ from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import Edges
 from pytest_corpus.suites.graph.isolation import Idempotency, Namespaces, Tenants
 from pytest_corpus.suites.graph.items import BadItems
-from pytest_corpus.suites.graph.sandbox import READERS, Space, counted, failures
+from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox, counted, failures
 from pytest_corpus.suites.graph.state_machine import Model
 from pytest_corpus.suites.graph.written_items import MANY
 
@@ -70,14 +70,14 @@ class TestModel(Model):
 @pytest.mark.core
 @pytest.mark.requirement("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", NODE_READERS)
 def test_a_node_is_read_back(graph: Graph, reader: str, where: str) -> None:
     """A node that was written is seen by every operation that shows nodes, wherever it was written."""
     graph.require("upsert_nodes")
-    home = at(graph, where)
-    written = home.put(home.node("a"))
+    sandbox = at(graph, where)
+    written = sandbox.put(sandbox.node("a"))
     graph.reader(reader)
-    home.shows(reader, written, "the node that was written")
+    sandbox.shows(reader, written, "the node that was written")
 
 
 @pytest.mark.core
@@ -86,15 +86,18 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
     """Id, every label and every property of a node are listed as they were written."""
     graph.require("upsert_nodes")
     graph.reader("bulk_vertices")
-    home = graph.space()
-    nodes = [home.node("one", corpus_size=3), {**home.node("other", corpus_color="red"), "labels": ["CorpusOther"]}]
-    home.put(*nodes)
-    many = {**home.node("two"), "labels": ["CorpusNode", "CorpusOther"]}
-    for node in (many, {**home.node("none"), "labels": []}):
-        reply = home.call("upsert_nodes", {"nodes": [node]})
+    sandbox = graph.sandbox()
+    nodes = [
+        sandbox.node("one", corpus_size=3),
+        {**sandbox.node("other", corpus_color="red"), "labels": ["CorpusOther"]},
+    ]
+    sandbox.put(*nodes)
+    many = {**sandbox.node("two"), "labels": ["CorpusNode", "CorpusOther"]}
+    for node in (many, {**sandbox.node("none"), "labels": []}):
+        reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest", "NotSupported")
         nodes += [] if reply.is_error or failures(reply.result) else [node]
-    shown = {node.get("id"): node for node in home.listed()}
+    shown = {node.get("id"): node for node in sandbox.listed()}
     for node in nodes:
         found = shown.get(node["id"])
         expect.that(found is not None, "the node that was written", "none", "result.nodes")
@@ -105,16 +108,16 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-NODE-2")
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", NODE_READERS)
 def test_an_update_is_seen(graph: Graph, reader: str) -> None:
     """After each of three updates there is one node, with the value of the last one; a value may come back."""
     graph.require("upsert_nodes")
     graph.reader(reader)
-    home = graph.space()
-    bystander = home.put(home.node("b"))
-    first = home.node("a")
-    for node in (first, home.node("a"), home.node("a"), first):
-        home.shows(reader, [*home.put(node), *bystander], "one node with its last value")
+    sandbox = graph.sandbox()
+    bystander = sandbox.put(sandbox.node("b"))
+    first = sandbox.node("a")
+    for node in (first, sandbox.node("a"), sandbox.node("a"), first):
+        sandbox.shows(reader, [*sandbox.put(node), *bystander], "one node with its last value")
 
 
 @pytest.mark.requirement("GRA-NODE-2")
@@ -122,10 +125,10 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
     """Another label, a new property and a new value of an old one are there after an update."""
     graph.require("upsert_nodes")
     graph.reader("bulk_vertices")
-    home = graph.space()
-    home.put(home.node("a", corpus_size=3))
-    home.put({**home.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
-    found = [node for node in home.listed() if node.get("id") == home.id("a")]
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a", corpus_size=3))
+    sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
+    found = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.that(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
     expect.that("CorpusOther" in (found[0].get("labels") or []), "the new label", "none", "labels")
     properties = found[0]["properties"]
@@ -139,12 +142,12 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     """The first, the last and all between them are there."""
     graph.require("upsert_nodes")
-    readers, home = graph.readers(), graph.space()
+    readers, sandbox = graph.readers(), graph.sandbox()
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
-    written = home.put(*(home.node(f"n{number}") for number in range(count)))
+    written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     for reader in readers:
-        home.shows(reader, written, "every node of a request")
+        sandbox.shows(reader, written, "every node of a request")
 
 
 @pytest.mark.core
@@ -152,9 +155,9 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
 def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
     """New and updated nodes alike are answered with a result of the schema."""
     graph.require("upsert_nodes")
-    home = graph.space()
+    sandbox = graph.sandbox()
     for _ in range(2):
-        reply = home.call("upsert_nodes", {"nodes": [home.node("a"), home.node("b")][: graph.at_once]})
+        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), sandbox.node("b")][: graph.at_once]})
         expect.success(reply, "an upsert to work")
         holds("GRA-NODE-4", reply, graph)
 
@@ -164,11 +167,11 @@ def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
 def test_the_nodes_that_were_written_are_counted(graph: Graph, count: int) -> None:
     """New nodes, and then the same ones updated, are counted one by one, and none has failed."""
     graph.require("upsert_nodes")
-    home = graph.space()
+    sandbox = graph.sandbox()
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     for _ in range(2):
-        reply = home.call("upsert_nodes", {"nodes": [home.node(f"n{number}") for number in range(count)]})
+        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node(f"n{number}") for number in range(count)]})
         result = expect.success(reply, "an upsert to work")
         expect.that(counted(result) == count, f"a count of {count}", f"{counted(result)}", "result")
         failed = result.get("failed_count") or len(failures(result))
@@ -200,17 +203,17 @@ def test_a_nested_property_is_read_back_or_refused(graph: Graph, kind: str) -> N
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
     """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
     graph.require("upsert_nodes")
-    readers, home = graph.readers(), graph.space()
+    readers, sandbox = graph.readers(), graph.sandbox()
     names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
     values = []
     for name in names:
-        node = home.node(name)
-        reply = home.call("upsert_nodes", {"nodes": [node]})
+        node = sandbox.node(name)
+        reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest")
         if not reply.is_error and not failures(reply.result):
             values.append(str(node["properties"]["corpus_value"]))
     for reader in readers:
-        home.shows(reader, values, "every node that was accepted")
+        sandbox.shows(reader, values, "every node that was accepted")
 
 
 @pytest.mark.requirement("GRA-NODE-10")
@@ -227,30 +230,32 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     graph.require("upsert_nodes")
     if graph.at_once < 2:
         raise NotApplicable("one item goes into one request")
-    readers, home = graph.readers(), graph.space()
-    nodes = [home.node("a"), home.node("a")]
-    reply = home.call("upsert_nodes", {"nodes": nodes})
+    readers, sandbox = graph.readers(), graph.sandbox()
+    nodes = [sandbox.node("a"), sandbox.node("a")]
+    reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, "BadRequest")
     if not reply.is_error and not failures(reply.result):
         for reader in readers:
-            home.shows(reader, [str(nodes[1]["properties"]["corpus_value"])], "the last one of an id")
+            sandbox.shows(reader, [str(nodes[1]["properties"]["corpus_value"])], "the last one of an id")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-DELETE-1")
 @pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", NODE_READERS)
 def test_deleted_nodes_are_gone(graph: Graph, reader: str, where: str) -> None:
     """First one node, then two in one request are gone, and the others stay."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.reader(reader)
-    home = at(graph, where)
-    values = dict(zip("abcd", home.put(*(home.node(name) for name in "abcd")), strict=True))
-    home.remove("nodes", "b")
-    home.shows(reader, [values[name] for name in "acd"], "all but the deleted node")
+    sandbox = at(graph, where)
+    values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
+    sandbox.remove("nodes", "b")
+    sandbox.shows(reader, [values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
-        expect.success(home.call("delete_nodes", {"ids": [home.id("d"), home.id("a")]}), "delete_nodes to work")
-        home.shows(reader, [values["c"]], "all but the deleted nodes")
+        expect.success(
+            sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]}), "delete_nodes to work"
+        )
+        sandbox.shows(reader, [values["c"]], "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
@@ -259,25 +264,25 @@ def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     if graph.at_once < 2:
         raise NotApplicable("one item goes into one request")
-    readers, home = graph.readers(), graph.space()
-    values = home.put(*(home.node(name) for name in "abc"))
-    ids = [home.id(name) for name in ("none", "a")]
-    expect.success(home.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    expect.success(home.call("delete_nodes", {"ids": [home.id("b"), home.id("none")]}), "delete_nodes to work")
+    readers, sandbox = graph.readers(), graph.sandbox()
+    values = sandbox.put(*(sandbox.node(name) for name in "abc"))
+    ids = [sandbox.id(name) for name in ("none", "a")]
+    expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
+    expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("b"), sandbox.id("none")]}), "delete_nodes to work")
     for reader in readers:
-        home.shows(reader, values[2:], "all but the deleted nodes")
+        sandbox.shows(reader, values[2:], "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
     """Nodes whose ids begin or end with the deleted one's stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, home = graph.readers(), graph.space()
+    readers, sandbox = graph.readers(), graph.sandbox()
     names = ("x", "xy", "x-1")
-    values = home.put(*(home.node(name) for name in names))
-    home.remove("nodes", "x")
+    values = sandbox.put(*(sandbox.node(name) for name in names))
+    sandbox.remove("nodes", "x")
     for reader in readers:
-        home.shows(reader, values[1:], "all but the deleted node")
+        sandbox.shows(reader, values[1:], "all but the deleted node")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
@@ -287,36 +292,36 @@ def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     if then in MANY:
         graph.require(then)
-    readers, home = graph.readers(), graph.space()
-    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-    home.remove("nodes", "a")
+    readers, sandbox = graph.readers(), graph.sandbox()
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox.remove("nodes", "a")
     if then.startswith("delete"):
         name = "b" if then == "delete" else "a"
-        home.remove("nodes", name)
+        sandbox.remove("nodes", name)
         values.pop("b" if then == "delete" else "", None)
     elif then in MANY:
-        node = home.node("d")
+        node = sandbox.node("d")
         values["d"] = str(node["properties"]["corpus_value"])
-        item = graph.item("upsert_nodes", nodes=[node], **home.place)
-        expect.success(home.call(then, {MANY[then]: [item]}), f"{then} to work")
+        item = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+        expect.success(sandbox.call(then, {MANY[then]: [item]}), f"{then} to work")
     else:
         name = "d" if then == "upsert" else "b"
-        [values[name]] = home.put(home.node(name))
+        [values[name]] = sandbox.put(sandbox.node(name))
     del values["a"]
     for reader in readers:
-        home.shows(reader, values.values(), "all but the deleted nodes")
+        sandbox.shows(reader, values.values(), "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
     """Written after its deletion, a node is there with its new value."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, home = graph.readers(), graph.space()
-    home.put(home.node("a"))
-    home.remove("nodes", "a")
-    again = home.put(home.node("a"))
+    readers, sandbox = graph.readers(), graph.sandbox()
+    sandbox.put(sandbox.node("a"))
+    sandbox.remove("nodes", "a")
+    again = sandbox.put(sandbox.node("a"))
     for reader in readers:
-        home.shows(reader, again, "the node that was written again")
+        sandbox.shows(reader, again, "the node that was written again")
 
 
 @pytest.mark.core
@@ -325,19 +330,19 @@ def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
 def test_deleting_what_is_not_there_succeeds(graph: Graph, kind: str) -> None:
     """An id that never was, one that is deleted a second time, and several of them."""
     graph.require("upsert_nodes", "upsert_edges")
-    home = graph.space()
-    home.put(home.node("a"), home.node("b"))
-    home.link(home.edge("a", "b", "e"))
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    sandbox.link(sandbox.edge("a", "b", "e"))
     name = "e" if kind == "edges" else "a"
     if kind == "nodes":
-        home.remove("edges", "e")
+        sandbox.remove("edges", "e")
     for ids in (
-        [home.id("never")],
-        [home.id(name)],
-        [home.id(name)],
-        [home.id("never"), home.id(name)][: graph.at_once],
+        [sandbox.id("never")],
+        [sandbox.id(name)],
+        [sandbox.id(name)],
+        [sandbox.id("never"), sandbox.id(name)][: graph.at_once],
     ):
-        result = expect.success(home.call(f"delete_{kind}", {"ids": ids}), f"delete_{kind} to succeed")
+        result = expect.success(sandbox.call(f"delete_{kind}", {"ids": ids}), f"delete_{kind} to succeed")
         expect.that(not failures(result), "no failure for what is not there", "one", "result.failures")
 
 
@@ -345,12 +350,12 @@ def test_deleting_what_is_not_there_succeeds(graph: Graph, kind: str) -> None:
 def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
     """Two nodes that were there, and one that was not, are two deleted nodes."""
     graph.require("upsert_nodes", "delete_nodes")
-    home = graph.space()
-    home.put(home.node("a"), home.node("b"))
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
     if graph.at_once < 3:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
-    ids = [home.id(name) for name in ("a", "b", "none")]
-    result = expect.success(home.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
+    ids = [sandbox.id(name) for name in ("a", "b", "none")]
+    result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
     expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
 
 
@@ -359,32 +364,32 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
 def test_the_result_of_a_delete_is_of_the_schema(graph: Graph, kind: str) -> None:
     """The answer to a delete, of something or of nothing, is of the schema."""
     graph.require("upsert_nodes", f"delete_{kind}")
-    home = graph.space()
-    home.put(home.node("a"))
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"))
     for name in ("a", "a"):
-        reply = home.call(f"delete_{kind}", {"ids": [home.id(name)]})
+        reply = sandbox.call(f"delete_{kind}", {"ids": [sandbox.id(name)]})
         expect.success(reply, f"delete_{kind} to work")
         holds("GRA-DELETE-8", reply, graph)
 
 
-def at(graph: Graph, where: str) -> Space:
+def at(graph: Graph, where: str) -> Sandbox:
     """An empty place in the default namespace, in a new one, or of a tenant."""
     if where == "namespace":
         graph.namespaces(aside=True)
     tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
-    return graph.space(tenant=tenant, own=where == "namespace")
+    return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
 def kept(graph: Graph, value: object) -> Any:
     """A property as it is read back; None where it is refused."""
     graph.require("bulk_vertices")
     graph.reader("bulk_vertices")
-    home = graph.space()
-    reply = home.call("upsert_nodes", {"nodes": [home.node("a", corpus_extra=value)]})
+    sandbox = graph.sandbox()
+    reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_extra=value)]})
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_error or failures(reply.result):
         return None
-    nodes = [node for node in home.listed() if node.get("id") == home.id("a")]
+    nodes = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.that(len(nodes) == 1, "the node that was written", f"{len(nodes)} nodes", "result.nodes")
     return nodes[0]["properties"].get("corpus_extra", Ellipsis)
 

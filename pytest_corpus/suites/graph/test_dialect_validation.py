@@ -20,7 +20,7 @@ NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name"
 @pytest.mark.requirement("GRA-DIALECT-1")
 def test_dialects_are_listed(graph: Graph) -> None:
     """Capabilities list at least one dialect where queries are answered at all."""
-    if graph.tongues.listed:
+    if graph.dialects.listed:
         look()
         return
     for name in DIALECTS:
@@ -71,12 +71,12 @@ def test_a_dialect_of_the_protocol_that_is_not_listed_is_refused_as_such(graph: 
 
 @pytest.mark.requirement("GRA-DIALECT-6")
 @pytest.mark.parametrize("value", NO_STRINGS.values(), ids=list(NO_STRINGS))
-@pytest.mark.parametrize("door", ["query", "stream_query"])
-def test_a_dialect_that_is_no_string_is_refused(graph: Graph, door: str, value: Any) -> None:
+@pytest.mark.parametrize("operation", ["query", "stream_query"])
+def test_a_dialect_that_is_no_string_is_refused(graph: Graph, operation: str, value: Any) -> None:
     """A number, a list or an object in a dialect's place is refused."""
-    graph.require(door)
+    graph.require(operation)
     plain = graph.question("group", group=graph.seeds.group)
-    expect.refusal(graph.invoke(door, {**plain, "dialect": value}), "BadRequest", "NotSupported")
+    expect.refusal(graph.invoke(operation, {**plain, "dialect": value}), "BadRequest", "NotSupported")
 
 
 @pytest.mark.requirement("GRA-DIALECT-7")
@@ -92,29 +92,29 @@ def test_a_dialect_that_is_not_listed_does_not_work(graph: Graph) -> None:
 def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
     """Where one dialect is listed, a query without `dialect` is answered in it."""
     graph.require("query")
-    if len(graph.tongues.listed) != 1:
+    if len(graph.dialects.listed) != 1:
         raise NotApplicable("several dialects are listed")
     plain = graph.question("group", group=graph.seeds.group)
     expect.success(graph.call("query", {"text": plain["text"], "params": plain["params"]}), "the only dialect")
 
 
-def answered(graph: Graph, door: str) -> None:
-    """The seeds are found at a door in every listed dialect, as they are found in the first one."""
+def answered(graph: Graph, operation: str) -> None:
+    """The seeds are found at a entry point in every listed dialect, as they are found in the first one."""
     graph.seed()
     unheard = []
-    first = graph.seeds.answers(door, "group", group=graph.seeds.group)
-    for name in graph.tongues.known:
+    first = graph.seeds.answers(operation, "group", group=graph.seeds.group)
+    for name in graph.dialects.known:
         args = graph.question("group", name, group=graph.seeds.group)
-        obstacle = graph.tongues.obstacle("group", name)
-        if obstacle is not None and not graph.tongues.certain(name):
+        obstacle = graph.dialects.obstacle("group", name)
+        if obstacle is not None and not graph.dialects.certain(name):
             unheard.append(name)
             continue
-        reply = graph.invoke(door, args)
+        reply = graph.invoke(operation, args)
         if reply.is_error:
             raise Violation(f"the listed dialect {name} to be answered", str(reply))
         found = [value for record in records(reply) for value in graph.seeds.own(record)]
         expect.that(sorted(set(found)) == sorted(set(first)), f"the records that {graph.dialect} finds", "others", name)
-    unheard += [name for name in graph.tongues.listed if name not in graph.tongues.known]
+    unheard += [name for name in graph.dialects.listed if name not in graph.dialects.known]
     if unheard:
         raise NotAssessed(f"no probe queries for {', '.join(unheard)}: give them with --corpus-dialects")
 
@@ -131,7 +131,7 @@ def unlisted(graph: Graph) -> list[str]:
         NotApplicable: they list them all, or none at all.
     """
     graph.require("query")
-    listed = {name.lower() for name in graph.tongues.listed}
+    listed = {name.lower() for name in graph.dialects.listed}
     found = [name for name in DIALECTS if name not in listed]
     if not found:
         raise NotApplicable("every dialect of the protocol is listed")

@@ -95,16 +95,16 @@ def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
     """The same query before and after a batch, or a transaction, finds each time what is there."""
     graph.require("upsert_nodes", "query", way)
     graph.reader("query")
-    home = graph.space(own=False)
-    first = home.put(home.node("a"))
-    home.shows("query", first, "the first node")
-    node = home.node("b")
-    write = graph.item("upsert_nodes", nodes=[node], **home.place)
-    expect.success(home.call(way, {MANY[way]: [write]}), f"{way} to work")
-    home.shows("query", [*first, str(node["properties"]["corpus_value"])], "both nodes")
-    delete = graph.item("delete_nodes", ids=[node["id"]], **home.place)
-    expect.success(home.call(way, {MANY[way]: [delete]}), f"{way} to work")
-    home.shows("query", first, "the node that is left")
+    sandbox = graph.sandbox(own=False)
+    first = sandbox.put(sandbox.node("a"))
+    sandbox.shows("query", first, "the first node")
+    node = sandbox.node("b")
+    write = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+    expect.success(sandbox.call(way, {MANY[way]: [write]}), f"{way} to work")
+    sandbox.shows("query", [*first, str(node["properties"]["corpus_value"])], "both nodes")
+    delete = graph.item("delete_nodes", ids=[node["id"]], **sandbox.place)
+    expect.success(sandbox.call(way, {MANY[way]: [delete]}), f"{way} to work")
+    sandbox.shows("query", first, "the node that is left")
 
 
 @pytest.mark.core
@@ -199,7 +199,7 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
     expect.success(graph.call("query", {**plain, "text": plain["text"] + " " * space}), "a text of that length")
     long = f"{plain['text']}{' ' * space} "
     quoted = graph.question("literal")
-    if "{literal}" in quoted["text"] and graph.tongues.obstacle("literal", str(graph.dialect)) is None:
+    if "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None:
         long = quoted["text"].replace("{literal}", "x" * (most + 1))
     expect.refusal(graph.call("query", {**plain, "text": long}), "BadRequest")
 
@@ -214,110 +214,110 @@ def test_an_ordered_query_keeps_its_order(graph: Graph) -> None:
 def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
     """`dialect` and `namespace` of a result are those of the request, where it gives any."""
     graph.require("query")
-    home = graph.space()
-    home.put(home.node("a"))
-    for name in graph.tongues.known:
-        args = graph.question("group", name, group=home.group)
-        if graph.tongues.obstacle("group", name) is None:
-            result = expect.success(home.call("query", args), "records")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"))
+    for name in graph.dialects.known:
+        args = graph.question("group", name, group=sandbox.group)
+        if graph.dialects.obstacle("group", name) is None:
+            result = expect.success(sandbox.call("query", args), "records")
             expect.that(result.get("dialect") in (None, name), f"the dialect {name}", "another", "result.dialect")
             told = result.get("namespace")
-            wrong = home.namespace is not None and told not in (None, home.namespace)
+            wrong = sandbox.namespace is not None and told not in (None, sandbox.namespace)
             expect.that(not wrong, "the namespace that was asked for", "another", "result.namespace")
 
 
 @pytest.mark.requirement("GRA-QUERY-13")
-@pytest.mark.parametrize("door", ["query", "stream_query"])
+@pytest.mark.parametrize("operation", ["query", "stream_query"])
 @pytest.mark.parametrize("name", ["timeout_ms", "params_unused", "all"])
-def test_optional_arguments_are_accepted(graph: Graph, name: str, door: str) -> None:
+def test_optional_arguments_are_accepted(graph: Graph, name: str, operation: str) -> None:
     """A timeout, and parameters together with it, are accepted and change nothing."""
-    graph.require(door)
+    graph.require(operation)
     graph.seed()
     args = graph.question("group", group=graph.seeds.group)
     if name != "params_unused":
         args["timeout_ms"] = 60_000
-    first = graph.seeds.own(records(graph.invoke(door, graph.question("group", group=graph.seeds.group))))
-    expect.that(graph.seeds.own(records(graph.invoke(door, args))) == first, "the same records", "others")
+    first = graph.seeds.own(records(graph.invoke(operation, graph.question("group", group=graph.seeds.group))))
+    expect.that(graph.seeds.own(records(graph.invoke(operation, args))) == first, "the same records", "others")
 
 
-def finds(graph: Graph, door: str, purpose: str) -> None:
-    """A door finds the nodes that a question asks for, and no others."""
-    graph.require(door)
-    graph.reader(door)
+def finds(graph: Graph, operation: str, purpose: str) -> None:
+    """A entry point finds the nodes that a question asks for, and no others."""
+    graph.require(operation)
+    graph.reader(operation)
     graph.speaks(purpose)
-    home, other = graph.space(own=False), graph.space(own=False)
-    values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
+    sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
     other.put(other.node("a"))
     if purpose == "group":
-        home.shows(door, values.values(), "the nodes of the group")
+        sandbox.shows(operation, values.values(), "the nodes of the group")
         return
     for name, value in values.items():
-        found = home.answers(door, "find", wanted=home.key(name))
+        found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
         expect.that(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
 
 
-def changes(graph: Graph, door: str) -> None:
-    """A door finds at each time what is there at that time."""
+def changes(graph: Graph, operation: str) -> None:
+    """A entry point finds at each time what is there at that time."""
     graph.require("upsert_nodes", "delete_nodes")
-    graph.require(door)
-    graph.reader(door)
-    home = graph.space(own=False)
-    home.shows(door, (), "nothing before the first write")
-    first = home.put(home.node("a"))
-    home.shows(door, first, "the first node")
-    second = home.put(home.node("b"))
-    home.shows(door, [*first, *second], "both nodes")
-    first = home.put(home.node("a"))
-    home.shows(door, [*first, *second], "the updated node")
-    home.remove("nodes", "b")
-    home.shows(door, first, "the node that is left")
+    graph.require(operation)
+    graph.reader(operation)
+    sandbox = graph.sandbox(own=False)
+    sandbox.shows(operation, (), "nothing before the first write")
+    first = sandbox.put(sandbox.node("a"))
+    sandbox.shows(operation, first, "the first node")
+    second = sandbox.put(sandbox.node("b"))
+    sandbox.shows(operation, [*first, *second], "both nodes")
+    first = sandbox.put(sandbox.node("a"))
+    sandbox.shows(operation, [*first, *second], "the updated node")
+    sandbox.remove("nodes", "b")
+    sandbox.shows(operation, first, "the node that is left")
 
 
-def binds(graph: Graph, door: str, value: str) -> None:
-    """A door finds the node whose key is a tricky value, and only that."""
-    graph.require(door)
-    graph.reader(door)
+def binds(graph: Graph, operation: str, value: str) -> None:
+    """A entry point finds the node whose key is a tricky value, and only that."""
+    graph.require(operation)
+    graph.reader(operation)
     graph.speaks("find")
-    home = graph.space(own=False)
-    node, other = home.node("a"), home.node("b")
-    key = f"{value} {home.tag}" if not value.endswith("\\") else f"{home.tag} {value}"
+    sandbox = graph.sandbox(own=False)
+    node, other = sandbox.node("a"), sandbox.node("b")
+    key = f"{value} {sandbox.tag}" if not value.endswith("\\") else f"{sandbox.tag} {value}"
     node["properties"]["corpus_key"] = key
-    home.put(node, other)
-    found = home.answers(door, "find", wanted=key)
+    sandbox.put(node, other)
+    found = sandbox.answers(operation, "find", wanted=key)
     wanted = [node["properties"]["corpus_value"]]
     expect.that(found == wanted, "the node that has the value", f"{len(found)} nodes, or another", "records")
     for absent in (value, f"none{value}"):
         args = graph.question("find", wanted=absent)
-        found = records(graph.invoke(door, args, home.ctx))
+        found = records(graph.invoke(operation, args, sandbox.ctx))
         expect.that(not found, "no record for a value that no node has", f"{len(found)}", "records")
 
 
-def binds_typed(graph: Graph, door: str, there: Any, absent: Any) -> None:
-    """A door finds a node by a value of some type, and not by another value."""
-    graph.require(door)
-    graph.reader(door)
+def binds_typed(graph: Graph, operation: str, there: Any, absent: Any) -> None:
+    """A entry point finds a node by a value of some type, and not by another value."""
+    graph.require(operation)
+    graph.reader(operation)
     graph.speaks("typed")
-    home = graph.space(own=False)
-    node = home.node("a", rank=there)
-    key = node["properties"]["corpus_key"] = f"{home.key('a')} $rank $wanted"
-    values = home.put(node)
-    found = home.answers(door, "typed", wanted=key, rank=there)
+    sandbox = graph.sandbox(own=False)
+    node = sandbox.node("a", rank=there)
+    key = node["properties"]["corpus_key"] = f"{sandbox.key('a')} $rank $wanted"
+    values = sandbox.put(node)
+    found = sandbox.answers(operation, "typed", wanted=key, rank=there)
     expect.that(found == values, "the node that has the value", f"{len(found)} nodes", "records")
-    found = home.answers(door, "typed", wanted=key, rank=absent)
+    found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
     expect.that(not found, "no node with another value", f"{len(found)}", "records")
 
 
-def ordered(graph: Graph, door: str) -> None:
-    """A door gives the records of an ordered query in their order."""
-    graph.require(door)
-    graph.reader(door)
+def ordered(graph: Graph, operation: str) -> None:
+    """A entry point gives the records of an ordered query in their order."""
+    graph.require(operation)
+    graph.reader(operation)
     graph.speaks("ordered")
-    home = graph.space(own=False)
+    sandbox = graph.sandbox(own=False)
     ranks = [5, 1, 4, 2, 7, 3, 6]
-    nodes = [home.node(f"n{rank}", rank=rank) for rank in ranks]
-    home.put(*nodes)
+    nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in ranks]
+    sandbox.put(*nodes)
     wanted = [node["properties"]["corpus_value"] for _, node in sorted(zip(ranks, nodes, strict=True), key=_rank)]
-    found = home.answers(door, "ordered", group=home.group)
+    found = sandbox.answers(operation, "ordered", group=sandbox.group)
     expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.that(found == wanted, "the order that was asked for", "another order", "records")
 
@@ -332,7 +332,7 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
     Raises:
         NotAssessed: none is known.
     """
-    texts = graph.tongues.texts("broken", str(graph.dialect))
+    texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is no query of {graph.dialect}: give one with --corpus-dialects")
     return [{"text": text, "dialect": graph.dialect} for text in texts]
@@ -342,7 +342,7 @@ def changed(graph: Graph, kind: str) -> dict[str, Any]:
     """A plain query with one argument changed or left out; one that needs no parameter, where those are wrong."""
     whole = {**graph.minimal("query"), **BAD_QUERIES[kind]}
     quoted = graph.question("literal")
-    asked = "{literal}" in quoted["text"] and graph.tongues.obstacle("literal", str(graph.dialect)) is None
+    asked = "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None
     if asked and "params" in BAD_QUERIES[kind]:
         whole["text"] = quoted["text"].replace("{literal}", "none")
     return {key: value for key, value in whole.items() if value is not ...}

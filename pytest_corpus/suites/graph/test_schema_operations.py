@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.sandbox import Space
+from pytest_corpus.suites.graph.sandbox import Sandbox
 
 
 @pytest.mark.core
@@ -28,8 +28,8 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
 def test_a_schema_tells_the_labels_that_were_written(graph: Graph, tenant: bool) -> None:
     """The labels of new nodes and of a new edge appear in `nodes` and `edges`."""
     graph.require("get_schema")
-    home, node, edge = described(graph, f"tenant-{graph.canary()}" if tenant else None)
-    schema = told(home)
+    sandbox, node, edge = described(graph, f"tenant-{graph.canary()}" if tenant else None)
+    schema = told(sandbox)
     for label in (f"{node}A", f"{node}B"):
         expect.that(label in names(schema, "nodes"), "the label of a node that was written", "none", "result.nodes")
     expect.that(edge in names(schema, "edges"), "the label of an edge that was written", "none", "result.edges")
@@ -39,19 +39,19 @@ def test_a_schema_tells_the_labels_that_were_written(graph: Graph, tenant: bool)
 def test_a_schema_is_told_as_it_is_now(graph: Graph) -> None:
     """A label that was written after a schema was told appears in the next one."""
     graph.require("get_schema")
-    home = graph.space(own=False)
-    told(home)
+    sandbox = graph.sandbox(own=False)
+    told(sandbox)
     label = f"Corpus{graph.canary(6)}"
-    home.put({**home.node("late"), "labels": [label]})
-    expect.that(label in names(told(home), "nodes"), "the label of a node that was just written", "none")
+    sandbox.put({**sandbox.node("late"), "labels": [label]})
+    expect.that(label in names(told(sandbox), "nodes"), "the label of a node that was just written", "none")
 
 
 @pytest.mark.requirement("GRA-SCHEMA-3")
 def test_a_schema_tells_the_names_of_properties(graph: Graph) -> None:
     """The name of a property stands in the schema."""
     graph.require("get_schema")
-    home, _, _ = described(graph)
-    schema = told(home)
+    sandbox, _, _ = described(graph)
+    schema = told(sandbox)
     expect.that("corpus_weight" in names(schema, "edges"), "the name of a property", "none", "result.edges")
     expect.that("corpus_rank" in names(schema, "nodes"), "the name of a property", "none", "result.nodes")
 
@@ -60,26 +60,26 @@ def test_a_schema_tells_the_names_of_properties(graph: Graph) -> None:
 def test_a_schema_tells_no_values(graph: Graph) -> None:
     """No value of a property stands in the schema."""
     graph.require("get_schema")
-    home = graph.space(own=False)
-    node = home.node("a")
-    home.put(node)
-    text = json.dumps(told(home), default=str)
+    sandbox = graph.sandbox(own=False)
+    node = sandbox.node("a")
+    sandbox.put(node)
+    text = json.dumps(told(sandbox), default=str)
     expect.that(node["properties"]["corpus_value"] not in text, "no value of a property", "one", "result")
 
 
-def described(graph: Graph, tenant: str | None = None) -> tuple[Space, str, str]:
+def described(graph: Graph, tenant: str | None = None) -> tuple[Sandbox, str, str]:
     """A place with two labelled nodes and an edge; the beginning of their label, and the label of the edge."""
-    home = graph.space(tenant=tenant, own=False)
+    sandbox = graph.sandbox(tenant=tenant, own=False)
     node, edge = f"Corpus{graph.canary(6)}", f"CORPUS{graph.canary(6).upper()}"
-    first, second = home.node("a"), home.node("b")
-    home.put({**first, "labels": [f"{node}A"]}, {**second, "labels": [f"{node}B"]})
-    home.link(home.edge("a", "b", label=edge, corpus_weight=2))
-    return home, node, edge
+    first, second = sandbox.node("a"), sandbox.node("b")
+    sandbox.put({**first, "labels": [f"{node}A"]}, {**second, "labels": [f"{node}B"]})
+    sandbox.link(sandbox.edge("a", "b", label=edge, corpus_weight=2))
+    return sandbox, node, edge
 
 
-def told(home: Space) -> Any:
+def told(sandbox: Sandbox) -> Any:
     """The schema as it is told to the tenant of a place."""
-    return expect.success(home.graph.call("get_schema", {}, home.ctx), "a schema")
+    return expect.success(sandbox.graph.call("get_schema", {}, sandbox.ctx), "a schema")
 
 
 def names(schema: Any, part: str) -> str:

@@ -14,7 +14,7 @@ from pytest_corpus.suites.graph import test_query_basic as queries
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.sandbox import records
 
-DOOR = "stream_query"
+OPERATION = "stream_query"
 
 
 class TestStreaming(Streaming):
@@ -25,9 +25,9 @@ class TestStreaming(Streaming):
 @pytest.mark.requirement("GRA-STREAM-1")
 def test_chunks_are_of_the_schema(graph: Graph) -> None:
     """Each chunk has `records` and `is_final`, and nothing undocumented."""
-    graph.require(DOOR)
+    graph.require(OPERATION)
     graph.seed()
-    holds("GRA-STREAM-1", expect.finished(graph.stream(DOOR)), graph)
+    holds("GRA-STREAM-1", expect.finished(graph.stream(OPERATION)), graph)
 
 
 @pytest.mark.core
@@ -35,81 +35,81 @@ def test_chunks_are_of_the_schema(graph: Graph) -> None:
 @pytest.mark.parametrize("purpose", ["group", "find"])
 def test_a_stream_finds_what_was_written(graph: Graph, purpose: str) -> None:
     """By its group or by its key, a stream has the nodes that fit and no others."""
-    queries.finds(graph, DOOR, purpose)
+    queries.finds(graph, OPERATION, purpose)
 
 
 @pytest.mark.requirement("GRA-STREAM-2")
 def test_a_stream_finds_what_is_there_now(graph: Graph) -> None:
     """The same stream before and after a write, an update and a delete has each time what is there."""
-    queries.changes(graph, DOOR)
+    queries.changes(graph, OPERATION)
 
 
 @pytest.mark.requirement("GRA-STREAM-2")
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
 def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> None:
     """However many records there are, the stream has each of them once, as the query has."""
-    graph.require(DOOR)
-    graph.reader(DOOR)
-    home = graph.space(own=False)
-    written = home.put(*(home.node(f"n{number}") for number in range(count)))
-    home.shows(DOOR, written, "every record")
+    graph.require(OPERATION)
+    graph.reader(OPERATION)
+    sandbox = graph.sandbox(own=False)
+    written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    sandbox.shows(OPERATION, written, "every record")
 
 
 @pytest.mark.requirement("GRA-STREAM-2")
 def test_large_records_are_streamed_whole(graph: Graph) -> None:
     """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
-    graph.require(DOOR)
-    graph.reader(DOOR)
-    home = graph.space(own=False)
-    values = [f"{home.value('large')} {letter * 300_000}" for letter in "abcd"]
+    graph.require(OPERATION)
+    graph.reader(OPERATION)
+    sandbox = graph.sandbox(own=False)
+    values = [f"{sandbox.value('large')} {letter * 300_000}" for letter in "abcd"]
     for number, value in enumerate(values):
-        reply = home.call("upsert_nodes", {"nodes": [home.node(f"n{number}", value)]})
+        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node(f"n{number}", value)]})
         if reply.is_error:
             raise NotApplicable(f"a property of 300,000 characters is refused: {reply}")
-    stream = home.stream(graph.question("group", group=home.group))
+    stream = sandbox.stream(graph.question("group", group=sandbox.group))
     expect.either(stream, "BadRequest")
     if not stream.is_error:
-        expect.that(sorted(home.own(records(stream))) == sorted(values), "four records", "others", "records")
+        expect.that(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "others", "records")
 
 
 @rules(one_terminal="COM-STREAM-7", ends="COM-STREAM-6")
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_a_stream_of_any_length_has_one_terminal(graph: Graph, requirement: str, count: int) -> None:
     """Streams of no, one or several records end with one terminal frame, and nothing follows it."""
-    graph.require(DOOR)
-    home = graph.space(own=False)
-    home.put(*(home.node(f"n{number}") for number in range(count)))
-    holds(requirement, home.stream(graph.question("group", group=home.group)), graph)
+    graph.require(OPERATION)
+    sandbox = graph.sandbox(own=False)
+    sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    holds(requirement, sandbox.stream(graph.question("group", group=sandbox.group)), graph)
 
 
 @pytest.mark.requirement("GRA-STREAM-3")
 def test_an_ordered_stream_keeps_its_order(graph: Graph) -> None:
     """Records of an ordered query are streamed in that order."""
-    queries.ordered(graph, DOOR)
+    queries.ordered(graph, OPERATION)
 
 
 @pytest.mark.requirement("GRA-STREAM-4")
 @pytest.mark.parametrize("kind", list(queries.TRICKY))
 def test_a_parameter_of_a_stream_is_a_value(graph: Graph, kind: str) -> None:
     """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
-    queries.binds(graph, DOOR, queries.TRICKY[kind])
+    queries.binds(graph, OPERATION, queries.TRICKY[kind])
 
 
 @pytest.mark.requirement("GRA-STREAM-4")
 @pytest.mark.parametrize("kind", list(queries.TYPED))
 def test_a_parameter_of_a_stream_keeps_its_type(graph: Graph, kind: str) -> None:
     """A parameter of each scalar type finds the node that has just that value."""
-    queries.binds_typed(graph, DOOR, *queries.TYPED[kind])
+    queries.binds_typed(graph, OPERATION, *queries.TYPED[kind])
 
 
 @pytest.mark.requirement("GRA-STREAM-5")
 def test_a_text_that_is_no_query_is_no_stream(graph: Graph) -> None:
     """Broken texts are refused with one error of the class that `query` gives, and without data."""
-    graph.require(DOOR)
+    graph.require(OPERATION)
     for args in queries.broken(graph):
         with expect.resting_on("GRA-QUERY-6"):
             expect.refusal(graph.call("query", args), "BadRequest")
-        stream = graph.stream(DOOR, args)
+        stream = graph.stream(OPERATION, args)
         expect.refusal(stream, "BadRequest")
         expect.that(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
 
@@ -118,20 +118,20 @@ def test_a_text_that_is_no_query_is_no_stream(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", list(queries.BAD_QUERIES))
 def test_a_stream_refuses_what_a_query_refuses(graph: Graph, kind: str) -> None:
     """Arguments of the wrong type are BAD_REQUEST for a stream too."""
-    graph.require(DOOR)
+    graph.require(OPERATION)
     args = queries.changed(graph, kind)
     with expect.resting_on("GRA-QUERY-8"):
         expect.refusal(graph.call("query", args), "BadRequest")
-    expect.refusal(graph.stream(DOOR, args), "BadRequest")
+    expect.refusal(graph.stream(OPERATION, args), "BadRequest")
 
 
 @pytest.mark.requirement("GRA-STREAM-7")
 @pytest.mark.parametrize("purpose", ["group", "find", "links"])
 def test_a_stream_that_matches_nothing_ends_well(graph: Graph, purpose: str) -> None:
     """What is not there gives a stream without records that ends with a final chunk."""
-    graph.require(DOOR)
+    graph.require(OPERATION)
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
-    stream = graph.stream(DOOR, graph.question(purpose, **{name: f"none-{graph.canary()}"}))
+    stream = graph.stream(OPERATION, graph.question(purpose, **{name: f"none-{graph.canary()}"}))
     found = records(stream)
     expect.that(not found, "no records", f"{len(found)}", "chunk.records")

@@ -12,7 +12,7 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Space, counted, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox, counted, listed
 
 BAD: dict[str, Any] = {
     "text": "upsert_nodes",
@@ -34,45 +34,47 @@ class Transactions:
     @pytest.mark.requirement("GRA-TXN-1")
     def test_a_transaction_is_applied(self, graph: Graph) -> None:
         """Nodes that its operations write are there, and an edge between them."""
-        readers, home = transacting(graph), graph.space()
-        nodes = [home.node(name) for name in "abc"][: room(graph)]
-        expect.success(send(home, *(put(home, node) for node in nodes)), "a transaction to work")
+        readers, sandbox = transacting(graph), graph.sandbox()
+        nodes = [sandbox.node(name) for name in "abc"][: room(graph)]
+        expect.success(send(sandbox, *(put(sandbox, node) for node in nodes)), "a transaction to work")
         for reader in readers:
-            home.shows(reader, [value(node) for node in nodes], "what the transaction wrote")
+            sandbox.shows(reader, [value(node) for node in nodes], "what the transaction wrote")
 
     @pytest.mark.requirement("GRA-TXN-1")
     @pytest.mark.parametrize("story", ["write_delete", "delete_write", "write_twice", "update", "delete"])
     def test_the_operations_of_a_transaction_are_applied_in_order(self, graph: Graph, story: str) -> None:
         """What a later operation does to the node of an earlier one, or of an earlier call, stands at the end."""
-        readers, home = transacting(graph), graph.space()
+        readers, sandbox = transacting(graph), graph.sandbox()
         if room(graph) < 2:
             raise NotApplicable("a transaction holds one operation")
-        first, second = home.node("a"), home.node("a")
+        first, second = sandbox.node("a"), sandbox.node("a")
         if story in ("update", "delete"):
-            home.put(first)
+            sandbox.put(first)
         items = {
-            "write_delete": [put(home, first), drop(home, "a")],
-            "delete_write": [drop(home, "a"), put(home, second)],
-            "write_twice": [put(home, first), put(home, second)],
-            "update": [put(home, second)],
-            "delete": [drop(home, "a")],
+            "write_delete": [put(sandbox, first), drop(sandbox, "a")],
+            "delete_write": [drop(sandbox, "a"), put(sandbox, second)],
+            "write_twice": [put(sandbox, first), put(sandbox, second)],
+            "update": [put(sandbox, second)],
+            "delete": [drop(sandbox, "a")],
         }[story]
-        expect.success(send(home, *items), "a transaction to work")
+        expect.success(send(sandbox, *items), "a transaction to work")
         for reader in readers:
-            home.shows(reader, [] if "delete" in story and story != "delete_write" else [value(second)], "its outcome")
+            sandbox.shows(
+                reader, [] if "delete" in story and story != "delete_write" else [value(second)], "its outcome"
+            )
 
     @pytest.mark.requirement("GRA-TXN-1")
     def test_a_transaction_takes_edges(self, graph: Graph) -> None:
         """Nodes and an edge between them, written in one transaction, are there."""
         transacting(graph)
-        guides, home = graph.guides(), graph.space()
+        edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
         if room(graph) < 3:
             raise NotApplicable(f"a transaction holds {room(graph)} operations")
-        nodes = [home.node("a"), home.node("b")]
-        items = [put(home, nodes[0]), put(home, nodes[1]), link(home, "a", "b")]
-        expect.success(send(home, *items), "a transaction to work")
-        for guide in guides:
-            home.leads(guide, "a", {"b": value(nodes[1])}, "the edge that the transaction wrote")
+        nodes = [sandbox.node("a"), sandbox.node("b")]
+        items = [put(sandbox, nodes[0]), put(sandbox, nodes[1]), link(sandbox, "a", "b")]
+        expect.success(send(sandbox, *items), "a transaction to work")
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", {"b": value(nodes[1])}, "the edge that the transaction wrote")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TXN-2")
@@ -80,27 +82,27 @@ class Transactions:
     @pytest.mark.parametrize("place", ["first", "middle", "last"])
     def test_a_failed_transaction_leaves_no_trace(self, graph: Graph, place: str, fault: str) -> None:
         """New nodes, an update and a delete before or after the operation that failed are undone or not done."""
-        readers, home = transacting(graph), graph.space()
-        before = home.put(home.node("a"), home.node("b"))
-        reply = failing(home, place, fault)
+        readers, sandbox = transacting(graph), graph.sandbox()
+        before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        reply = failing(sandbox, place, fault)
         expect.either(reply, "BadRequest", "NotSupported")
         said_to_fail(reply)
         for reader in readers:
-            home.shows(reader, before, "what was there before")
+            sandbox.shows(reader, before, "what was there before")
 
     @pytest.mark.requirement("GRA-TXN-2")
     def test_a_failed_transaction_leaves_edges_as_they_were(self, graph: Graph) -> None:
         """A new edge is not there, and a deleted one still is, after a transaction that failed."""
         transacting(graph)
-        guides, home = graph.guides(), graph.space()
-        values = dict(zip("abc", home.put(*(home.node(name) for name in "abc")), strict=True))
-        home.link(home.edge("a", "b", "old"))
-        items = [link(home, "a", "c"), graph.item("delete_edges", ids=[home.id("old")], **home.place)]
+        edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+        values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+        sandbox.link(sandbox.edge("a", "b", "old"))
+        items = [link(sandbox, "a", "c"), graph.item("delete_edges", ids=[sandbox.id("old")], **sandbox.place)]
         for item in items if room(graph) < 3 else [items]:
             steps = item if isinstance(item, list) else [item]
-            said_to_fail(send(home, *steps, unusable(home, "unknown_operation")))
-        for guide in guides:
-            home.leads(guide, "a", {"b": values["b"]}, "the edges as they were")
+            said_to_fail(send(sandbox, *steps, unusable(sandbox, "unknown_operation")))
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edges as they were")
 
     @pytest.mark.requirement("GRA-TXN-2")
     @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
@@ -111,24 +113,24 @@ class Transactions:
             raise NotApplicable("without the provider nothing fails")
         graph.provider_op("transaction")
         fresh = graph.fresh()
-        home = fresh.space(own=False)
+        sandbox = fresh.sandbox(own=False)
         plan = fresh.plan(kind, "transaction")
-        reply = send(home, put(home, home.node("a")))
+        reply = send(sandbox, put(sandbox, sandbox.node("a")))
         fresh.fired(plan)
         if not committed(reply):
             for reader in fresh.readers():
-                home.shows(reader, (), "nothing of a transaction that failed")
+                sandbox.shows(reader, (), "nothing of a transaction that failed")
 
     @pytest.mark.requirement("GRA-TXN-2")
     def test_a_transaction_works_after_a_failed_one(self, graph: Graph) -> None:
         """After a failed transaction the same nodes can be written, in one that is committed."""
-        readers, home = transacting(graph), graph.space()
-        node = home.node("a")
-        send(home, put(home, node), unusable(home, "unknown_operation"))
-        result = expect.success(send(home, put(home, node)), "a transaction to work")
+        readers, sandbox = transacting(graph), graph.sandbox()
+        node = sandbox.node("a")
+        send(sandbox, put(sandbox, node), unusable(sandbox, "unknown_operation"))
+        result = expect.success(send(sandbox, put(sandbox, node)), "a transaction to work")
         expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
         for reader in readers:
-            home.shows(reader, [value(node)], "what the second transaction wrote")
+            sandbox.shows(reader, [value(node)], "what the second transaction wrote")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TXN-3")
@@ -137,9 +139,9 @@ class Transactions:
     def test_a_failed_transaction_says_so(self, graph: Graph, place: str, fault: str) -> None:
         """With an operation that cannot be carried out it is an error, or `success` is false."""
         transacting(graph)
-        home = graph.space()
-        home.put(home.node("a"), home.node("b"))
-        reply = failing(home, place, fault)
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        reply = failing(sandbox, place, fault)
         expect.either(reply, "BadRequest", "NotSupported")
         expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
 
@@ -149,12 +151,12 @@ class Transactions:
     def test_the_result_of_a_transaction_is_of_the_schema(self, graph: Graph, place: str) -> None:
         """A committed and a failed transaction are answered with a result of the schema, or an error."""
         transacting(graph)
-        home = graph.space()
+        sandbox = graph.sandbox()
         if place == "none":
-            reply = send(home, put(home, home.node("a")))
+            reply = send(sandbox, put(sandbox, sandbox.node("a")))
             expect.success(reply, "a transaction to work")
         else:
-            reply = failing(home, place, "unknown_operation")
+            reply = failing(sandbox, place, "unknown_operation")
             expect.readable(reply)
             if reply.is_error:
                 raise NotApplicable("a failed transaction is answered with an error, which has no result")
@@ -164,13 +166,13 @@ class Transactions:
     def test_a_committed_transaction_has_a_result_for_each_operation(self, graph: Graph) -> None:
         """There are as many results as operations, all successes, in their order, and `success` is true."""
         transacting(graph)
-        home = graph.space()
+        sandbox = graph.sandbox()
         sizes = [size for size in (2, 1, 3) if size <= graph.at_once][: room(graph)]
         items = [
-            graph.item("upsert_nodes", nodes=[home.node(f"n{size}x{n}") for n in range(size)], **home.place)
+            graph.item("upsert_nodes", nodes=[sandbox.node(f"n{size}x{n}") for n in range(size)], **sandbox.place)
             for size in sizes
         ]
-        result = expect.success(send(home, *items), "a transaction to work")
+        result = expect.success(send(sandbox, *items), "a transaction to work")
         found = listed(result, "results")
         expect.that(result.get("success") is True, "true", "something else", "result.success")
         expect.that(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
@@ -184,16 +186,16 @@ class Transactions:
     def test_what_is_no_transaction_is_refused(self, graph: Graph, kind: str) -> None:
         """`operations` is a list of objects with `op` and `args`; anything else fails and is not applied."""
         graph.require("transaction")
-        readers, home = graph.readers(), graph.space()
+        readers, sandbox = graph.readers(), graph.sandbox()
         for args in ({"operations": BAD[kind]}, {}):
             reply = graph.call("transaction", args)
             expect.either(reply, "BadRequest", "NotSupported")
             expect.that(not committed(reply), "a refusal", str(reply))
         if isinstance(BAD[kind], list):
-            reply = graph.call("transaction", {"operations": [put(home, home.node("a")), *BAD[kind]]})
+            reply = graph.call("transaction", {"operations": [put(sandbox, sandbox.node("a")), *BAD[kind]]})
             expect.either(reply, "BadRequest", "NotSupported")
             for reader in readers:
-                home.shows(reader, (), "nothing of a transaction that failed")
+                sandbox.shows(reader, (), "nothing of a transaction that failed")
 
 
 def transacting(graph: Graph) -> list[str]:
@@ -208,41 +210,41 @@ def room(graph: Graph) -> int:
     return min(graph.capabilities.limit("max_batch_ops") or 5, 5)
 
 
-def send(home: Space, *items: dict[str, Any]) -> Reply:
+def send(sandbox: Sandbox, *items: dict[str, Any]) -> Reply:
     """The answer to a transaction."""
-    return home.call("transaction", {"operations": list(items)})
+    return sandbox.call("transaction", {"operations": list(items)})
 
 
-def put(home: Space, node: dict[str, Any]) -> dict[str, Any]:
+def put(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
     """A write of a node."""
-    return home.graph.item("upsert_nodes", nodes=[node], **home.place)
+    return sandbox.graph.item("upsert_nodes", nodes=[node], **sandbox.place)
 
 
-def drop(home: Space, name: str) -> dict[str, Any]:
+def drop(sandbox: Sandbox, name: str) -> dict[str, Any]:
     """A delete of a node."""
-    return home.graph.item("delete_nodes", ids=[home.id(name)], **home.place)
+    return sandbox.graph.item("delete_nodes", ids=[sandbox.id(name)], **sandbox.place)
 
 
-def link(home: Space, source: str, target: str) -> dict[str, Any]:
+def link(sandbox: Sandbox, source: str, target: str) -> dict[str, Any]:
     """A write of an edge."""
-    return home.graph.item("upsert_edges", edges=[home.edge(source, target)], **home.place)
+    return sandbox.graph.item("upsert_edges", edges=[sandbox.edge(source, target)], **sandbox.place)
 
 
-def unusable(home: Space, fault: str) -> dict[str, Any]:
+def unusable(sandbox: Sandbox, fault: str) -> dict[str, Any]:
     """An operation that cannot be carried out."""
     if fault == "unknown_operation":
         return {"op": "no_such_operation", "args": {}}
     if fault == "not_finite":
-        return put(home, home.node("bad", corpus_size=math.nan))
-    return home.graph.item("upsert_nodes", nodes="n1", **home.place)
+        return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
+    return sandbox.graph.item("upsert_nodes", nodes="n1", **sandbox.place)
 
 
-def failing(home: Space, place: str, fault: str) -> Reply:
+def failing(sandbox: Sandbox, place: str, fault: str) -> Reply:
     """A transaction that writes, updates and deletes, with one operation that cannot be carried out."""
-    steps = [put(home, home.node("new")), put(home, home.node("a")), drop(home, "b")]
-    steps = steps[: room(home.graph) - 1]
+    steps = [put(sandbox, sandbox.node("new")), put(sandbox, sandbox.node("a")), drop(sandbox, "b")]
+    steps = steps[: room(sandbox.graph) - 1]
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
-    return send(home, *steps[:at], unusable(home, fault), *steps[at:])
+    return send(sandbox, *steps[:at], unusable(sandbox, fault), *steps[at:])
 
 
 def said_to_fail(reply: Reply) -> None:

@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Space, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox, listed
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""
@@ -47,8 +47,8 @@ class Traversal:
     def test_a_traversal_is_of_the_schema(self, graph: Graph) -> None:
         """The result has `nodes` and `relationships` of the schema."""
         graph.require("traversal")
-        home = chain(graph)
-        reply = home.call("traversal", {"start_nodes": [home.id("n0")], "max_depth": 1})
+        sandbox = chain(graph)
+        reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("n0")], "max_depth": 1})
         expect.success(reply, "a traversal to work")
         holds("GRA-TRAV-1", reply, graph)
 
@@ -56,20 +56,20 @@ class Traversal:
     @pytest.mark.requirement("GRA-TRAV-2")
     def test_a_traversal_reaches_every_node_in_its_depth(self, graph: Graph) -> None:
         """Along a chain each depth reaches the nodes up to it, from the first node and from a later one."""
-        home = chain(graph)
+        sandbox = chain(graph)
         for start in (0, 1):
             for depth in depths(graph):
                 wanted = {f"n{number}" for number in range(start + 1, min(start + depth, CHAIN) + 1)}
-                missing = wanted - set(home.reached(f"n{start}", max_depth=depth))
+                missing = wanted - set(sandbox.reached(f"n{start}", max_depth=depth))
                 expect.that(not missing, "every node in the depth", f"{len(missing)} are missing", "result.nodes")
 
     @pytest.mark.requirement("GRA-TRAV-2")
     def test_a_traversal_shows_nodes_as_they_were_written(self, graph: Graph) -> None:
         """A reached node has the labels and properties that it was written with, and that it was updated to."""
-        home = chain(graph)
-        node = home.node("n1", corpus_size=3)
-        home.put(node)
-        found = [shown for shown in listed(home.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
+        sandbox = chain(graph)
+        node = sandbox.node("n1", corpus_size=3)
+        sandbox.put(node)
+        found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
         expect.that(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
         expect.that(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "others", "nodes.labels")
         shown = found[0].get("properties") or {}
@@ -79,23 +79,25 @@ class Traversal:
     @pytest.mark.requirement("GRA-TRAV-2")
     def test_a_traversal_starts_at_every_start_node(self, graph: Graph) -> None:
         """What is within reach of any start node is reached, of the first one and of the last one."""
-        home = graph.space()
+        sandbox = graph.sandbox()
         graph.require("traversal", "upsert_edges")
-        home.put(*(home.node(name) for name in "abcdef"))
-        home.link(home.edge("a", "b"), home.edge("c", "d"), home.edge("e", "f"))
-        expect.that(home.reached("a", "c", "e") == ["b", "d", "f"], "a node from each start", "others", "result.nodes")
+        sandbox.put(*(sandbox.node(name) for name in "abcdef"))
+        sandbox.link(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
+        expect.that(
+            sandbox.reached("a", "c", "e") == ["b", "d", "f"], "a node from each start", "others", "result.nodes"
+        )
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TRAV-3")
     def test_a_traversal_goes_no_deeper(self, graph: Graph) -> None:
         """Along a chain no depth reaches a node beyond it, nor an edge beyond it."""
-        home = chain(graph)
+        sandbox = chain(graph)
         for depth in depths(graph):
             wanted = {f"n{number}" for number in range(1, depth + 1)}
-            more = set(home.reached("n0", max_depth=depth)) - wanted
+            more = set(sandbox.reached("n0", max_depth=depth)) - wanted
             expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
-            edges = {str(edge.get("id")) for edge in listed(home.traversed("n0", max_depth=depth), "relationships")}
-            beyond = edges - {home.id(f"e{number}") for number in range(depth)}
+            edges = {str(edge.get("id")) for edge in listed(sandbox.traversed("n0", max_depth=depth), "relationships")}
+            beyond = edges - {sandbox.id(f"e{number}") for number in range(depth)}
             expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
     @pytest.mark.core
@@ -104,12 +106,12 @@ class Traversal:
     @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
     def test_a_traversal_heeds_the_direction(self, graph: Graph, direction: str, depth: int) -> None:
         """From the middle of a chain, edges are followed forwards, backwards or both ways, at every step."""
-        home = chain(graph)
+        sandbox = chain(graph)
         if depth not in depths(graph):
             raise NotApplicable("capabilities state a smaller depth")
         ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
         wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
-        found = home.reached("n2", max_depth=depth, direction=direction)
+        found = sandbox.reached("n2", max_depth=depth, direction=direction)
         expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
     @pytest.mark.core
@@ -117,17 +119,17 @@ class Traversal:
     @pytest.mark.parametrize("types", ["A", "B", "AB", "C", ""], ids=["first", "second", "both", "none_there", "any"])
     def test_a_traversal_heeds_the_types(self, graph: Graph, types: str) -> None:
         """Of edges of two labels those are followed whose label is asked for, at the second step too."""
-        home = star(graph)
+        sandbox = star(graph)
         labels = [f"CORPUS_{letter}" for letter in types]
         given = {"relationship_types": labels} if types else {}
         wanted = [name for name, label in (("a", "A"), ("b", "B")) if label in types or not types]
-        found = home.reached("hub", **given)
+        found = sandbox.reached("hub", **given)
         expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
         if 2 in depths(graph):
             wanted += [
                 f"{first}{second}" for first in wanted for second in "ab" if second.upper() in types or not types
             ]
-            found = home.reached("hub", max_depth=2, **given)
+            found = sandbox.reached("hub", max_depth=2, **given)
             expect.that(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
 
     @pytest.mark.requirement("GRA-TRAV-6")
@@ -136,18 +138,18 @@ class Traversal:
     def test_a_traversal_heeds_filters(self, graph: Graph, what: str, value: Any) -> None:
         """Of a star's nodes, or edges, those are followed that have the property of the filter."""
         graph.require("traversal", "upsert_edges")
-        home = graph.space()
+        sandbox = graph.sandbox()
         kinds: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1}
         extra = {"hub": value, **kinds}
-        home.put(*(home.node(name, corpus_kind=kind) for name, kind in extra.items()))
-        home.link(*(home.edge("hub", name, corpus_kind=kind) for name, kind in kinds.items()))
-        starts = [home.id("hub")]
+        sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in extra.items()))
+        sandbox.link(*(sandbox.edge("hub", name, corpus_kind=kind) for name, kind in kinds.items()))
+        starts = [sandbox.id("hub")]
         args = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", what: {"corpus_kind": value}}
-        reply = home.call("traversal", args)
+        reply = sandbox.call("traversal", args)
         expect.either(reply, "BadRequest", "NotSupported")
         if reply.is_error:
             return
-        wanted = sorted(home.id(name) for name, kind in kinds.items() if kind == value)
+        wanted = sorted(sandbox.id(name) for name, kind in kinds.items() if kind == value)
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
         expect.that(found == wanted, f"{len(wanted)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
 
@@ -158,30 +160,34 @@ class Traversal:
         graph.require("traversal", "upsert_edges")
         if 2 not in depths(graph):
             raise NotApplicable("capabilities state a smaller depth")
-        home = graph.space()
+        sandbox = graph.sandbox()
         kinds = {"hub": 1, "a": 1, "b": 2, "c": 1}
-        home.put(*(home.node(name, corpus_kind=kind) for name, kind in kinds.items()))
+        sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in kinds.items()))
         pairs = (("hub", "a"), ("a", "b"), ("a", "c"))
-        home.link(*(home.edge(one, other, corpus_kind=kinds[other]) for one, other in pairs))
-        starts = [home.id("hub")]
+        sandbox.link(*(sandbox.edge(one, other, corpus_kind=kinds[other]) for one, other in pairs))
+        starts = [sandbox.id("hub")]
         args = {"start_nodes": starts, "max_depth": 2, "direction": "OUTGOING", what: {"corpus_kind": 1}}
-        reply = home.call("traversal", args)
+        reply = sandbox.call("traversal", args)
         expect.either(reply, "BadRequest", "NotSupported")
         if not reply.is_error:
             found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
-            expect.that(found == [home.id("a"), home.id("c")], "2 nodes that fit", f"{len(found)}, or others", "nodes")
+            expect.that(
+                found == [sandbox.id("a"), sandbox.id("c")], "2 nodes that fit", f"{len(found)}, or others", "nodes"
+            )
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TRAV-7")
     @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
     def test_relationships_are_the_edges_that_were_written(self, graph: Graph, direction: str) -> None:
         """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
-        home = chain(graph)
-        edges = {edge["id"]: edge for edge in home.edges}
-        found = listed(home.traversed("n1", direction=direction), "relationships")
+        sandbox = chain(graph)
+        edges = {edge["id"]: edge for edge in sandbox.edges}
+        found = listed(sandbox.traversed("n1", direction=direction), "relationships")
         wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
         ids = sorted({str(edge.get("id")) for edge in found})
-        expect.that(ids == [home.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
+        expect.that(
+            ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships"
+        )
         for edge in found:
             written = edges[str(edge.get("id"))]
             for key in ("src", "dst", "label", "properties"):
@@ -190,20 +196,20 @@ class Traversal:
     @pytest.mark.requirement("GRA-TRAV-8")
     def test_a_depth_beyond_the_maximum_is_bounded(self, graph: Graph) -> None:
         """One step more than `max_traversal_depth` is refused, or the traversal stops at the maximum."""
-        home, most = deep(graph)
-        starts = [home.id("n0")]
-        reply = home.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
+        sandbox, most = deep(graph)
+        starts = [sandbox.id("n0")]
+        reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
         expect.either(reply, "BadRequest", "NotSupported")
         if not reply.is_error:
             reached = {str(node.get("id")) for node in listed(reply.result, "nodes")}
-            beyond = home.id(f"n{most + 1}")
+            beyond = sandbox.id(f"n{most + 1}")
             expect.that(beyond not in reached, f"no node beyond {most} steps", "one", "result.nodes")
 
     @pytest.mark.requirement("GRA-TRAV-9")
     def test_the_maximal_depth_works(self, graph: Graph) -> None:
         """A traversal of `max_traversal_depth` steps reaches the node at its end."""
-        home, most = deep(graph)
-        reached = home.reached("n0", max_depth=most)
+        sandbox, most = deep(graph)
+        reached = sandbox.reached("n0", max_depth=most)
         expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
 
     @pytest.mark.requirement("GRA-TRAV-10")
@@ -211,13 +217,13 @@ class Traversal:
     def test_cycles_do_not_disturb(self, graph: Graph, direction: str) -> None:
         """A cycle, a loop and two ways to one node reach each node, and the traversal ends."""
         graph.require("traversal", "upsert_edges")
-        home = graph.space()
-        home.put(*(home.node(name) for name in "abcd"))
+        sandbox = graph.sandbox()
+        sandbox.put(*(sandbox.node(name) for name in "abcd"))
         pairs = ["ab", "bc", "ca", "ac", "aa", "cd"]
-        home.link(*(home.edge(pair[0], pair[1]) for pair in pairs))
+        sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
         depth = max(depths(graph))
         wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
-        found = home.reached("a", max_depth=depth, direction=direction)
+        found = sandbox.reached("a", max_depth=depth, direction=direction)
         expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
     @pytest.mark.core
@@ -225,8 +231,8 @@ class Traversal:
     def test_an_unknown_start_node_reaches_nothing(self, graph: Graph) -> None:
         """A start node that does not exist is refused for good, or nothing is reached from it."""
         graph.require("traversal")
-        home = graph.space(own=False)
-        reply = home.call("traversal", {"start_nodes": [home.id("none")], "max_depth": 1})
+        sandbox = graph.sandbox(own=False)
+        reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("none")], "max_depth": 1})
         expect.either(reply, "BadRequest")
         if not reply.is_error:
             for key in ("nodes", "relationships"):
@@ -236,14 +242,16 @@ class Traversal:
     @pytest.mark.parametrize("place", [0, 1], ids=["first", "last"])
     def test_an_unknown_start_node_among_known_ones_does_no_harm(self, graph: Graph, place: int) -> None:
         """Beside a start node that exists, one that does not is refused for good or adds nothing."""
-        home = chain(graph)
-        starts = [home.id("n0")]
-        starts.insert(place, home.id("none"))
-        reply = home.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
+        sandbox = chain(graph)
+        starts = [sandbox.id("n0")]
+        starts.insert(place, sandbox.id("none"))
+        reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
         expect.either(reply, "BadRequest")
         if not reply.is_error:
             found = {str(node.get("id")) for node in listed(reply.result, "nodes")}
-            expect.that(found <= {home.id("n0"), home.id("n1")}, "nothing of the unknown one", "more", "result.nodes")
+            expect.that(
+                found <= {sandbox.id("n0"), sandbox.id("n1")}, "nothing of the unknown one", "more", "result.nodes"
+            )
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TRAV-12")
@@ -260,25 +268,25 @@ class Traversal:
     def test_a_traversal_shows_each_node_and_edge_once(self, graph: Graph) -> None:
         """With two ways to a node, it and every edge are shown once, and paths begin at the start node."""
         graph.require("traversal", "upsert_edges")
-        home = graph.space()
-        home.put(*(home.node(name) for name in "abc"))
-        home.link(home.edge("a", "b"), home.edge("b", "c"), home.edge("a", "c"))
-        result = home.traversed("a", max_depth=max(depths(graph)))
+        sandbox = graph.sandbox()
+        sandbox.put(*(sandbox.node(name) for name in "abc"))
+        sandbox.link(sandbox.edge("a", "b"), sandbox.edge("b", "c"), sandbox.edge("a", "c"))
+        result = sandbox.traversed("a", max_depth=max(depths(graph)))
         for key in ("nodes", "relationships"):
             ids = [item.get("id") for item in listed(result, key)]
             expect.that(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
-        along_edges(home, result)
+        along_edges(sandbox, result)
 
     @pytest.mark.requirement("GRA-TRAV-14")
     def test_a_traversal_takes_one_outgoing_step_by_default(self, graph: Graph) -> None:
         """Without `max_depth` and `direction` only the targets of outgoing edges are reached."""
-        home = chain(graph)
-        result = expect.success(home.call("traversal", {"start_nodes": [home.id("n1")]}), "a traversal to work")
-        found = {str(node.get("id")) for node in listed(result, "nodes")} - {home.id("n1")}
-        expect.that(found == {home.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")
+        sandbox = chain(graph)
+        result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
+        found = {str(node.get("id")) for node in listed(result, "nodes")} - {sandbox.id("n1")}
+        expect.that(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")
 
 
-class Chain(Space):
+class Chain(Sandbox):
     """A place with nodes n0, n1 ... and edges e0, e1 ... from each to the next, of two labels in turn."""
 
     edges: tuple[dict[str, Any], ...] = ()
@@ -295,18 +303,18 @@ class Chain(Space):
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
     """A chain in a place of its own."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
-    home = graph.space()
-    return Chain(graph, home.tag, namespace=home.namespace).build(length)
+    sandbox = graph.sandbox()
+    return Chain(graph, sandbox.tag, namespace=sandbox.namespace).build(length)
 
 
-def star(graph: Graph) -> Space:
+def star(graph: Graph) -> Sandbox:
     """A hub with an edge CORPUS_A to `a` and one CORPUS_B to `b`, which each have such edges to two nodes more."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
-    home = graph.space()
-    home.put(*(home.node(name) for name in ("hub", "a", "b", "aa", "ab", "ba", "bb")))
+    sandbox = graph.sandbox()
+    sandbox.put(*(sandbox.node(name) for name in ("hub", "a", "b", "aa", "ab", "ba", "bb")))
     pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
-    home.link(*(home.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
-    return home
+    sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
+    return sandbox
 
 
 def depths(graph: Graph) -> range:
@@ -315,7 +323,7 @@ def depths(graph: Graph) -> range:
     return range(1, min(3, most or 3) + 1)
 
 
-def deep(graph: Graph) -> tuple[Space, int]:
+def deep(graph: Graph) -> tuple[Sandbox, int]:
     """A chain that is longer than the stated maximal depth, and that depth.
 
     Raises:
@@ -331,9 +339,9 @@ def deep(graph: Graph) -> tuple[Space, int]:
     return chain(graph, most + 1), most
 
 
-def along_edges(home: Space, result: Any) -> None:
+def along_edges(sandbox: Sandbox, result: Any) -> None:
     """Each path, where there are any, leads from the start node along the edges that were written."""
     paths = result.get("paths") if isinstance(result, dict) else None
     for path in paths if isinstance(paths, list) else ():
         steps = [step.get("id") if isinstance(step, dict) else step for step in path]
-        expect.that(steps[:1] == [home.id("a")], "a path from the start node", "another beginning", "result.paths")
+        expect.that(steps[:1] == [sandbox.id("a")], "a path from the start node", "another beginning", "result.paths")

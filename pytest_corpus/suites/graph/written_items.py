@@ -16,7 +16,7 @@ MANY = {"batch": "ops", "transaction": "operations"}
 
 
 @dataclass(slots=True)
-class Traces:
+class WrittenItems:
     """The ids of nodes and edges that were written, by tenant and namespace."""
 
     made: dict[tuple[str | None, str | None], dict[str, set[str]]] = field(default_factory=dict)

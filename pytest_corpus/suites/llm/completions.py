@@ -92,7 +92,7 @@ def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
     spent = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
     if isinstance(spent, int):
         expect.that(spent <= limit, f"at most {limit} tokens", f"{spent}", "usage.completion_tokens")
-    if isinstance(text, str) and text and llm.offers("count_tokens"):
+    if isinstance(text, str) and text and llm.works("count_tokens"):
         counted = llm.count(text)
         expect.that(counted <= 2 * limit + 8, f"at most {limit} tokens", f"a text of {counted}", "text")
     elif not isinstance(spent, int):
@@ -101,7 +101,7 @@ def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
 
 def overran(llm: LLM, result: Any) -> None:
     """Leave it open where an accepted prompt may have fit the window after all."""
-    if result is None or llm.offers("count_tokens"):
+    if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
     spent = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
@@ -124,14 +124,14 @@ def not_shared(
     first_ctx: dict[str, Any] | None = None,
     second_ctx: dict[str, Any] | None = None,
     *,
-    door: str = "complete",
+    operation: str = "complete",
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before."""
-    llm.provider_op(door)
+    llm.provider_op(operation)
     if llm.small:
         raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
-    works(llm.invoke(door, first, first_ctx), "an answer")
-    reply = llm.invoke(door, second, second_ctx)
+    works(llm.invoke(operation, first, first_ctx), "an answer")
+    reply = llm.invoke(operation, second, second_ctx)
     llm.fits(reply)
     works(reply, "an answer")
     asked = reply.exchange.reached_provider

@@ -206,14 +206,14 @@ class LLM(Counting):
             return {"messages": "hi"}
         return {"text": 7} if name == "count_tokens" else {}
 
-    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def requests_with_number(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         names = [name for name in (*RANGES, "max_tokens") if self.takes(name)]
         found: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-            (door, self.args(**{name: number}), {}) for door in ("complete", "stream") for name in names
+            (operation, self.args(**{name: number}), {}) for operation in ("complete", "stream") for name in names
         ]
         return [*found, *((name, self.minimal(name), {"deadline_ms": number}) for name in self.deadlined())]
 
-    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_integer(self, number: int) -> list[tuple[str, dict[str, Any]]]:
         return [("complete", self.args(max_tokens=number)), ("stream", self.args(max_tokens=number))]
 
     def distinguishable(self) -> list[dict[str, Any]]:
@@ -226,12 +226,12 @@ class LLM(Counting):
             for number in range(many)
         ]
         prompts = [self.envelope("complete", self.args(messages=[user(text)])) for text in texts]
-        if not self.offers("count_tokens") or many < 4:
+        if not self.works("count_tokens") or many < 4:
             return prompts
         counts = [self.envelope("count_tokens", {**self.minimal("count_tokens"), "text": text}) for text in texts]
         return [*prompts[: many - many // 2], *counts[many - many // 2 :]]
 
-    def told(self, reply: Reply) -> Any:
+    def fingerprint(self, reply: Reply) -> Any:
         self.fits(reply)
         result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "usage" in result:
@@ -239,7 +239,9 @@ class LLM(Counting):
             return usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
         return self.tokens_of(result)
 
-    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+    def requests_with_canaries(
+        self, *, refused: bool
+    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
         text = self.canary()
         plain = {"messages": [user(text)]}
         counted = {**self.minimal("count_tokens"), "text": text}
@@ -257,7 +259,7 @@ class LLM(Counting):
                 asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
                 good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
                 good.append({"tools": [WEATHER], "messages": [user("hi"), asked, told]})
-            requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in good]
+            requests = [(operation, self.args(**args), {}) for operation in ("complete", "stream") for args in good]
             requests += [("count_tokens", counted, {})]
         else:
             expired = {"deadline_ms": self.in_ms(-60_000)}
@@ -274,7 +276,7 @@ class LLM(Counting):
             wrong += [{**plain, "model": self.unknown_model()}] if self.capabilities.models else []
             window = self.capabilities.context_window(self.model) or 0
             wrong += [{"messages": [user(f"{text} {'w ' * 2 * window}")]}] if 0 < window < MOST_WINDOW else []
-            requests = [(door, self.args(**args), {}) for door in ("complete", "stream") for args in wrong]
+            requests = [(operation, self.args(**args), {}) for operation in ("complete", "stream") for args in wrong]
             requests += [("complete", self.args(**plain), expired), ("stream", self.args(**plain), expired)]
             requests += [
                 ("count_tokens", {**counted, "text": [text]}, {}),
@@ -371,7 +373,7 @@ class LLM(Counting):
             raise NotAssessed(f"a window of {window} tokens is too large to overrun here")
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
-        while self.offers("count_tokens"):
+        while self.works("count_tokens"):
             reply = self.counted(text)
             if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
                 return text
@@ -431,4 +433,4 @@ def llm(request: pytest.FixtureRequest) -> LLM:
     return found
 
 
-PROBE = LLM
+COMPONENT = LLM

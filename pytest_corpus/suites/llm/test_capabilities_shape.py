@@ -16,7 +16,7 @@ class TestCapabilities(Capabilities):
 
 
 class TestStreamingClaim(StreamingClaim):
-    """The streaming door."""
+    """The streaming entry point."""
 
 
 @pytest.mark.requirement("LLM-CAP-1")

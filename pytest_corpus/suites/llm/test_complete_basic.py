@@ -211,12 +211,12 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-CACHE-1")
 @pytest.mark.parametrize("kind", ALIKE)
-@pytest.mark.parametrize("door", ["complete", "stream"])
-def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, door: str, kind: str) -> None:
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operation: str, kind: str) -> None:
     """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
     text = llm.unique()
     one, other = alike(text, kind)
-    not_shared(llm, {**cold(llm), "messages": one}, {**cold(llm), "messages": other}, door=door)
+    not_shared(llm, {**cold(llm), "messages": one}, {**cold(llm), "messages": other}, operation=operation)
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -269,12 +269,12 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
 
 
 @pytest.mark.requirement("COM-CACHE-1")
-@pytest.mark.parametrize("door", ["complete", "stream"])
-def test_a_cached_answer_stays_with_its_tenant(llm: LLM, door: str) -> None:
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant is not answered from the cache."""
     args = {**cold(llm), "messages": [user(llm.unique())]}
     one, other = {"tenant": f"tenant-{llm.canary()}"}, {"tenant": f"tenant-{llm.canary()}"}
-    not_shared(llm, args, args, one, other, door=door)
+    not_shared(llm, args, args, one, other, operation=operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -283,10 +283,10 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     ctx = {"idempotency_key": f"key-{llm.canary()}", "tenant": f"tenant-{llm.canary()}"}
     llm.require("complete")
     requests = llm.distinguishable()[:2]
-    alone = [llm.told(llm.send(request)) for request in requests]
+    alone = [llm.fingerprint(llm.send(request)) for request in requests]
     if alone[0] == alone[1]:
         raise NotAssessed("the answers to different requests cannot be told apart")
-    keyed = [llm.told(llm.send({**request, "ctx": ctx})) for request in requests]
+    keyed = [llm.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
     expect.that(keyed == alone, "each request's own answer", "the other's")
     prompts = [
         expect.success(llm.call("complete", llm.args(messages=[user(text)]), ctx))
@@ -297,16 +297,16 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-@pytest.mark.parametrize("door", ["complete", "stream"])
-def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, door: str) -> None:
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
     """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
     if "provider" not in llm.client.hooks:
         raise NotApplicable("without a provider it is judged by the answers alone")
     ctx = {"idempotency_key": f"key-{llm.canary()}", "tenant": f"tenant-{llm.canary()}"}
     args = llm.args(messages=[user(llm.unique())], max_tokens=llm.allowed(8))
-    not_shared(llm, args, {**args, "max_tokens": llm.allowed(8) + 1}, ctx, ctx, door=door)
-    not_shared(llm, args, {**args, "messages": [user(llm.unique())]}, ctx, ctx, door=door)
-    if door == "complete" and llm.offers("count_tokens"):
+    not_shared(llm, args, {**args, "max_tokens": llm.allowed(8) + 1}, ctx, ctx, operation=operation)
+    not_shared(llm, args, {**args, "messages": [user(llm.unique())]}, ctx, ctx, operation=operation)
+    if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
         again = llm.tokens_of(expect.success(llm.call("count_tokens", counted, ctx), "a token count"))

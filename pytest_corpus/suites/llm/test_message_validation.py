@@ -42,7 +42,7 @@ NO_MESSAGES = {
 FIELDS = (("name", 7), ("name", ["a"]), ("tool_call_id", 7), ("tool_calls", "call"), ("tool_calls", {"id": "1"}))
 """An optional field of a message and a value of the wrong type."""
 
-DOORS = ("complete", "stream")
+OPERATIONS = ("complete", "stream")
 
 
 def with_field(key: str, value: Any) -> list[dict[str, Any]]:
@@ -109,13 +109,13 @@ def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, kind: str) -
 
 
 @pytest.mark.requirement("LLM-MSG-5")
-@pytest.mark.parametrize("door", DOORS)
-def test_missing_messages_are_refused(llm: LLM, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_missing_messages_are_refused(llm: LLM, operation: str) -> None:
     """`messages` is required."""
-    llm.require(door)
+    llm.require(operation)
     args = llm.args()
     del args["messages"]
-    expect.refusal(llm.invoke(door, args), "BadRequest")
+    expect.refusal(llm.invoke(operation, args), "BadRequest")
 
 
 @pytest.mark.requirement("LLM-MSG-6")
@@ -133,14 +133,14 @@ def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: s
     [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")],
     ids=str,
 )
-@pytest.mark.parametrize("door", DOORS)
-def test_the_roles_of_a_conversation_are_accepted(llm: LLM, door: str, roles: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, roles: tuple[str, ...]) -> None:
     """System, user and assistant may speak in turn."""
-    llm.require(door)
+    llm.require(operation)
     if "system" in roles and llm.capabilities.flag("supports_system_message") is False:
         raise NotApplicable("capabilities deny supports_system_message")
     flags = ["supports_roles", *(["supports_system_message"] if "system" in roles else [])]
-    reply = llm.ask(door, messages=[{"role": role, "content": "hi"} for role in roles])
+    reply = llm.ask(operation, messages=[{"role": role, "content": "hi"} for role in roles])
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
         raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
@@ -155,19 +155,19 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     llm.require("complete")
     if not llm.complete(messages=WRONG[kind]).is_a("BadRequest"):
         raise NotApplicable("complete does not refuse it either, which is a finding of its own")
-    refuses_messages(llm, WRONG[kind], door="stream")
+    refuses_messages(llm, WRONG[kind], operation="stream")
 
 
 @pytest.mark.requirement("LLM-MSG-9")
-@pytest.mark.parametrize("door", DOORS)
-def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, operation: str) -> None:
     """A key that no document knows is ignored or refused."""
-    llm.require(door)
-    expect.either(llm.ask(door, messages=[{**user("hi"), "mood": "sunny"}]), "BadRequest")
+    llm.require(operation)
+    expect.either(llm.ask(operation, messages=[{**user("hi"), "mood": "sunny"}]), "BadRequest")
 
 
 @pytest.mark.requirement("LLM-MSG-10")
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -182,10 +182,10 @@ def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, door: str) -> None:
     ],
     ids=str,
 )
-def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, door: str, key: str, value: Any) -> None:
+def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, operation: str, key: str, value: Any) -> None:
     """`model` and `system_message` are strings, `stop_sequences` is a list of strings."""
-    llm.require(door)
-    llm.refuses(door, **{key: value})
+    llm.require(operation)
+    llm.refuses(operation, **{key: value})
 
 
 @pytest.mark.requirement("LLM-MSG-10")
@@ -240,22 +240,22 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
     ],
     ids=["string", "object", "list_of_strings", "no_function", "no_name"],
 )
-@pytest.mark.parametrize("door", DOORS)
-def test_a_malformed_tool_is_refused(llm: LLM, door: str, tools: Any) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> None:
     """A tool is an object with a function that has a name."""
     used(llm, llm.tools)
-    has_tools(llm, door)
-    llm.refuses(door, **with_tools(llm, tools=tools))
+    has_tools(llm, operation)
+    llm.refuses(operation, **with_tools(llm, tools=tools))
 
 
 @pytest.mark.requirement("LLM-TOOLS-4")
 @pytest.mark.parametrize("choice", [7, "sometimes", "AUTO", ["auto"]], ids=str)
-@pytest.mark.parametrize("door", DOORS)
-def test_a_malformed_tool_choice_is_refused(llm: LLM, door: str, choice: Any) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
     used(llm, llm.tools and llm.capabilities.flag("supports_tool_choice"))
-    has_tools(llm, door)
-    llm.refuses(door, **with_tools(llm, tool_choice=choice))
+    has_tools(llm, operation)
+    llm.refuses(operation, **with_tools(llm, tool_choice=choice))
 
 
 @pytest.mark.requirement("LLM-TOOLS-5")
@@ -268,17 +268,17 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-TOOLS-6")
-@pytest.mark.parametrize("door", DOORS)
-def test_the_result_of_a_tool_is_accepted(llm: LLM, door: str) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     """A conversation may go on with an assistant's tool call and the tool's answer."""
     offered(llm)
-    has_tools(llm, door)
+    has_tools(llm, operation)
     messages = [
         user("hi" if llm.small else "The weather in Oslo?"),
         {"role": "assistant", "content": "yes", "tool_calls": [CALL]},
         {"role": "tool", "content": "rain", "tool_call_id": "call_1", "name": "get_weather"},
     ]
-    reply = llm.ask(door, **with_tools(llm, messages=messages))
+    reply = llm.ask(operation, **with_tools(llm, messages=messages))
     if reply.is_a("NotSupported") and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
@@ -311,13 +311,13 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
     expect.that(any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "none", "chunk.tool_calls")
 
 
-def refuses_messages(llm: LLM, messages: Any, door: str = "complete") -> None:
+def refuses_messages(llm: LLM, messages: Any, operation: str = "complete") -> None:
     """These messages are refused; with NOT_SUPPORTED too where their roles, or tools, are not offered."""
     listed = messages if isinstance(messages, list) else []
     keys = {key for message in listed if isinstance(message, dict) for key in message}
     tools = bool(keys & {"tool_calls", "tool_call_id"})
     denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.tools is not True)
-    expect.refusal(llm.ask(door, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
+    expect.refusal(llm.ask(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
 
 
 def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
@@ -341,10 +341,10 @@ def offered(llm: LLM) -> None:
         raise NotApplicable("tools are not claimed, and answered with NOT_SUPPORTED")
 
 
-def has_tools(llm: LLM, door: str) -> None:
-    """Go on only where tools are taken at this door: no document gives them to streams (SPECIFICATION 8.3)."""
-    llm.require(door)
-    if door == "stream" and llm.ask(door, **with_tools(llm)).is_a("NotSupported"):
+def has_tools(llm: LLM, operation: str) -> None:
+    """Go on only where tools are taken at this entry point: no document gives them to streams (SPECIFICATION 8.3)."""
+    llm.require(operation)
+    if operation == "stream" and llm.ask(operation, **with_tools(llm)).is_a("NotSupported"):
         raise NotApplicable("a stream with tools is answered with NOT_SUPPORTED")
 
 

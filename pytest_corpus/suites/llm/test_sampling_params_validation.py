@@ -81,10 +81,10 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.requirement("LLM-SAMPLING-6")
 @pytest.mark.parametrize("name", list(RANGES))
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
-@pytest.mark.parametrize("door", ["complete", "stream"])
-def test_a_value_within_its_range_is_accepted(llm: LLM, door: str, name: str, where: str) -> None:
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
     """Both ends of the range that protocol and adapter share, its middle, and an integer are accepted."""
-    llm.require(door)
+    llm.require(operation)
     if not llm.takes(name):
         raise NotApplicable(f"{name} is answered with NOT_SUPPORTED")
     low, high = llm.range_of(name)
@@ -92,7 +92,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, door: str, name: str, wh
     value = {"low": low, "middle": (low + high) / 2, "high": high, "whole": int(high)}[where]
     if value < low:
         raise NotApplicable(f"no integer lies in the range of {name}")
-    works(llm.ask(door, **{name: value}), f"{name} {value:g} to be accepted")
+    works(llm.ask(operation, **{name: value}), f"{name} {value:g} to be accepted")
 
 
 @pytest.mark.requirement("LLM-SAMPLING-7")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.common.claims.stress import Stress
-from pytest_corpus.suites.common.claims.wire_handler import Envelopes, Errors, StreamDoor, WireHandler
+from pytest_corpus.suites.common.claims.wire_handler import Envelopes, Errors, StreamEntryPoint, WireHandler
 
 pytestmark = pytest.mark.wire
 
@@ -27,5 +27,5 @@ class TestErrors(Errors):
     """Error envelopes."""
 
 
-class TestStreamDoor(StreamDoor):
+class TestStreamDoor(StreamEntryPoint):
     """`handle_stream` and what does not belong there."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, VAIN_WAITS, Subject
+from pytest_corpus.kit.component import MAX_FRUITLESS_WAITS, PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.geometry import canonical, direction
@@ -17,7 +17,7 @@ from pytest_corpus.suites.vector.geometry import canonical, direction
 USUAL_DIMENSIONS = 4
 
 
-class VectorOffers(Subject):
+class VectorCapabilities(Subject):
     """Capabilities of the vector component, names, and the arguments that depend on them."""
 
     component = "vector"
@@ -189,12 +189,12 @@ class VectorOffers(Subject):
         """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
         reply = attempt()
         for _ in range(PATIENT_TRIES - 1):
-            if not filled or not reply.is_a("IndexNotReady") or self._vain_waits.count >= VAIN_WAITS:
+            if not filled or not reply.is_a("IndexNotReady") or self._fruitless_waits.count >= MAX_FRUITLESS_WAITS:
                 return reply
             hint = reply.body.get("retry_after_ms")
             time.sleep(min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, PATIENT_WAIT_MS) / 1000)
             reply = attempt()
-        self._vain_waits.count += reply.is_a("IndexNotReady")
+        self._fruitless_waits.count += reply.is_a("IndexNotReady")
         return reply
 
     @contextmanager

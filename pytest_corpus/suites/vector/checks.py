@@ -9,7 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.geometry import TOLERANCE, is_number
-from pytest_corpus.suites.vector.sandbox import Item, Place, failed, failures_of, indexes, metadata_of, processed
+from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failed, failures_of, indexes, metadata_of, processed
 
 if TYPE_CHECKING:
     from pytest_corpus.suites.vector.component import Vector
@@ -20,23 +20,23 @@ ANGLES = (10, 45, 80, 115, 150)
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 
-def fan(vector: Vector) -> tuple[Place, list[dict[str, Any]]]:
+def fan(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with five vectors of different directions."""
     items = [vector.item(angle, {"part": number}) for number, angle in enumerate(ANGLES)]
-    return vector.place(*items), items
+    return vector.sandbox(*items), items
 
 
-def present(place: Place, *items: Item) -> dict[str, Mapping[str, Any]]:
+def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     """A place holds these vectors, whatever else; what was found by id."""
-    found = place.contents()
+    found = sandbox.contents()
     missing = [item for item in items if item["id"] not in found]
     expect.that(not missing, f"all of {len(items)} vectors", f"{len(items) - len(missing)} of them", "result.matches")
     return found
 
 
-def exactly(place: Place, *items: Item, claim: str = "") -> dict[str, Mapping[str, Any]]:
+def exactly(sandbox: Sandbox, *items: Item, claim: str = "") -> dict[str, Mapping[str, Any]]:
     """A place holds these vectors and no others; what was found by id."""
-    found = place.contents()
+    found = sandbox.contents()
     ids = {item["id"] for item in items}
     missing, extra = len(ids - set(found)), len(set(found) - ids)
     wanted = claim or f"exactly {len(ids)} vectors"
@@ -60,14 +60,16 @@ def refused_or_reported(reply: Reply, *families: str) -> None:
             expect.that(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
 
 
-def settled(reply: Reply, place: Place, good: Iterable[Item], bad: Mapping[int, Item], before: Iterable[Item]) -> None:
+def settled(
+    reply: Reply, sandbox: Sandbox, good: Iterable[Item], bad: Mapping[int, Item], before: Iterable[Item]
+) -> None:
     """A mixed batch was refused whole and left nothing behind, or applied with every bad item reported."""
     expect.readable(reply)
     good, before = list(good), list(before)
     if reply.is_error:
-        exactly(place, *before, claim="nothing of a refused batch")
+        exactly(sandbox, *before, claim="nothing of a refused batch")
         return
-    present(place, *good, *before)
+    present(sandbox, *good, *before)
     expect.that(
         processed(reply.result) == len(good),
         f"{len(good)} processed",

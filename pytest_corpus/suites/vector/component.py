@@ -18,7 +18,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.root_causes import root_cause
-from pytest_corpus.suites.vector.sandbox import Item, Place, failures_of, id_of, matches_of, results_of, stored
+from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failures_of, id_of, matches_of, results_of, stored
 
 
 class Vector(VectorRequests):
@@ -46,14 +46,14 @@ class Vector(VectorRequests):
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
         self._swept: dict[str | None, set[str]] = {}
-        self.broken: dict[str, tuple[str, ...]] | None = None
+        self.failing_basics: dict[str, tuple[str, ...]] | None = None
 
     def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
         return super().root_cause(requirement, violation) or root_cause(self, requirement)
 
     # -- places ----------------------------------------------------------------------------------------
 
-    def place(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Place:
+    def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
         """A new namespace with these vectors in it; without namespaces the default one, swept.
 
         Raises:
@@ -61,36 +61,36 @@ class Vector(VectorRequests):
         """
         ctx = {"tenant": tenant} if tenant else {}
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
-        place = Place(self, name or self.name("corpus"), dimensions, metric, ctx)
+        sandbox = Sandbox(self, name or self.name("corpus"), dimensions, metric, ctx)
         if self.namespaces:
-            reply = self.call("create_namespace", self.named(place.name, dimensions, metric), ctx)
-            self._created(reply, place)
+            reply = self.call("create_namespace", self.named(sandbox.name, dimensions, metric), ctx)
+            self._created(reply, sandbox)
         else:
-            place.name = "default"
-            offered = [self.filters, *map(self.offers, self.operations())]
+            sandbox.name = "default"
+            offered = [self.filters, *map(self.works, self.operations())]
             assert offered, "what is offered is found out before the sweep, because that fills the home again"
             self._sweep(tenant)
             self._occupied = True
-        place.put(*items)
-        return place
+        sandbox.put(*items)
+        return sandbox
 
-    def _created(self, reply: Reply, place: Place) -> None:
+    def _created(self, reply: Reply, sandbox: Sandbox) -> None:
         """Go on only where a namespace was created."""
         expect.readable(reply)
         if reply.is_success:
             return
         said = f"create_namespace is answered with {reply}"
-        if place.dimensions != self.usual or reply.is_a("ResourceExhausted"):
+        if sandbox.dimensions != self.usual or reply.is_a("ResourceExhausted"):
             raise NotAssessed(said)
-        plain = place.metric in (self.metric, next(iter(self.metrics), None))
+        plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
 
     def fresh(self) -> Vector:
         """Another instance, which shares the names of places but not what is in them."""
-        shared = (self.home, self.scratch, self.settled, self.dimensions, self.namespaces)
+        shared = (self.main_namespace, self.scratch, self.settled, self.dimensions, self.namespaces)
         other = super().fresh()
         assert isinstance(other, Vector)
-        other.home, other.scratch, other.settled, other.dimensions, other.namespaces = shared
+        other.main_namespace, other.scratch, other.settled, other.dimensions, other.namespaces = shared
         other._doomed, other._spaces = self._doomed, self._spaces
         other._stored, other._swept = self._stored, self._swept
         if other.client is self.client:
@@ -118,7 +118,7 @@ class Vector(VectorRequests):
         )
         spaces = {str(each.get("namespace", "default")) for each in named}
         with self.prepares():
-            for space in sorted(spaces & {self.home, self.scratch}) if not self._occupied else ():
+            for space in sorted(spaces & {self.main_namespace, self.scratch}) if not self._occupied else ():
                 self._make(space, tenant)
             for name in sorted(space for space in spaces if space in self._doomed):
                 self._once(tenant, name, partial(self._create, name, tenant))
@@ -141,7 +141,7 @@ class Vector(VectorRequests):
             if not self.namespaces:
                 self._sweep(tenant)
             self._create(name, tenant)
-            if name == self.home:
+            if name == self.main_namespace:
                 self._fill(name, self.settled, tenant)
                 query = {**self.looking(), **self.at(name)}
                 self.ready(lambda: self.call("query", query, {"tenant": tenant} if tenant else {}), True)
@@ -262,7 +262,7 @@ class Vector(VectorRequests):
             except Blocked as problem:
                 yield "VEC-MULTI-1", Violation("a list of query results", problem.reason, "result")
 
-    def told(self, reply: Reply) -> Any:
+    def fingerprint(self, reply: Reply) -> Any:
         if not reply.is_success:
             raise NotAssessed(f"a query is answered with {reply}")
         return next((id_of(match) for match in matches_of(reply.result)), None)
@@ -289,4 +289,4 @@ def vector(request: pytest.FixtureRequest) -> Vector:
     return found
 
 
-PROBE = Vector
+COMPONENT = Vector

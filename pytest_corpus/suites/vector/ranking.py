@@ -82,13 +82,13 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
     stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": components} for components in stored]
-    place = vector.place(*items, metric=spelled)
+    sandbox = vector.sandbox(*items, metric=spelled)
     queries = [direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])]
     queries += [scattered(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
     found = []
     for query in queries:
         truth = {item["id"]: GOODNESS[metric](query, item["vector"]) for item in items}
-        matches = place.matches(query, len(items))
+        matches = sandbox.matches(query, len(items))
         if not matches:
             raise Violation("matches", "none", "result.matches")
         if any(id_of(match) not in truth for match in matches):

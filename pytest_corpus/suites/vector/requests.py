@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.suites.vector.capabilities import VectorOffers
+from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.geometry import direction
 from pytest_corpus.suites.vector.sandbox import Item
 
@@ -22,7 +22,7 @@ HOME = (15, 75, 135)
 """The directions of the vectors that plain queries look for."""
 
 
-class VectorRequests(VectorOffers):
+class VectorRequests(VectorCapabilities):
     """Requests in and about the home and scratch namespaces, which `Vector` makes."""
 
     def __init__(self, *given: Any) -> None:
@@ -30,7 +30,7 @@ class VectorRequests(VectorOffers):
         self._doomed: dict[str, Item | None] = {}
 
     @cached_property
-    def home(self) -> str:
+    def main_namespace(self) -> str:
         """The namespace of plain queries; nothing but a few vectors is ever written to it."""
         return self.name("home") if self.namespaces else "default"
 
@@ -51,7 +51,7 @@ class VectorRequests(VectorOffers):
             for number, degrees in enumerate(HOME)
         )
 
-    def doom(self, item: Item | None = None) -> str:
+    def to_delete(self, item: Item | None = None) -> str:
         """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted."""
         name = str(item["id"]) if item else self.name("doomed")
         self._doomed[name] = item
@@ -61,16 +61,16 @@ class VectorRequests(VectorOffers):
 
     def minimal(self, name: str) -> dict[str, Any]:
         if name == "query":
-            return {**self.looking(), **self.at(self.home)}
+            return {**self.looking(), **self.at(self.main_namespace)}
         if name == "batch_query":
-            return {"queries": [{**self.looking(), **self.at(self.home)}], **self.at(self.home)}
+            return {"queries": [{**self.looking(), **self.at(self.main_namespace)}], **self.at(self.main_namespace)}
         if name == "upsert":
             return {"vectors": [self.item()], **self.at(self.scratch)}
         if name == "delete":
-            return {"ids": [self.doom(self.item())], **self.at(self.scratch)}
+            return {"ids": [self.to_delete(self.item())], **self.at(self.scratch)}
         if name == "create_namespace":
             return self.named()
-        return {"namespace": self.doom()} if name == "delete_namespace" else {}
+        return {"namespace": self.to_delete()} if name == "delete_namespace" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
@@ -86,14 +86,14 @@ class VectorRequests(VectorOffers):
         self.require("query")
         many = max(2, min(6, self.capabilities.limit("concurrency") or 6))
         angles = [HOME[number % len(HOME)] for number in range(many)]
-        return [self.envelope("query", {**self.looking(degrees), **self.at(self.home)}) for degrees in angles]
+        return [self.envelope("query", {**self.looking(degrees), **self.at(self.main_namespace)}) for degrees in angles]
 
     # -- bad ones --------------------------------------------------------------------------------------
 
     def wrong_types(self, name: str) -> dict[str, Any]:
         wrong: dict[str, dict[str, Any]] = {
-            "query": {"vector": "x", "top_k": 1, **self.at(self.home)},
-            "batch_query": {"queries": "x", **self.at(self.home)},
+            "query": {"vector": "x", "top_k": 1, **self.at(self.main_namespace)},
+            "batch_query": {"queries": "x", **self.at(self.main_namespace)},
             "upsert": {"vectors": "x", **self.at(self.scratch)},
             "delete": {"ids": 7, **self.at(self.scratch)},
             "create_namespace": {**self.named(), "dimensions": "x"},
@@ -101,14 +101,14 @@ class VectorRequests(VectorOffers):
         }
         return wrong.get(name, {})
 
-    def strangers(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        home, scratch = self.at(self.home), self.at(self.scratch)
+    def requests_with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        home, scratch = self.at(self.main_namespace), self.at(self.scratch)
         return [
             ("upsert", {"vectors": [{**self.item(), **unknown}], **scratch}),
             ("batch_query", {"queries": [{**self.minimal("query"), **unknown}], **home}),
         ]
 
-    def numbers(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def requests_with_number(self, number: float) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         query = self.minimal("query")
         wrong: list[dict[str, Any]] = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]
         if self.filters:
@@ -116,13 +116,13 @@ class VectorRequests(VectorOffers):
         found: list[Request] = []
         for each in wrong:
             found.append(("query", {**query, **each}, {}))
-            found.append(("batch_query", {**self.at(self.home), "queries": [query, {**query, **each}]}, {}))
+            found.append(("batch_query", {**self.at(self.main_namespace), "queries": [query, {**query, **each}]}, {}))
         if self.filters:
             found.append(("delete", {"filter": {"part": number}, **self.at(self.scratch)}, {}))
         found.append(("create_namespace", {**self.named(), "dimensions": number}, {}))
         return [*found, *((name, self.minimal(name), {"deadline_ms": number}) for name in self.deadlined())]
 
-    def integers(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+    def requests_with_integer(self, number: int) -> list[tuple[str, dict[str, Any]]]:
         return [
             ("query", {**self.minimal("query"), "top_k": number}),
             ("create_namespace", {**self.named(), "dimensions": number}),
@@ -130,14 +130,16 @@ class VectorRequests(VectorOffers):
 
     # -- secrets ---------------------------------------------------------------------------------------
 
-    def secretive(self, *, refused: bool) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
+    def requests_with_canaries(
+        self, *, refused: bool
+    ) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]]:
         text, digits = self.canary(), "".join(secrets.choice("123456789") for _ in range(DIGITS))
         telling = [float(f"0.{digits}"), *direction(60, max(self.dimensions, 2))[1 : self.dimensions]]
         requests = self._refused(text, telling) if refused else self._good(text, telling)
         return [(name, args, ctx, {"content": text, "content of a vector": digits}) for name, args, ctx in requests]
 
     def _good(self, text: str, telling: list[float]) -> list[Request]:
-        home, scratch = self.at(self.home), self.at(self.scratch)
+        home, scratch = self.at(self.main_namespace), self.at(self.scratch)
         query = {**self.looking(), "vector": telling, **home}
         item = self.item(metadata={"note": text})
         requests: list[Request] = [
@@ -154,7 +156,7 @@ class VectorRequests(VectorOffers):
         return requests
 
     def _refused(self, text: str, telling: list[float]) -> list[Request]:
-        home, scratch = self.at(self.home), self.at(self.scratch)
+        home, scratch = self.at(self.main_namespace), self.at(self.scratch)
         query = {**self.looking(), "vector": telling, **home}
         expired = {"deadline_ms": self.in_ms(MINUTE_AGO_MS)}
         queries: list[dict[str, Any]] = [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.sandbox import Place, id_of, metadata_of
+from pytest_corpus.suites.vector.sandbox import Sandbox, id_of, metadata_of
 
 if TYPE_CHECKING:
     from pytest_corpus.suites.vector.component import Vector
@@ -54,17 +54,17 @@ def root_cause(vector: Vector, requirement: str) -> Blocked | None:
     """What explains a violation of a requirement, other than that requirement itself."""
     if requirement not in (*DEPENDENT, *RANKED):
         return None
-    if vector.broken is None:
-        vector.broken = dict(_broken(vector))
-    if requirement in vector.broken:
+    if vector.failing_basics is None:
+        vector.failing_basics = dict(_failing_basics(vector))
+    if requirement in vector.failing_basics:
         return None
-    for root, dependent in vector.broken.items():
+    for root, dependent in vector.failing_basics.items():
         if requirement in dependent:
             return Blocked(root, "what the test found may be a consequence of it")
     return None
 
 
-def _broken(vector: Vector) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _failing_basics(vector: Vector) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sentences that do not hold, each with those that rest on it; none where that cannot be told."""
     vector.client.provider.clear()
     try:
@@ -88,19 +88,19 @@ def _items(vector: Vector) -> list[dict[str, Any]]:
 
 def _taking(vector: Vector) -> str | None:
     """What is wrong with writing one vector, with components of either sign."""
-    place = vector.place(vector.item(45))
-    refused = vector.dimensions > 1 and place.upsert(vector.item(135)).is_a("BadRequest")
+    sandbox = vector.sandbox(vector.item(45))
+    refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
     return "VEC-QUERY-12" if refused else None
 
 
 def _reading(vector: Vector) -> str | None:
     """What is wrong with plain queries, however the vectors came there."""
     single, batch = _items(vector), _items(vector)
-    one = vector.place()
+    one = vector.sandbox()
     for item in reversed(single):
         one.put(item)
     alone, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
-    other = vector.place(*batch)
+    other = vector.sandbox(*batch)
     together = _ids(other, len(batch), 13)
     if not (_strange(alone, single) or _strange(together, batch)):
         raise Violation("any of the vectors that were written", "none", "result.matches")
@@ -115,8 +115,8 @@ def _reading(vector: Vector) -> str | None:
     return _answers(other, batch) or _order(one, single, alone, cut[0])
 
 
-def _ids(place: Place, count: int, degrees: float) -> list[str]:
-    return place.ids(direction(degrees, place.dimensions), count)
+def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
+    return sandbox.ids(direction(degrees, sandbox.dimensions), count)
 
 
 def _strange(found: list[str], items: list[dict[str, Any]]) -> bool:
@@ -127,9 +127,11 @@ def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
     return sorted(found) == sorted(str(item["id"]) for item in items)
 
 
-def _answers(place: Place, items: list[dict[str, Any]]) -> str | None:
+def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     """What is wrong with the metadata in answers."""
-    held = {id_of(match): metadata_of(match) for match in place.matches(direction(10, place.dimensions), len(items))}
+    held = {
+        id_of(match): metadata_of(match) for match in sandbox.matches(direction(10, sandbox.dimensions), len(items))
+    }
     if any(not held.get(item["id"]) for item in items):
         return "VEC-QUERY-7"
     kept = all(_like(held[item["id"]], item["metadata"]) for item in items)
@@ -140,31 +142,31 @@ def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
     return all(key in held and held[key] == value for key, value in metadata.items())
 
 
-def _order(place: Place, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
+def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
     """What is wrong with the ranking of vectors of one length."""
     wanted = [str(item["id"]) for item in items]
-    if place.dimensions < 2 or place.truth is None:
+    if sandbox.dimensions < 2 or sandbox.truth is None:
         return None
     if found != wanted:
-        return RANKING[place.truth]
+        return RANKING[sandbox.truth]
     return None if first == wanted[:1] else "VEC-QUERY-4"
 
 
 def _writing(vector: Vector) -> str | None:
     """What is wrong with overwriting and deleting by id."""
     moved, stays, goes = (vector.item(angle, COUNTED) for angle in (10, 45, 150))
-    place = vector.place()
+    sandbox = vector.sandbox()
     for item in (moved, stays, goes):
-        place.put(item)
-    place.put({**moved, "vector": direction(170, vector.dimensions), "metadata": {**COUNTED, "group": "new"}})
-    found = place.contents()
-    nearest = place.ids(direction(10, vector.dimensions), 1)
+        sandbox.put(item)
+    sandbox.put({**moved, "vector": direction(170, vector.dimensions), "metadata": {**COUNTED, "group": "new"}})
+    found = sandbox.contents()
+    nearest = sandbox.ids(direction(10, vector.dimensions), 1)
     if moved["id"] in found and vector.dimensions > 1 and nearest == [moved["id"]]:
         return "VEC-UPSERT-4"
     if moved["id"] in found and metadata_of(found[moved["id"]]).get("group") != "new":
         return "VEC-UPSERT-5"
-    place.remove(goes["id"])
-    left = place.contents()
+    sandbox.remove(goes["id"])
+    left = sandbox.contents()
     if goes["id"] in left:
         return "VEC-DELETE-2"
     return None if stays["id"] in left else "VEC-DELETE-4"
@@ -175,12 +177,12 @@ def _filtering(vector: Vector) -> str | None:
     if not vector.filters:
         return None
     items = _items(vector)
-    place = vector.place(*items)
+    sandbox = vector.sandbox(*items)
     wanted = [item for item in items if item["metadata"]["group"] == "a"]
-    found = [id_of(match) for match in place.matches(None, len(items), filter={"group": "a"})]
+    found = [id_of(match) for match in sandbox.matches(None, len(items), filter={"group": "a"})]
     if not _complete(found, wanted):
         return "VEC-FILTER-1"
-    none = place.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
+    none = sandbox.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
     return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
 
 
@@ -192,10 +194,12 @@ def _ranking(vector: Vector) -> Iterator[str]:
         truth = canonical(metric)
         items = [{**vector.item(), "vector": direction(angle, vector.dimensions, length)} for angle, length in POLAR]
         try:
-            place = vector.place(*items, metric=metric)
+            sandbox = vector.sandbox(*items, metric=metric)
         except Blocked:
             yield "VEC-CAP-2"
             continue
         query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
-        if truth and place.ids(query, len(items)) != best(truth, query, {item["id"]: item["vector"] for item in items}):
+        if truth and sandbox.ids(query, len(items)) != best(
+            truth, query, {item["id"]: item["vector"] for item in items}
+        ):
             yield RANKING[truth]

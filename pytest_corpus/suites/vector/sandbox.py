@@ -25,7 +25,7 @@ SPARE = 3
 """So many matches more than there should be are asked for, to see what should not be there."""
 
 
-class Place:
+class Sandbox:
     """One namespace of one tenant. Where namespaces are not offered it is the default one, swept before."""
 
     def __init__(self, vector: Vector, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]) -> None:

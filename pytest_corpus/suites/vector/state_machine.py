@@ -13,7 +13,7 @@ from pytest_corpus.kit.stateful import machines
 from pytest_corpus.suites.vector.checks import described_by
 from pytest_corpus.suites.vector.component import Vector
 from pytest_corpus.suites.vector.geometry import GOODNESS, TOLERANCE, canonical, direction
-from pytest_corpus.suites.vector.sandbox import Place, failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.sandbox import Sandbox, failures_of, id_of, matches_of, results_of
 
 SPACES, IDS, MOST_IN_BATCH = 2, 3, 3
 ANGLES = (5, 40, 75, 110, 145, 175)
@@ -28,7 +28,7 @@ class Model:
         self.vector = vector
         self.envelopes: list[dict[str, Any]] = []
         self.names = [vector.name(f"id{number}") for number in range(IDS)]
-        self.places: dict[int, Place] = {}
+        self.sandboxes: dict[int, Sandbox] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
 
     def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
@@ -45,23 +45,25 @@ class Model:
             raise Violation(f"{name} to succeed after this sequence", str(reply))
         return reply.result
 
-    def at(self, where: int) -> Place:
+    def at(self, where: int) -> Sandbox:
         """One of the namespaces, made when it is first needed; without namespaces the only one."""
-        if where not in self.places:
+        if where not in self.sandboxes:
             if not self.vector.namespaces:
-                self.places[where] = self.vector.place()
+                self.sandboxes[where] = self.vector.sandbox()
             else:
                 args = self.vector.named()
                 self.done("create_namespace", args)
-                self.places[where] = Place(self.vector, args["namespace"], args["dimensions"], self.vector.metric, {})
+                self.sandboxes[where] = Sandbox(
+                    self.vector, args["namespace"], args["dimensions"], self.vector.metric, {}
+                )
             self.held[where] = {}
-        return self.places[where]
+        return self.sandboxes[where]
 
     def close(self) -> None:
         """Leave nothing behind."""
-        for place in self.places.values():
+        for sandbox in self.sandboxes.values():
             if self.vector.namespaces:
-                self.vector.call("delete_namespace", {"namespace": place.name})
+                self.vector.call("delete_namespace", {"namespace": sandbox.name})
 
     def upsert(self, where: int, batch: list[tuple[int, int, str]]) -> None:
         """Insert or update vectors of a namespace; of two of one id the last one is kept."""
@@ -76,9 +78,9 @@ class Model:
 
     def delete(self, where: int, name: int) -> None:
         """Delete by id what is there."""
-        place = self.at(where)
+        sandbox = self.at(where)
         if self.names[name] in self.held[where]:
-            self.done("delete", place.args(ids=[self.names[name]]))
+            self.done("delete", sandbox.args(ids=[self.names[name]]))
             del self.held[where][self.names[name]]
 
     def delete_kind(self, where: int, kind: str) -> None:
@@ -146,7 +148,7 @@ def machine_of(vector: Vector) -> type[Any]:
         angles,
         given.one_of(given.none(), kinds) if vector.filters else given.none(),
         given.sampled_from(TOP_K),
-        given.booleans() if vector.offers("batch_query") else given.just(False),
+        given.booleans() if vector.works("batch_query") else given.just(False),
     )
     looks = given.one_of(given.none(), look)
 

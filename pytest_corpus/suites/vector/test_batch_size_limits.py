@@ -15,7 +15,7 @@ from pytest_corpus.suites.vector.checks import exactly, fan
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction, is_number
 from pytest_corpus.suites.vector.sandbox import (
-    Place,
+    Sandbox,
     failures_of,
     id_of,
     matches_of,
@@ -52,11 +52,11 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
     return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
 
 
-def too_large(vector: Vector, more: int = 1) -> tuple[Place, list[dict[str, Any]], Reply]:
+def too_large(vector: Vector, more: int = 1) -> tuple[Sandbox, list[dict[str, Any]], Reply]:
     """The answer to a batch that is larger than allowed."""
     items = batch_of(vector, largest(vector) + more)
-    place = vector.place()
-    return place, items, place.upsert(*items)
+    sandbox = vector.sandbox()
+    return sandbox, items, sandbox.upsert(*items)
 
 
 @pytest.mark.requirement("VEC-LIMIT-1")
@@ -66,17 +66,17 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
         raise NotApplicable("batch operations are denied")
     filters = vector.filters
     most = largest(vector)
-    place, items = vector.place(), batch_of(vector, most)
-    result = expect.success(place.upsert(*items), f"an upsert of {most}")
+    sandbox, items = vector.sandbox(), batch_of(vector, most)
+    result = expect.success(sandbox.upsert(*items), f"an upsert of {most}")
     expect.that(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
     expect.that(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
         if filters or (vector.at_most(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
-            found = place.ids(item["vector"], 5, **narrowed)
+            found = sandbox.ids(item["vector"], 5, **narrowed)
             expect.that(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
     if vector.at_most(most + 3) == most + 3:
-        exactly(place, *items)
+        exactly(sandbox, *items)
 
 
 @pytest.mark.core
@@ -93,12 +93,12 @@ def test_of_a_batch_that_is_too_large_nothing_is_stored(vector: Vector) -> None:
     """A refused batch leaves nothing behind of itself, and everything that was there before."""
     held = vector.item(90)
     items = batch_of(vector, largest(vector) + 1)
-    place = vector.place(held)
-    reply = place.upsert(*items)
+    sandbox = vector.sandbox(held)
+    reply = sandbox.upsert(*items)
     expect.readable(reply)
     with expect.resting_on("VEC-LIMIT-2"):
         expect.that(reply.is_error, "a batch that is too large to be refused", str(reply))
-    exactly(place, held, claim="nothing of a refused batch")
+    exactly(sandbox, held, claim="nothing of a refused batch")
 
 
 @pytest.mark.requirement("VEC-LIMIT-6")
@@ -137,29 +137,29 @@ def most_matches(vector: Vector) -> int:
 
 
 @pytest.mark.requirement("VEC-LIMIT-4")
-@pytest.mark.parametrize("door", ["query", "batch_query"])
-def test_the_most_matches_can_be_asked_for(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
+def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> None:
     """`top_k` of exactly `max_top_k` is served."""
-    vector.require("query", door)
+    vector.require("query", operation)
     query = {**vector.minimal("query"), "top_k": most_matches(vector)}
-    args = query if door == "query" else {"queries": [query], **vector.at(vector.home)}
-    expect.success(vector.call(door, args), f"top_k of {query['top_k']}")
+    args = query if operation == "query" else {"queries": [query], **vector.at(vector.main_namespace)}
+    expect.success(vector.call(operation, args), f"top_k of {query['top_k']}")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-LIMIT-5")
-@pytest.mark.parametrize("door", ["query", "last_of_a_batch"])
+@pytest.mark.parametrize("operation", ["query", "last_of_a_batch"])
 @pytest.mark.parametrize("more", [1, 1000])
-def test_more_matches_than_the_most_are_refused(vector: Vector, door: str, more: int) -> None:
+def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, more: int) -> None:
     """`top_k` beyond `max_top_k` is a bad request."""
-    vector.require("query", *(["batch_query"] if door != "query" else []))
+    vector.require("query", *(["batch_query"] if operation != "query" else []))
     good = vector.minimal("query")
     query = {**good, "top_k": most_matches(vector) + more}
-    if door == "query":
+    if operation == "query":
         reply = vector.call("query", query)
     else:
         queries = [good, query] if (vector.batch or 2) > 1 else [query]
-        reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.home)})
+        reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)})
     expect.refusal(reply, "BadRequest")
 
 
@@ -169,13 +169,13 @@ def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
     if vector.capabilities.flag("supports_batch_operations") is not False:
         raise NotApplicable("batch operations are not denied")
     items = [vector.item(20), vector.item(110)]
-    place = vector.place()
-    reply = place.upsert(*items)
+    sandbox = vector.sandbox()
+    reply = sandbox.upsert(*items)
     expect.either(reply, "NotSupported", "BadRequest")
     if reply.is_error:
-        exactly(place, claim="nothing of a refused batch")
+        exactly(sandbox, claim="nothing of a refused batch")
     elif not failures_of(reply.result):
-        exactly(place, *items)
+        exactly(sandbox, *items)
 
 
 # -- several queries at once ----------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
     """As many results as queries, each of the schema."""
     vector.require("query", "batch_query")
     queries = [vector.minimal("query") for _ in range(min(count, vector.batch or count))]
-    reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.home)})
+    reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)})
     results = results_of(expect.success(reply, "an answer to the batch"))
     expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
     holds("VEC-MULTI-1", reply, vector)
@@ -201,16 +201,16 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     vector.need_filters()
     if (vector.batch or 2) < 2:
         raise NotApplicable("a batch holds at most one query")
-    place = vector.place(vector.item(20, {"kind": "there"}))
+    sandbox = vector.sandbox(vector.item(20, {"kind": "there"}))
     query = {"vector": direction(20, vector.dimensions), "top_k": 1}
     queries = [{**query, "filter": {"kind": "nobody"}}, query]
-    found = vector.multiple([place.args(**each) for each in queries], place.args())
+    found = vector.multiple([sandbox.args(**each) for each in queries], sandbox.args())
     expect.that(len(found) == len(queries), f"{len(queries)} results", f"{len(found)}", "result")
 
 
-def together(vector: Vector, place: Place, queries: list[dict[str, Any]]) -> list[list[Any]]:
+def together(vector: Vector, sandbox: Sandbox, queries: list[dict[str, Any]]) -> list[list[Any]]:
     """The matches of each query of a batch in a place."""
-    found = vector.multiple([place.args(**query) for query in queries], place.args(), **place.ctx)
+    found = vector.multiple([sandbox.args(**query) for query in queries], sandbox.args(), **sandbox.ctx)
     if len(found) != len(queries):
         raise Blocked("VEC-MULTI-1", f"{len(found)} results of {len(queries)} queries")
     return found
@@ -225,10 +225,10 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector, order: tuple[
     order = order[: vector.batch or len(order)]
     if vector.dimensions == 1:
         raise NotAssessed("one component has no angle")
-    place, items = fan(vector)
+    sandbox, items = fan(vector)
     sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
     asked = [{"vector": items[number]["vector"], "top_k": top_k} for number, top_k in zip(order, sizes, strict=True)]
-    found = together(vector, place, asked)
+    found = together(vector, sandbox, asked)
     firsts = [id_of(matches[0]) if matches else "" for matches in found]
     expect.that(firsts == [items[number]["id"] for number in order], "each result at its place", "another order")
 
@@ -242,7 +242,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector, differing: str) -
         raise NotApplicable("a batch holds at most one query")
     if differing == "filter":
         vector.need_filters()
-    place, items = fan(vector)
+    sandbox, items = fan(vector)
     plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.at_most(3)}
     other: dict[str, Any] = {
         "top_k": {"top_k": 1},
@@ -253,8 +253,8 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector, differing: str) -
     }[differing]
     queries = [plain, {**plain, **other}]
     for pair in (queries, queries[::-1]):
-        for query, found in zip(pair, together(vector, place, pair), strict=True):
-            alone = place.matches(**query)
+        for query, found in zip(pair, together(vector, sandbox, pair), strict=True):
+            alone = sandbox.matches(**query)
             expect.that(shown(found) == shown(alone), "the answer that the query gets alone", "another")
 
 
@@ -268,13 +268,13 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     """The same batch before and after a write and a delete tells what is there each time."""
     vector.require("query", "batch_query", "delete")
     old, new = vector.item(20), vector.item(110)
-    place = vector.place(old)
+    sandbox = vector.sandbox(old)
     query = {"vector": new["vector"], "top_k": vector.at_most(2)}
-    together(vector, place, [query])
-    place.put(new)
-    expect.that(new["id"] in map(id_of, together(vector, place, [query])[0]), "the vector that was upserted", "none")
-    place.remove(new["id"])
-    expect.that(new["id"] not in map(id_of, together(vector, place, [query])[0]), "the vector gone", "it is there")
+    together(vector, sandbox, [query])
+    sandbox.put(new)
+    expect.that(new["id"] in map(id_of, together(vector, sandbox, [query])[0]), "the vector that was upserted", "none")
+    sandbox.remove(new["id"])
+    expect.that(new["id"] not in map(id_of, together(vector, sandbox, [query])[0]), "the vector gone", "it is there")
 
 
 @pytest.mark.requirement("VEC-MULTI-4")
@@ -290,7 +290,7 @@ def test_a_batch_with_a_bad_query_is_refused(vector: Vector, bad: dict[str, Any]
     good = vector.minimal("query")
     queries = [dict(good) for _ in range(min(2, vector.batch or 2))]
     queries[at] = {key: value for key, value in {**good, **bad}.items() if value is not ...}
-    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.home)}), "BadRequest")
+    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-MULTI-4")
@@ -299,7 +299,7 @@ def test_a_batch_that_is_no_list_of_queries_is_refused(vector: Vector, queries: 
     """`queries` is required, a list, and holds objects."""
     vector.require("query", "batch_query")
     given = {} if queries is ... else {"queries": queries}
-    expect.refusal(vector.call("batch_query", {**given, **vector.at(vector.home)}), "BadRequest")
+    expect.refusal(vector.call("batch_query", {**given, **vector.at(vector.main_namespace)}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-MULTI-5")
@@ -316,9 +316,9 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     """Queries that name no namespace are answered from that of the batch."""
     vector.need_namespaces()
     vector.require("query", "batch_query")
-    place, items = fan(vector)
+    sandbox, items = fan(vector)
     query = {"vector": items[1]["vector"], "top_k": 1}
-    found = vector.multiple([query], place.args())[0]
+    found = vector.multiple([query], sandbox.args())[0]
     expect.that(items[1]["id"] in map(id_of, found), "a vector of the namespace of the batch", "another answer")
 
 

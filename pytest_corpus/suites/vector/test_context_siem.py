@@ -17,7 +17,7 @@ from pytest_corpus.suites.common.claims.context import Context, Observability, P
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Place, failures_of, id_of, matches_of, processed
+from pytest_corpus.suites.vector.sandbox import Sandbox, failures_of, id_of, matches_of, processed
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
@@ -39,7 +39,7 @@ class TestPrivacy(Privacy):
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
     """What is said of a failed item holds nothing of its vector or its metadata."""
     vector.require("query", "upsert")
-    for name, args, ctx, hidden in vector.secretive(refused=True):
+    for name, args, ctx, hidden in vector.requests_with_canaries(refused=True):
         if name == "upsert":
             reply = vector.call(name, args, ctx, secrets=hidden)
             expect.readable(reply)
@@ -51,8 +51,8 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
 def test_an_item_id_is_no_label(vector: Vector) -> None:
     """The id of a vector that is upserted, found or deleted does not become a label."""
     vector.require("query", "upsert", "delete")
-    name, place = vector.canary(20), vector.place()
-    replies = [place.upsert({**vector.item(), "id": name}), place.ask(), place.delete(ids=[name])]
+    name, sandbox = vector.canary(20), vector.sandbox()
+    replies = [sandbox.upsert({**vector.item(), "id": name}), sandbox.ask(), sandbox.delete(ids=[name])]
     for reply in replies:
         unlabelled(reply, name)
 
@@ -73,10 +73,10 @@ def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
     vector.need_namespaces()
     item, name = vector.item(), vector.canary(20)
     unlabelled(vector.call("create_namespace", vector.named(name)), name)
-    place = Place(vector, name, vector.dimensions, vector.metric, {})
-    replies = [place.upsert(item), place.ask(), place.delete(ids=[item["id"]])]
-    if vector.offers("batch_query"):
-        args = {"queries": [place.args(vector=item["vector"], top_k=1)], **place.args()}
+    sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
+    replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
+    if vector.works("batch_query"):
+        args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)], **sandbox.args()}
         replies.append(vector.call("batch_query", args))
     for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
         unlabelled(reply, name)
@@ -113,16 +113,16 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         "metadata": {**first, "metadata": {"kind": "other"}},
     }.get(differing, first)
     more = vector.item(100)
-    place, key = vector.place(), key_of(vector)
-    second = vector.place() if differing == "namespace" else place
-    expect.success(place.upsert(first, **key), "an upsert")
+    sandbox, key = vector.sandbox(), key_of(vector)
+    second = vector.sandbox() if differing == "namespace" else sandbox
+    expect.success(sandbox.upsert(first, **key), "an upsert")
     expect.success(second.upsert(other, *([more] if differing == "length" else []), **key), "another upsert")
     wanted = [other] if other["id"] == first["id"] else [first, other]
     found = exactly(second, *wanted, *([more] if differing == "length" else []))
     expect.that(described_by(found[other["id"]], other["metadata"]), "the metadata of the second", "others")
     if differing == "vector" and vector.dimensions > 1:
-        place.put(vector.item(60))
-        nearest = place.ids(other["vector"], 1)
+        sandbox.put(vector.item(60))
+        nearest = sandbox.ids(other["vector"], 1)
         expect.that(nearest == [other["id"]], "the vector of the second upsert", "that of the first")
 
 
@@ -130,29 +130,29 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
-    place, key = vector.place(*items), key_of(vector)
+    sandbox, key = vector.sandbox(*items), key_of(vector)
     for item in items[:2]:
-        expect.success(vector.call("delete", place.args(ids=[item["id"]]), {**place.ctx, **key}), "the deletion")
-    exactly(place, items[2])
-    expect.success(place.upsert(items[0], **key), "an upsert")
-    exactly(place, items[0], items[2])
+        expect.success(vector.call("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key}), "the deletion")
+    exactly(sandbox, items[2])
+    expect.success(sandbox.upsert(items[0], **key), "an upsert")
+    exactly(sandbox, items[0], items[2])
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-@pytest.mark.parametrize("door", ["query", "batch_query"])
-def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
+def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> None:
     """Queries for different vectors under one key find each its own."""
-    vector.require("query", door)
+    vector.require("query", operation)
     if vector.dimensions == 1:
         raise NotAssessed("one component has no angle")
     items, key = [vector.item(20), vector.item(80), vector.item(140)], key_of(vector)
-    place = vector.place(*items)
+    sandbox = vector.sandbox(*items)
     for item in items:
-        query = place.args(vector=item["vector"], top_k=1)
-        if door == "query":
-            found = place.own(_matches(vector.ready(partial(vector.call, "query", query, key), True)))
+        query = sandbox.args(vector=item["vector"], top_k=1)
+        if operation == "query":
+            found = sandbox.own(_matches(vector.ready(partial(vector.call, "query", query, key), True)))
         else:
-            found = vector.multiple([query], place.args(), **key)[0]
+            found = vector.multiple([query], sandbox.args(), **key)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the answer to this query", "another one")
 
 
@@ -164,15 +164,15 @@ def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     tenants = [f"tenant-{vector.canary()}" for _ in range(2)]
     if vector.capabilities.flag("supports_multi_tenant") is True:
         name = vector.name("shared")
-        places = [vector.place(tenant=tenant, name=name) for tenant in tenants]
-        for place in places:
-            expect.success(place.upsert(item, **key), "an upsert")
-        for place in places:
-            exactly(place, item, claim="the vector of each tenant")
+        sandboxes = [vector.sandbox(tenant=tenant, name=name) for tenant in tenants]
+        for sandbox in sandboxes:
+            expect.success(sandbox.upsert(item, **key), "an upsert")
+        for sandbox in sandboxes:
+            exactly(sandbox, item, claim="the vector of each tenant")
         return
-    place = vector.place()
+    sandbox = vector.sandbox()
     for number, tenant in enumerate(tenants):
-        reply = vector.call("upsert", place.args(vectors=[item]), {**key, "tenant": tenant})
+        reply = vector.call("upsert", sandbox.args(vectors=[item]), {**key, "tenant": tenant})
         expect.success(reply, "an upsert")
         reached = reply.exchange.reached_provider
         if not number and not reached:
@@ -193,33 +193,33 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
     owner = f"tenant-{vector.canary()}" if tenant else None
     item, key = vector.item(40, {"kind": "first"}), key_of(vector, owner)
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
-    place = vector.place(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
-    name, args = replayed(vector, place, write, item)
+    sandbox = vector.sandbox(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
+    name, args = replayed(vector, sandbox, write, item)
     first = vector.call(name, args, key)
     expect.success(first, f"a {name}")
     if write == "create_namespace":
-        place = Place(vector, args["namespace"], args["dimensions"], vector.metric, place.ctx)
+        sandbox = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, sandbox.ctx)
     elif write == "delete_namespace":
-        place = vector.place(tenant=owner, name=args["namespace"])
-    place.put(later)
+        sandbox = vector.sandbox(tenant=owner, name=args["namespace"])
+    sandbox.put(later)
     again = vector.call(name, args, key)
     expect.that(again.is_success, "the answer of the first call", str(again))
     if name in ("upsert", "delete"):
         counts = [processed(reply.result) for reply in (first, again)]
         expect.that(counts[0] == counts[1], f"{counts[0]} processed, as in the first answer", f"{counts[1]}", "result")
-    place.know(later)
-    found = exactly(place, later, claim="what was written after the first call")
+    sandbox.know(later)
+    found = exactly(sandbox, later, claim="what was written after the first call")
     expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
 
 
-def replayed(vector: Vector, place: Place, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The operation and the arguments of a write."""
     requests: dict[str, tuple[str, dict[str, Any]]] = {
-        "upsert": ("upsert", place.args(vectors=[item])),
-        "delete": ("delete", place.args(ids=[item["id"]])),
-        "delete_by_filter": ("delete", place.args(filter={"kind": "first"})),
+        "upsert": ("upsert", sandbox.args(vectors=[item])),
+        "delete": ("delete", sandbox.args(ids=[item["id"]])),
+        "delete_by_filter": ("delete", sandbox.args(filter={"kind": "first"})),
         "create_namespace": ("create_namespace", vector.named()),
-        "delete_namespace": ("delete_namespace", {"namespace": place.name}),
+        "delete_namespace": ("delete_namespace", {"namespace": sandbox.name}),
     }
     return requests[write]
 
@@ -227,7 +227,7 @@ def replayed(vector: Vector, place: Place, write: str, item: dict[str, Any]) -> 
 # -- tenants --------------------------------------------------------------------------------------------
 
 
-def two_tenants(vector: Vector, *items: Any) -> list[Place]:
+def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
     """A namespace of one name for each of two tenants, the first one's with these vectors.
 
     Raises:
@@ -235,27 +235,27 @@ def two_tenants(vector: Vector, *items: Any) -> list[Place]:
     """
     vector.isolated()
     name, tenants = vector.name("shared"), [f"tenant-{vector.canary()}" for _ in range(2)]
-    one = vector.place(*items, tenant=tenants[0], name=name)
-    return [one, vector.place(tenant=tenants[1], name=name)]
+    one = vector.sandbox(*items, tenant=tenants[0], name=name)
+    return [one, vector.sandbox(tenant=tenants[1], name=name)]
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-@pytest.mark.parametrize("door", ["query", "batch_query", "filter"])
-def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query", "filter"])
+def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, operation: str) -> None:
     """The vectors of one tenant are in no answer to another, who has a namespace of the same name."""
     vector.isolated()
-    if door == "filter":
+    if operation == "filter":
         vector.need_filters()
-    elif door == "batch_query":
-        vector.require("query", door)
+    elif operation == "batch_query":
+        vector.require("query", operation)
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
     one, other = two_tenants(vector, item)
     other.put(own)
-    if door == "batch_query":
+    if operation == "batch_query":
         query = other.args(vector=item["vector"], top_k=vector.at_most(3))
         found = [*map(id_of, vector.multiple([query], other.args(), **other.ctx)[0])]
     else:
-        found = other.ids(item["vector"], 3, **({"filter": {"kind": "a"}} if door == "filter" else {}))
+        found = other.ids(item["vector"], 3, **({"filter": {"kind": "a"}} if operation == "filter" else {}))
     expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
     expect.that(own["id"] in found, "the vector of the tenant", "none", "result.matches")
     exactly(one, item)
@@ -290,27 +290,27 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     """A call that names no tenant finds nothing of a tenant's."""
     vector.isolated()
     item, name = vector.item(40), vector.name("shared")
-    one = vector.place(item, tenant=f"tenant-{vector.canary()}", name=name)
-    nobody = vector.place(name=name)
+    one = vector.sandbox(item, tenant=f"tenant-{vector.canary()}", name=name)
+    nobody = vector.sandbox(name=name)
     expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)
 
 
 @pytest.mark.requirement("COM-CACHE-1")
-@pytest.mark.parametrize("door", ["query", "batch_query"])
-def test_a_cached_answer_stays_with_its_tenant(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
+def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -> None:
     """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
     vector.isolated()
-    vector.require("query", door)
+    vector.require("query", operation)
     items = [vector.item(40), vector.item(50)]
-    places = two_tenants(vector, items[0])
-    places[1].put(items[1])
-    query = places[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
-    for place, item in (*zip(places, items, strict=True), *zip(places, items, strict=True)):
-        if door == "query":
-            found = _matches(vector.ready(partial(vector.call, "query", query, place.ctx), True))
+    sandboxes = two_tenants(vector, items[0])
+    sandboxes[1].put(items[1])
+    query = sandboxes[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
+    for sandbox, item in (*zip(sandboxes, items, strict=True), *zip(sandboxes, items, strict=True)):
+        if operation == "query":
+            found = _matches(vector.ready(partial(vector.call, "query", query, sandbox.ctx), True))
         else:
-            found = vector.multiple([query], place.args(), **place.ctx)[0]
+            found = vector.multiple([query], sandbox.args(), **sandbox.ctx)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
 
 

@@ -12,7 +12,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Place, id_of, processed
+from pytest_corpus.suites.vector.sandbox import Sandbox, id_of, processed
 
 WRONG_DELETES: tuple[tuple[str, Any], ...] = (
     ("ids", "x"),
@@ -30,13 +30,13 @@ STRANGE = {"kind": {"$no_such_operator": "a"}}
 """A filter with an operator that no document knows."""
 
 
-def filled(vector: Vector) -> tuple[Place, list[dict[str, Any]]]:
+def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with four vectors, two of either kind."""
     items = [
         vector.item(degrees, {"kind": kind, "part": number})
         for number, (degrees, kind) in enumerate(((15, "a"), (60, "b"), (105, "a"), (150, "b")))
     ]
-    return vector.place(*items), items
+    return vector.sandbox(*items), items
 
 
 @pytest.mark.core
@@ -54,21 +54,21 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 @pytest.mark.parametrize("which", [0, 1, 3], ids=["first", "second", "last"])
 def test_a_deleted_vector_is_not_found(vector: Vector, which: int) -> None:
     """It is gone as soon as its deletion is answered, even for a query for its own components."""
-    place, items = filled(vector)
-    present(place, *items)
-    expect.success(place.delete(ids=[items[which]["id"]]), "the deletion")
-    found = place.ids(items[which]["vector"], 5)
+    sandbox, items = filled(vector)
+    present(sandbox, *items)
+    expect.success(sandbox.delete(ids=[items[which]["id"]]), "the deletion")
+    found = sandbox.ids(items[which]["vector"], 5)
     expect.that(items[which]["id"] not in found, "the vector gone", "it is there")
 
 
 @pytest.mark.requirement("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found_by_a_query_asked_before(vector: Vector) -> None:
     """The same query before and after a delete tells what is there each time."""
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     query: dict[str, Any] = {"vector": items[1]["vector"], "top_k": 2}
-    expect.that(items[1]["id"] in place.ids(**query), "the vector before", "none")
-    expect.success(place.delete(ids=[items[1]["id"]]), "the deletion")
-    expect.that(items[1]["id"] not in place.ids(**query), "the vector gone", "it is there")
+    expect.that(items[1]["id"] in sandbox.ids(**query), "the vector before", "none")
+    expect.success(sandbox.delete(ids=[items[1]["id"]]), "the deletion")
+    expect.that(items[1]["id"] not in sandbox.ids(**query), "the vector gone", "it is there")
 
 
 @pytest.mark.requirement("VEC-DELETE-2")
@@ -77,30 +77,30 @@ def test_a_deleted_vector_stays_deleted(vector: Vector, then: str) -> None:
     """Another write, of any kind, does not bring it back."""
     if then == "delete_by_filter" and not vector.filters:
         raise NotApplicable("filters are not offered")
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     gone, other = items[0], items[1]
-    place.remove(gone["id"])
+    sandbox.remove(gone["id"])
     changes = {
-        "delete": lambda: place.delete(ids=[other["id"]]),
-        "delete_again": lambda: place.delete(ids=[gone["id"]]),
-        "delete_by_filter": lambda: place.delete(filter={"part": 1}),
-        "upsert": lambda: place.upsert(vector.item(80, {"kind": "c", "part": 9})),
-        "update": lambda: place.upsert({**other, "metadata": {"kind": "c", "part": 9}}),
+        "delete": lambda: sandbox.delete(ids=[other["id"]]),
+        "delete_again": lambda: sandbox.delete(ids=[gone["id"]]),
+        "delete_by_filter": lambda: sandbox.delete(filter={"part": 1}),
+        "upsert": lambda: sandbox.upsert(vector.item(80, {"kind": "c", "part": 9})),
+        "update": lambda: sandbox.upsert({**other, "metadata": {"kind": "c", "part": 9}}),
     }
     changes[then]()
-    expect.that(gone["id"] not in place.contents(), "the deleted vector gone", "it is there again")
+    expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "it is there again")
 
 
 @pytest.mark.requirement("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found_by_a_filter_or_in_a_batch(vector: Vector) -> None:
     """No way of reading finds it."""
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     gone = items[2]
-    expect.success(place.delete(ids=[gone["id"]]), "the deletion")
+    expect.success(sandbox.delete(ids=[gone["id"]]), "the deletion")
     if vector.filters:
-        expect.that(gone["id"] not in place.ids(filter={"part": 2}), "no match of the filter", "the vector")
-    if vector.offers("batch_query"):
-        results = vector.multiple([place.args(vector=gone["vector"], top_k=vector.at_most(4))], place.args())
+        expect.that(gone["id"] not in sandbox.ids(filter={"part": 2}), "no match of the filter", "the vector")
+    if vector.works("batch_query"):
+        results = vector.multiple([sandbox.args(vector=gone["vector"], top_k=vector.at_most(4))], sandbox.args())
         expect.that(gone["id"] not in map(id_of, results[0]), "no match in a batch", "the vector")
 
 
@@ -110,9 +110,9 @@ def test_a_deleted_vector_is_not_found_by_a_filter_or_in_a_batch(vector: Vector)
 def test_every_id_of_a_list_is_deleted(vector: Vector, count: int) -> None:
     """All vectors of a list are gone, from the first to the last."""
     vector.several(count)
-    place, items = filled(vector)
-    expect.success(place.delete(ids=[item["id"] for item in items[-count:]]), "the deletion")
-    found = place.contents()
+    sandbox, items = filled(vector)
+    expect.success(sandbox.delete(ids=[item["id"] for item in items[-count:]]), "the deletion")
+    found = sandbox.contents()
     left = sum(item["id"] in found for item in items[-count:])
     expect.that(not left, "all of them gone", f"{left} of {count} are there")
 
@@ -122,9 +122,9 @@ def test_every_id_of_a_list_is_deleted(vector: Vector, count: int) -> None:
 @pytest.mark.parametrize("which", [0, 3], ids=["first", "last"])
 def test_a_delete_leaves_all_others(vector: Vector, which: int) -> None:
     """The other vectors are found with what they had."""
-    place, items = filled(vector)
-    place.remove(items[which]["id"])
-    found = present(place, *(item for number, item in enumerate(items) if number != which))
+    sandbox, items = filled(vector)
+    sandbox.remove(items[which]["id"])
+    found = present(sandbox, *(item for number, item in enumerate(items) if number != which))
     for item in items:
         if item is not items[which]:
             expect.that(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "others")
@@ -133,16 +133,16 @@ def test_a_delete_leaves_all_others(vector: Vector, which: int) -> None:
 @pytest.mark.requirement("VEC-DELETE-4")
 def test_a_delete_leaves_ids_that_resemble_its_own(vector: Vector) -> None:
     """An id that begins with the deleted one, or differs in letter case, stays."""
-    stem, place = vector.name("d"), vector.place()
+    stem, sandbox = vector.name("d"), vector.sandbox()
     ends = ("", "-1", "x")
     items = [{**vector.item(20 + 40 * number), "id": stem + end} for number, end in enumerate(ends)]
     items.append({**vector.item(160), "id": stem.upper()})
     for item in items:
-        place.put(item)
-    if len(place.contents()) < len(items):
+        sandbox.put(item)
+    if len(sandbox.contents()) < len(items):
         raise NotAssessed("the ids are not told apart")
-    place.remove(items[0]["id"])
-    present(place, *items[1:])
+    sandbox.remove(items[0]["id"])
+    present(sandbox, *items[1:])
 
 
 @pytest.mark.core
@@ -150,9 +150,9 @@ def test_a_delete_leaves_ids_that_resemble_its_own(vector: Vector) -> None:
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector) -> None:
     """Every vector whose metadata equal the filter is gone."""
     vector.need_filters()
-    place, items = filled(vector)
-    expect.success(place.delete(filter={"kind": "a"}), "a delete by filter")
-    found = place.contents()
+    sandbox, items = filled(vector)
+    expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
+    found = sandbox.contents()
     left = sum(item["id"] in found for item in items if item["metadata"]["kind"] == "a")
     expect.that(not left, "all of them gone", f"{left} of 2 are there")
 
@@ -163,9 +163,9 @@ def test_a_delete_by_filter_reaches_beyond_the_best_matches(vector: Vector) -> N
     vector.need_filters()
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
     kept = vector.item(170, {"kind": "b"})
-    place = vector.place(*items, kept)
-    expect.success(place.delete(filter={"kind": "a"}), "a delete by filter")
-    left = place.ids(items[0]["vector"], 5, filter={"kind": "a"})
+    sandbox = vector.sandbox(*items, kept)
+    expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
+    left = sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
     expect.that(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
@@ -175,11 +175,11 @@ def test_a_delete_by_filter_reaches_beyond_the_best_matches(vector: Vector) -> N
 def test_a_delete_by_filter_leaves_what_does_not_meet_it(vector: Vector, wanted: dict[str, Any]) -> None:
     """Vectors with other values, or without the key, stay."""
     vector.need_filters()
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     bare = vector.item(80)
-    place.put(bare)
-    expect.success(place.delete(filter=wanted), "a delete by filter")
-    present(place, bare, *(item for item in items if item["metadata"]["kind"] != wanted["kind"]))
+    sandbox.put(bare)
+    expect.success(sandbox.delete(filter=wanted), "a delete by filter")
+    present(sandbox, bare, *(item for item in items if item["metadata"]["kind"] != wanted["kind"]))
 
 
 @pytest.mark.requirement("VEC-DELETE-6")
@@ -188,9 +188,9 @@ def test_all_terms_of_a_delete_by_filter_must_hold(vector: Vector) -> None:
     vector.need_filters()
     if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
         raise NotApplicable("a filter has at most one term")
-    place, items = filled(vector)
-    expect.success(place.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
-    present(place, *items[1:])
+    sandbox, items = filled(vector)
+    expect.success(sandbox.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
+    present(sandbox, *items[1:])
 
 
 @pytest.mark.requirement("VEC-DELETE-7")
@@ -198,47 +198,47 @@ def test_all_terms_of_a_delete_by_filter_must_hold(vector: Vector) -> None:
 def test_the_count_of_a_delete_is_true(vector: Vector, count: int) -> None:
     """As many vectors are counted as were removed."""
     vector.several(count)
-    place, items = filled(vector)
-    result = expect.success(place.delete(ids=[item["id"] for item in items[:count]]), "the deletion")
+    sandbox, items = filled(vector)
+    result = expect.success(sandbox.delete(ids=[item["id"] for item in items[:count]]), "the deletion")
     expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
 
 
 @pytest.mark.requirement("VEC-DELETE-8")
 def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
     """Without `ids` and without `filter` nothing is removed."""
-    place, items = filled(vector)
-    expect.refusal(place.delete(), "BadRequest")
-    present(place, *items)
+    sandbox, items = filled(vector)
+    expect.refusal(sandbox.delete(), "BadRequest")
+    present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-9")
 @pytest.mark.parametrize(("key", "value"), WRONG_DELETES, ids=str)
 def test_a_delete_with_a_wrong_type_is_refused(vector: Vector, key: str, value: Any) -> None:
     """`ids` is a list of strings, `namespace` a string, and nothing is removed where they are not."""
-    place, items = filled(vector)
-    request = place.args(ids=[items[0]["id"]])
+    sandbox, items = filled(vector)
+    request = sandbox.args(ids=[items[0]["id"]])
     expect.refusal(vector.call("delete", {**request, key: value}), "BadRequest")
-    present(place, *items)
+    present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-9")
 @pytest.mark.parametrize("at", [0, 1], ids=["before", "after"])
 def test_a_delete_with_one_wrong_id_removes_nothing(vector: Vector, at: int) -> None:
     """A list of ids with one that is no string is refused as a whole."""
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     ids: list[Any] = [items[0]["id"]]
     ids.insert(at, 7)
-    expect.refusal(place.delete(ids=ids), "BadRequest")
-    present(place, *items)
+    expect.refusal(sandbox.delete(ids=ids), "BadRequest")
+    present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-9")
 @pytest.mark.parametrize("value", NO_FILTERS, ids=lambda value: type(value).__name__)
 def test_a_delete_by_no_filter_is_refused(vector: Vector, value: Any) -> None:
     """A filter that is no object is refused, and nothing is removed."""
-    place, items = filled(vector)
-    expect.refusal(place.delete(filter=value), "BadRequest", *([] if vector.filters else ["NotSupported"]))
-    present(place, *items)
+    sandbox, items = filled(vector)
+    expect.refusal(sandbox.delete(filter=value), "BadRequest", *([] if vector.filters else ["NotSupported"]))
+    present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-10")
@@ -246,25 +246,25 @@ def test_a_delete_by_no_filter_is_refused(vector: Vector, value: Any) -> None:
 def test_a_deleted_id_can_be_upserted_again(vector: Vector, rounds: int) -> None:
     """It is found again, with its new components, and can be deleted again."""
     item = vector.item(20, {"round": 0})
-    place = vector.place(item)
+    sandbox = vector.sandbox(item)
     for number in range(1, rounds + 1):
-        place.remove(item["id"])
+        sandbox.remove(item["id"])
         again = {**item, "vector": direction(20 + 40 * number, vector.dimensions), "metadata": {"round": number}}
-        place.put(again)
-        found = exactly(place, again)
+        sandbox.put(again)
+        found = exactly(sandbox, again)
         expect.that(described_by(found[item["id"]], again["metadata"]), "the new metadata", "others")
 
 
 @pytest.mark.requirement("VEC-DELETE-11")
 def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vector) -> None:
     """A filter with an unknown operator, or where filters are denied any filter, is not taken for all vectors."""
-    place, items = filled(vector)
-    place.delete(filter=STRANGE)
-    present(place, *items)
+    sandbox, items = filled(vector)
+    sandbox.delete(filter=STRANGE)
+    present(sandbox, *items)
     if not vector.filters:
-        reply = place.delete(filter={"kind": "a"})
+        reply = sandbox.delete(filter={"kind": "a"})
         expect.either(reply, "NotSupported", "BadRequest")
-        present(place, *(item for item in items if item["metadata"]["kind"] == "b"))
+        present(sandbox, *(item for item in items if item["metadata"]["kind"] == "b"))
 
 
 @pytest.mark.requirement("VEC-DELETE-11")
@@ -274,31 +274,31 @@ def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vect
 def test_an_operator_of_a_delete_is_applied_as_it_reads(vector: Vector, term: dict[str, Any], wanted: set[int]) -> None:
     """Where a delete with an operator is not refused, only what meets it is removed."""
     vector.need_filters()
-    place, items = filled(vector)
-    reply = place.delete(filter={"part": term})
+    sandbox, items = filled(vector)
+    reply = sandbox.delete(filter={"part": term})
     expect.either(reply, "BadRequest", "NotSupported")
-    present(place, *(item for item in items if item["metadata"]["part"] not in wanted))
+    present(sandbox, *(item for item in items if item["metadata"]["part"] not in wanted))
 
 
 @pytest.mark.requirement("VEC-DELETE-12")
 @pytest.mark.parametrize("ids", [[], None], ids=["empty", "null"])
 def test_a_delete_by_no_ids_removes_nothing(vector: Vector, ids: Any) -> None:
     """An empty `ids`, or null in its place, is refused or does nothing."""
-    place, items = filled(vector)
-    expect.either(place.delete(ids=ids), "BadRequest")
-    present(place, *items)
+    sandbox, items = filled(vector)
+    expect.either(sandbox.delete(ids=ids), "BadRequest")
+    present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-13")
 @pytest.mark.parametrize("way", ["unknown", "twice"])
 def test_deleting_what_is_not_there_succeeds(vector: Vector, way: str) -> None:
     """An unknown id, or one that was deleted before, is no error and counts nothing."""
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     name = vector.name("unknown")
     if way == "twice":
         name = items[0]["id"]
-        place.remove(name)
-    result = expect.success(place.delete(ids=[name]), "a success")
+        sandbox.remove(name)
+    result = expect.success(sandbox.delete(ids=[name]), "a success")
     expect.that(processed(result) == 0, "0 processed", f"{processed(result)}", "result")
 
 
@@ -306,6 +306,6 @@ def test_deleting_what_is_not_there_succeeds(vector: Vector, way: str) -> None:
 def test_the_count_of_a_delete_by_filter_is_true(vector: Vector) -> None:
     """As many vectors are counted as met the filter."""
     vector.need_filters()
-    place, _ = filled(vector)
-    result = expect.success(place.delete(filter={"kind": "a"}), "a delete by filter")
+    sandbox, _ = filled(vector)
+    result = expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     expect.that(processed(result) == 2, "2 processed", f"{processed(result)}", "result")

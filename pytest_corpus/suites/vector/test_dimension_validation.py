@@ -46,9 +46,9 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, how: str, 
     if when == "first" and not (vector.namespaces or vector.fixed):
         raise NotApplicable("the first vector may decide on the dimensions of the only namespace")
     held = vector.item(30)
-    place = vector.place(*([] if when == "first" else [held]))
+    sandbox = vector.sandbox(*([] if when == "first" else [held]))
     item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
-    refused_or_reported(place.upsert(item), MISMATCH)
+    refused_or_reported(sandbox.upsert(item), MISMATCH)
 
 
 @pytest.mark.core
@@ -73,7 +73,7 @@ def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector,
     good = vector.minimal("query")
     queries = [good for _ in range(min(2, vector.batch or 2))]
     queries[at] = {**good, "vector": other_length(vector, how)}
-    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.home)}), MISMATCH)
+    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)}), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-4")
@@ -82,13 +82,13 @@ def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector,
 def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, how: str, known: bool) -> None:
     """Neither cut nor padded: a new id is not there, a known one keeps its components and metadata."""
     held = vector.item(30, {"kind": "kept"})
-    place = vector.place(held)
+    sandbox = vector.sandbox(held)
     item = held if known else vector.item(120)
-    place.upsert({**item, "vector": other_length(vector, how, 120), "metadata": {"kind": "wrong"}})
-    found = exactly(place, held, claim="what was there before")
+    sandbox.upsert({**item, "vector": other_length(vector, how, 120), "metadata": {"kind": "wrong"}})
+    found = exactly(sandbox, held, claim="what was there before")
     expect.that(described_by(found[held["id"]], held["metadata"]), "the metadata as before", "those of the wrong one")
     if vector.dimensions > 1:
-        held_first = place.ids(held["vector"], 1)
+        held_first = sandbox.ids(held["vector"], 1)
         expect.that(held_first == [held["id"]], "the vector as before", "another")
 
 
@@ -96,19 +96,19 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, how: str, k
 def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     """Where a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
     vector.several(4)
-    place = vector.place(vector.item(5))
+    sandbox = vector.sandbox(vector.item(5))
     items: list[dict[str, Any]] = [vector.item(degrees, {"part": degrees}) for degrees in (30, 70, 110, 150)]
     wrong = {number: items[number] for number in (1, 3)}
     for number in wrong:
         items[number]["vector"] = [*items[number]["vector"], 0.5]
-    reply = place.upsert(*items)
+    reply = sandbox.upsert(*items)
     if not reply.is_success:
         expect.refusal(reply, MISMATCH)
         raise NotApplicable("a batch with a bad item is refused whole")
     expect.that(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
     points = points_at(reply.result, wrong, vector.settings.edition)
     expect.that(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
-    found = place.contents()
+    found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))
     expect.that(stored, "the other items stored", "not all of them")
 
@@ -170,15 +170,15 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     if vector.fixed or vector.dimensions < 2:
         raise NotApplicable("all namespaces have the same dimensions")
     sizes = (vector.dimensions, vector.dimensions - 1)
-    places = [vector.place(dimensions=size) for size in sizes]
+    sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
-    for place, item in zip(places, items, strict=True):
-        result = expect.success(place.upsert(item), "an upsert of its own dimensions")
+    for sandbox, item in zip(sandboxes, items, strict=True):
+        result = expect.success(sandbox.upsert(item), "an upsert of its own dimensions")
         expect.that(not failures_of(result), "an upsert of its own dimensions", "a failed item", "result.failures")
-    for place, own, other in zip(places, items, items[::-1], strict=True):
-        exactly(place, own)
-        refused_or_reported(place.upsert({**other, "id": vector.name()}), "BadRequest")
-        expect.refusal(place.ask(other["vector"], 1), "BadRequest")
+    for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
+        exactly(sandbox, own)
+        refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
+        expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-DIM-9")
@@ -188,40 +188,42 @@ def test_a_namespace_that_is_made_again_has_its_new_dimensions(vector: Vector) -
     vector.require("delete_namespace")
     if vector.fixed or vector.dimensions < 2:
         raise NotApplicable("all namespaces have the same dimensions")
-    place = vector.place(vector.item(40))
-    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
+    sandbox = vector.sandbox(vector.item(40))
+    expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     size = vector.dimensions - 1
-    again = vector.place(name=place.name, dimensions=size)
+    again = vector.sandbox(name=sandbox.name, dimensions=size)
     item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, size)}
     result = expect.success(again.upsert(item), "an upsert of the new dimensions")
     expect.that(not failures_of(result), "an upsert of the new dimensions", "a failed item", "result.failures")
 
 
 @pytest.mark.requirement("VEC-DIM-10")
-@pytest.mark.parametrize("door", ["query", "batch_query", "upsert"])
-def test_a_vector_without_components_is_refused(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query", "upsert"])
+def test_a_vector_without_components_is_refused(vector: Vector, operation: str) -> None:
     """An empty vector is no vector."""
-    vector.require("query", door)
+    vector.require("query", operation)
     query = {**vector.minimal("query"), "vector": []}
-    if door == "upsert":
-        refused_or_reported(vector.call(door, {"vectors": [{**vector.item(), "vector": []}], **vector.at(vector.home)}))
-    elif door == "query":
-        expect.refusal(vector.call(door, query), "BadRequest")
+    if operation == "upsert":
+        refused_or_reported(
+            vector.call(operation, {"vectors": [{**vector.item(), "vector": []}], **vector.at(vector.main_namespace)})
+        )
+    elif operation == "query":
+        expect.refusal(vector.call(operation, query), "BadRequest")
     else:
-        expect.refusal(vector.call(door, {"queries": [query], **vector.at(vector.home)}), "BadRequest")
+        expect.refusal(vector.call(operation, {"queries": [query], **vector.at(vector.main_namespace)}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-DIM-11")
-@pytest.mark.parametrize("door", ["query", "upsert"])
-def test_a_mismatch_gives_both_dimensions(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "upsert"])
+def test_a_mismatch_gives_both_dimensions(vector: Vector, operation: str) -> None:
     """The details say how many dimensions were expected and provided."""
     vector.require("query", "upsert")
     wrong = other_length(vector, "longer")
     item = {**vector.item(), "vector": wrong}
     query = {**vector.minimal("query"), "vector": wrong}
-    args = query if door == "query" else {"vectors": [item], **vector.at(vector.home)}
-    reply = vector.call(door, args)
-    if door == "upsert" and reply.is_success and failures_of(reply.result):
+    args = query if operation == "query" else {"vectors": [item], **vector.at(vector.main_namespace)}
+    reply = vector.call(operation, args)
+    if operation == "upsert" and reply.is_success and failures_of(reply.result):
         raise NotApplicable("a wrong item is reported as a failure, which has no details")
     expect.refusal(reply, MISMATCH)
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):

@@ -24,7 +24,7 @@ def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str)
     """Where a failing provider is reported for each item of a batch, the failure names the class (R14)."""
     vector.provider_op(vector.principal)
     family = str(BY_KIND[kind].canonical)
-    reporting = [name for name in ("upsert", "delete") if vector.offers(name) and vector.itemised(name)]
+    reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.itemised(name)]
     if not reporting:
         raise NotApplicable("no operation reports a failing provider for each item")
     for name in reporting:

@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Item, Place, id_of
+from pytest_corpus.suites.vector.sandbox import Item, Sandbox, id_of
 
 KINDS = ("a", "b", "a", "b", "c", "a")
 """The kinds of the vectors of a filled place, in the order of their directions."""
@@ -48,31 +48,31 @@ SCALARS: dict[str, tuple[Any, Any]] = {
 NO_FILTERS: tuple[Any, ...] = ("x", 7, ["kind"])
 
 
-def filled(vector: Vector) -> tuple[Place, list[dict[str, Any]]]:
+def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with six vectors of three kinds."""
     items = [
         vector.item(10 + 28 * number, {"kind": kind, "part": number, "odd": bool(number % 2)})
         for number, kind in enumerate(KINDS)
     ]
-    return vector.place(*items), items
+    return vector.sandbox(*items), items
 
 
-def met(place: Place, wanted: Any, items: Sequence[Item]) -> list[Item]:
+def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item]) -> list[Item]:
     """The vectors that a query with a filter finds, however few it may ask for at once."""
-    vectors = [None] if vectors_fit(place, len(items)) else [item["vector"] for item in items]
-    found = {name for vector in vectors for name in place.ids(vector, len(items) + 1, filter=wanted)}
-    expect.that(found <= set(place.known), "vectors of the namespace", "others")
+    vectors = [None] if vectors_fit(sandbox, len(items)) else [item["vector"] for item in items]
+    found = {name for vector in vectors for name in sandbox.ids(vector, len(items) + 1, filter=wanted)}
+    expect.that(found <= set(sandbox.known), "vectors of the namespace", "others")
     return [item for item in items if item["id"] in found]
 
 
-def vectors_fit(place: Place, count: int) -> bool:
+def vectors_fit(sandbox: Sandbox, count: int) -> bool:
     """Whether one query may ask for so many vectors."""
-    return place.vector.at_most(count + 1) == count + 1
+    return sandbox.vector.at_most(count + 1) == count + 1
 
 
-def just(place: Place, wanted: Any, items: Sequence[Item], right: Sequence[Item]) -> None:
+def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item]) -> None:
     """A query with a filter finds these vectors, all of them and no others."""
-    found = met(place, wanted, items)
+    found = met(sandbox, wanted, items)
     missing = [item for item in right if item not in found]
     extra = [item for item in found if item not in right]
     expect.that(not missing and not extra, f"{len(right)} matches", f"{len(missing)} missing, {len(extra)} too many")
@@ -85,18 +85,18 @@ def test_only_vectors_that_meet_the_filter_match(vector: Vector, kind: str) -> N
     """All vectors of a kind are matches, and none of another."""
     if not vector.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
-    place, items = filled(vector)
-    just(place, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
+    sandbox, items = filled(vector)
+    just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
 
 
 @pytest.mark.requirement("VEC-FILTER-1")
 def test_each_filter_has_its_own_answer(vector: Vector) -> None:
     """The same query with another filter, and without one, is another query."""
     vector.need_filters()
-    place, items = filled(vector)
+    sandbox, items = filled(vector)
     for kind in ("a", "b", "a"):
-        just(place, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
-    expect.that(len(place.ids(top_k=6)) == place.vector.at_most(6), "all vectors without a filter", "fewer")
+        just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
+    expect.that(len(sandbox.ids(top_k=6)) == sandbox.vector.at_most(6), "all vectors without a filter", "fewer")
 
 
 @pytest.mark.core
@@ -108,9 +108,11 @@ def test_the_filter_applies_before_the_cut(vector: Vector, top_k: int, include_m
     vector.need_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
-    place = vector.place(*near, *far)
+    sandbox = vector.sandbox(*near, *far)
     top_k = vector.at_most(top_k)
-    found = place.ids(direction(0, vector.dimensions), top_k, filter={"kind": "far"}, include_metadata=include_metadata)
+    found = sandbox.ids(
+        direction(0, vector.dimensions), top_k, filter={"kind": "far"}, include_metadata=include_metadata
+    )
     expect.that(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
     expect.that(set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "others")
     if vector.dimensions > 1:
@@ -128,8 +130,8 @@ def test_all_terms_must_hold(vector: Vector, wanted: dict[str, Any], parts: tupl
     vector.need_filters()
     if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
         raise NotApplicable("a filter has at most one term")
-    place, items = filled(vector)
-    just(place, wanted, items, [items[part] for part in parts])
+    sandbox, items = filled(vector)
+    just(sandbox, wanted, items, [items[part] for part in parts])
 
 
 @pytest.mark.core
@@ -138,8 +140,8 @@ def test_all_terms_must_hold(vector: Vector, wanted: dict[str, Any], parts: tupl
 def test_a_filter_that_nothing_meets_gives_no_matches(vector: Vector, wanted: dict[str, Any]) -> None:
     """Where no vector meets the filter there are no matches."""
     vector.need_filters()
-    place, items = filled(vector)
-    just(place, wanted, items, [])
+    sandbox, items = filled(vector)
+    just(sandbox, wanted, items, [])
 
 
 @pytest.mark.requirement("VEC-FILTER-5")
@@ -149,7 +151,7 @@ def test_a_scalar_can_be_filtered_by(vector: Vector, kind: str) -> None:
     vector.need_filters()
     value, other = SCALARS[kind]
     items = [vector.item(20, {"held": value}), vector.item(70, {"held": other}), vector.item(120, {"held": value})]
-    just(vector.place(*items), {"held": value}, items, [items[0], items[2]])
+    just(vector.sandbox(*items), {"held": value}, items, [items[0], items[2]])
 
 
 @pytest.mark.requirement("VEC-FILTER-6")
@@ -157,7 +159,7 @@ def test_a_vector_without_the_key_does_not_meet_the_filter(vector: Vector) -> No
     """Other metadata, none at all, and an empty object do not meet a filter."""
     vector.need_filters()
     items = [vector.item(20, {"kind": "a"}), vector.item(60, {"other": "a"}), vector.item(100), vector.item(140, {})]
-    just(vector.place(*items), {"kind": "a"}, items, items[:1])
+    just(vector.sandbox(*items), {"kind": "a"}, items, items[:1])
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
@@ -168,11 +170,11 @@ def test_an_operator_is_applied_or_refused(vector: Vector, name: str) -> None:
     if name == "range" and (vector.capabilities.limit("max_filter_terms") or 2) < 2:
         raise NotApplicable("a filter has at most one term")
     term, parts = OPERATORS[name]
-    place, items = filled(vector)
-    reply = place.ask(filter={"part": term})
+    sandbox, items = filled(vector)
+    reply = sandbox.ask(filter={"part": term})
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
-        found = met(place, {"part": term}, items)
+        found = met(sandbox, {"part": term}, items)
         right = [items[part] for part in parts]
         expect.that(not found or found == right, f"{len(right)} matches", f"{len(found)}, some of them wrong")
 
@@ -181,11 +183,11 @@ def test_an_operator_is_applied_or_refused(vector: Vector, name: str) -> None:
 def test_an_unknown_operator_is_not_ignored(vector: Vector) -> None:
     """A filter with an operator that no document knows is refused, or finds nothing."""
     vector.need_filters()
-    place, _ = filled(vector)
-    reply = place.ask(filter={"kind": {"$no_such_operator": "a"}})
+    sandbox, _ = filled(vector)
+    reply = sandbox.ask(filter={"kind": {"$no_such_operator": "a"}})
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
-        found = place.matches(filter={"kind": {"$no_such_operator": "a"}})
+        found = sandbox.matches(filter={"kind": {"$no_such_operator": "a"}})
         expect.that(not found, "no matches, or a refusal", f"{len(found)} matches", "result.matches")
 
 
@@ -199,22 +201,22 @@ def test_an_unknown_operator_is_refused(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-FILTER-8")
-@pytest.mark.parametrize("door", ["query", "batch_query"])
-def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
+def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) -> None:
     """Where filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
     if vector.capabilities.flag("supports_filters") is not False:
         raise NotApplicable("filters are not denied")
-    vector.require("query", door)
-    place, items = filled(vector)
-    query = place.args(vector=items[0]["vector"], top_k=vector.at_most(6), filter={"kind": "b"})
-    if door == "query":
+    vector.require("query", operation)
+    sandbox, items = filled(vector)
+    query = sandbox.args(vector=items[0]["vector"], top_k=vector.at_most(6), filter={"kind": "b"})
+    if operation == "query":
         reply = vector.call("query", query)
     else:
-        reply = vector.call("batch_query", {"queries": [query], **place.args()})
+        reply = vector.call("batch_query", {"queries": [query], **sandbox.args()})
     expect.either(reply, "NotSupported")
     if reply.is_success:
-        found = place.ids(items[0]["vector"], 6, filter={"kind": "b"}) if door == "query" else None
-        names = found if found is not None else [id_of(each) for each in vector.multiple([query], place.args())[0]]
+        found = sandbox.ids(items[0]["vector"], 6, filter={"kind": "b"}) if operation == "query" else None
+        names = found if found is not None else [id_of(each) for each in vector.multiple([query], sandbox.args())[0]]
         right = {item["id"] for item in items if item["metadata"]["kind"] == "b"}
         expect.that(set(names) <= right, "matches that meet the filter", "others", "result.matches")
 
@@ -249,22 +251,22 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     terms = {f"key_{number}": number for number in range(most_terms(vector))}
     last = f"key_{len(terms) - 1}"
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, "key_0": -1})]
-    just(vector.place(*items), terms, items, items[:1])
+    just(vector.sandbox(*items), terms, items, items[:1])
 
 
 @pytest.mark.requirement("VEC-FILTER-11")
-@pytest.mark.parametrize("door", ["query", "batch_query", "delete"])
-def test_a_filter_of_too_many_terms_is_refused(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query", "delete"])
+def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
     """One term more than allowed is refused, wherever a filter goes in."""
     terms = {f"key_{number}": number for number in range(most_terms(vector) + 1)}
-    vector.require(door)
+    vector.require(operation)
     query = {**vector.minimal("query"), "filter": terms}
     args = {
         "query": query,
-        "batch_query": {"queries": [query], **vector.at(vector.home)},
+        "batch_query": {"queries": [query], **vector.at(vector.main_namespace)},
         "delete": {"filter": terms, **vector.at(vector.scratch)},
-    }[door]
-    expect.refusal(vector.call(door, args), "BadRequest")
+    }[operation]
+    expect.refusal(vector.call(operation, args), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-FILTER-13")
@@ -275,12 +277,12 @@ def test_values_of_different_types_are_different(vector: Vector, value: Any, oth
     """A filter by one type does not find the value of another type that resembles it."""
     vector.need_filters()
     items = [vector.item(20, {"held": value}), vector.item(110, {"held": other})]
-    just(vector.place(*items), {"held": value}, items, items[:1])
+    just(vector.sandbox(*items), {"held": value}, items, items[:1])
 
 
 @pytest.mark.requirement("VEC-FILTER-14")
 def test_an_empty_filter_leaves_out_nothing(vector: Vector) -> None:
     """All vectors meet a filter without terms."""
     vector.need_filters()
-    place, items = filled(vector)
-    just(place, {}, items, list(items))
+    sandbox, items = filled(vector)
+    just(sandbox, {}, items, list(items))

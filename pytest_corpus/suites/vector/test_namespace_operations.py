@@ -50,26 +50,26 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
 def test_a_namespace_that_was_deleted_can_be_deleted_and_created_again(vector: Vector) -> None:
     """A name can be used again after its namespace was deleted."""
     vector.need_namespaces()
-    place = vector.place(vector.item(30))
-    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
-    again, item = vector.place(name=place.name), vector.item(120)
+    sandbox = vector.sandbox(vector.item(30))
+    expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
+    again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
     expect.that(item["id"] in again.contents(), "the vector in the new namespace", "nothing")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-2")
-@pytest.mark.parametrize("door", ["query", "batch_query"])
-def test_one_namespace_is_not_found_in_another(vector: Vector, door: str) -> None:
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
+def test_one_namespace_is_not_found_in_another(vector: Vector, operation: str) -> None:
     """Two namespaces with vectors of the same directions answer each with its own."""
     vector.need_namespaces()
-    vector.require(door)
+    vector.require(operation)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
-    places = [vector.place(*own) for own in items]
-    for place, own in zip(places, items, strict=True):
-        found = {id_of(match) for match in asked(vector, door, place.args(), own[0]["vector"])}
+    sandboxes = [vector.sandbox(*own) for own in items]
+    for sandbox, own in zip(sandboxes, items, strict=True):
+        found = {id_of(match) for match in asked(vector, operation, sandbox.args(), own[0]["vector"])}
         expect.that(found <= {item["id"] for item in own}, "vectors of the namespace only", "those of another")
-        exactly(place, *own)
+        exactly(sandbox, *own)
 
 
 @pytest.mark.core
@@ -79,9 +79,9 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     vector.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
-    first, second = vector.place(one), vector.place(other)
-    for place, item in ((first, one), (second, other)):
-        found = exactly(place, item)[item["id"]]
+    first, second = vector.sandbox(one), vector.sandbox(other)
+    for sandbox, item in ((first, one), (second, other)):
+        found = exactly(sandbox, item)[item["id"]]
         expect.that(described_by(found, item["metadata"]), "the metadata of this namespace", "those of the other")
     second.put({**other, "metadata": {"kind": "changed"}})
     expect.that(described_by(exactly(first, one)[one["id"]], one["metadata"]), "the metadata as before", "others")
@@ -95,7 +95,7 @@ def test_a_delete_in_one_namespace_leaves_the_other(vector: Vector, way: str) ->
     if way == "filter":
         vector.need_filters()
     item = vector.item(20, {"kind": "one"})
-    first, second = vector.place(item), vector.place(item)
+    first, second = vector.sandbox(item), vector.sandbox(item)
     reply = second.delete(ids=[item["id"]]) if way == "ids" else second.delete(filter={"kind": "one"})
     with expect.resting_on("VEC-DELETE-1" if way == "ids" else "VEC-DELETE-5"):
         expect.success(reply, "a delete to be carried out")
@@ -109,13 +109,13 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     vector.need_namespaces()
     vector.require("delete_namespace")
     items = [vector.item(20), vector.item(110)]
-    place = vector.place(*items)
-    query = place.args(vector=items[0]["vector"], top_k=1)
+    sandbox = vector.sandbox(*items)
+    query = sandbox.args(vector=items[0]["vector"], top_k=1)
     before = expect.success(vector.ready(lambda: vector.call("query", query), True), "an answer to the query")
     expect.that(matches_of(before), "the vectors before", "none")
-    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
+    expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     nothing(vector.call("query", query))
-    again = vector.place(name=place.name)
+    again = vector.sandbox(name=sandbox.name)
     nothing(again.ask(items[0]["vector"], 2))
     fresh = vector.item(60)
     again.put(fresh)
@@ -128,10 +128,10 @@ def test_a_query_asked_before_finds_what_the_new_namespace_holds(vector: Vector)
     vector.need_namespaces()
     vector.require("delete_namespace")
     old, new = vector.item(20), vector.item(20)
-    place = vector.place(old)
-    expect.that(old["id"] in place.ids(old["vector"], 3), "the vector before", "none")
-    expect.success(vector.call("delete_namespace", {"namespace": place.name}), "the deletion")
-    found = vector.place(new, name=place.name).ids(old["vector"], 3)
+    sandbox = vector.sandbox(old)
+    expect.that(old["id"] in sandbox.ids(old["vector"], 3), "the vector before", "none")
+    expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
+    found = vector.sandbox(new, name=sandbox.name).ids(old["vector"], 3)
     expect.that(old["id"] not in found, "nothing of the deleted namespace", "its vector", "result.matches")
     expect.that(new["id"] in found, "the vector of the new namespace", "none", "result.matches")
 
@@ -144,8 +144,8 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector, tail: str) -> No
     vector.need_namespaces()
     vector.require("delete_namespace")
     item = vector.item(20)
-    doomed = vector.place(item)
-    kept = vector.place(item, name=f"{doomed.name}{tail}" if tail else "")
+    doomed = vector.sandbox(item)
+    kept = vector.sandbox(item, name=f"{doomed.name}{tail}" if tail else "")
     expect.success(vector.call("delete_namespace", {"namespace": doomed.name}), "the deletion")
     exactly(kept, item, claim="the vectors of the other namespace")
 
@@ -157,7 +157,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, tail: str) -
     """A namespace that nobody created is an error, also where its name resembles a known one."""
     vector.need_namespaces()
     vector.require("query")
-    name = f"{vector.home}{tail}" if tail else vector.name("nowhere")
+    name = f"{vector.main_namespace}{tail}" if tail else vector.name("nowhere")
     expect.refusal(vector.call("query", {**vector.looking(), "namespace": name}), "BadRequest")
 
 
@@ -200,9 +200,9 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     if vector.dimensions == 1:
         raise NotApplicable("on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
-    places = [vector.place(*items, metric=metric) for metric in vector.metrics]
+    sandboxes = [vector.sandbox(*items, metric=metric) for metric in vector.metrics]
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
-    rankings = {str(place.truth): place.ids(query, len(items)) for place in places}
+    rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}
     vectors = {item["id"]: item["vector"] for item in items}
     for metric, ranking in rankings.items():
         own = best(metric, query, vectors)[: len(ranking)]
@@ -215,10 +215,10 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     """What is upserted without a namespace is found without one and as `default`, and nowhere else."""
     item = vector.item(70)
     if not vector.namespaces:
-        place = vector.place(item)
-        expect.that(place.ids(item["vector"], 1) == [item["id"]], "the vector", "another answer")
+        sandbox = vector.sandbox(item)
+        expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector", "another answer")
         return
-    other = vector.place(vector.item(20))
+    other = vector.sandbox(vector.item(20))
     reply = vector.call("upsert", {"vectors": [item]})
     expect.readable(reply)
     if reply.is_error:
@@ -266,15 +266,15 @@ def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
     """The same creation once more, refused or not, loses nothing."""
     vector.need_namespaces()
     item = vector.item(40)
-    place = vector.place(item)
-    vector.call("create_namespace", vector.named(place.name))
-    exactly(place, item)
+    sandbox = vector.sandbox(item)
+    vector.call("create_namespace", vector.named(sandbox.name))
+    exactly(sandbox, item)
 
 
-def asked(vector: Vector, door: str, where: dict[str, Any], components: Any) -> list[Any]:
-    """The matches of a query by either door."""
+def asked(vector: Vector, operation: str, where: dict[str, Any], components: Any) -> list[Any]:
+    """The matches of a query by either entry point."""
     query = {"vector": components, "top_k": vector.at_most(5), **where}
-    if door == "query":
+    if operation == "query":
         return matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True)))
     return vector.multiple([query], where)[0]
 

@@ -17,7 +17,7 @@ from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
 from pytest_corpus.suites.vector.ranking import Ranking, rankings
 from pytest_corpus.suites.vector.sandbox import (
-    Place,
+    Sandbox,
     failures_of,
     id_of,
     matches_of,
@@ -65,8 +65,8 @@ def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) 
 @pytest.mark.parametrize("top_k", [1, 2, 3, 4])
 def test_there_are_at_most_top_k_matches(vector: Vector, top_k: int) -> None:
     """Of five vectors no more than `top_k` are matches."""
-    place, _ = fan(vector)
-    found = place.ids(None, top_k)
+    sandbox, _ = fan(vector)
+    found = sandbox.ids(None, top_k)
     expect.that(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
 
 
@@ -75,8 +75,8 @@ def test_there_are_at_most_top_k_matches(vector: Vector, top_k: int) -> None:
 @pytest.mark.parametrize("top_k", [1, 2, 4, 5, 9])
 def test_there_are_as_many_matches_as_were_asked_for(vector: Vector, top_k: int) -> None:
     """`top_k` of five vectors are matches, or all five, each of them once."""
-    place, items = fan(vector)
-    found, wanted = place.ids(None, top_k), min(vector.at_most(top_k), len(items))
+    sandbox, items = fan(vector)
+    found, wanted = sandbox.ids(None, top_k), min(vector.at_most(top_k), len(items))
     expect.that(len(set(found)) >= wanted, f"{wanted} different matches", f"{len(set(found))}", "result.matches")
     expect.that(len(set(found)) == len(found), "each id once", "one of them again", "result.matches")
 
@@ -91,19 +91,19 @@ def test_the_matches_are_the_best_of_all(vector: Vector, top_k: int, count: int)
     if vector.dimensions == 1 and metric == "cosine":
         raise NotAssessed("one component has no angle")
     items = [vector.item(5 + 170 * part / count) for part in range(count)]
-    place, vectors = vector.place(*items), {item["id"]: item["vector"] for item in items}
+    sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
     for degrees in (0, 21, 38, 59, 118, 180):
         query = direction(degrees, vector.dimensions)
         wanted = best(metric, query, vectors)[: vector.at_most(top_k)]
-        expect.that(place.ids(query, top_k) == wanted, f"the best {len(wanted)}, best first", "others")
+        expect.that(sandbox.ids(query, top_k) == wanted, f"the best {len(wanted)}, best first", "others")
 
 
 @pytest.mark.requirement("VEC-QUERY-5")
 def test_total_matches_is_no_less_than_the_matches(vector: Vector) -> None:
     """`total_matches` counts at least what is returned, however much that is."""
-    place, _ = fan(vector)
+    sandbox, _ = fan(vector)
     for top_k in (1, 3, 5):
-        reply = place.ask(None, top_k)
+        reply = sandbox.ask(None, top_k)
         expect.success(reply, "an answer to the query")
         holds("VEC-QUERY-5", reply, vector)
 
@@ -112,9 +112,9 @@ def test_total_matches_is_no_less_than_the_matches(vector: Vector) -> None:
 def test_the_result_names_the_namespace_that_was_asked(vector: Vector) -> None:
     """`namespace` is the one of the request, for one namespace as for another."""
     vector.need_namespaces()
-    for place in (fan(vector)[0], fan(vector)[0]):
-        named = expect.success(place.ask()).get("namespace")
-        expect.that(named == place.name, "the namespace of the request", "another", "result.namespace")
+    for sandbox in (fan(vector)[0], fan(vector)[0]):
+        named = expect.success(sandbox.ask()).get("namespace")
+        expect.that(named == sandbox.name, "the namespace of the request", "another", "result.namespace")
 
 
 @pytest.mark.core
@@ -123,8 +123,8 @@ def test_the_result_names_the_namespace_that_was_asked(vector: Vector) -> None:
 @pytest.mark.parametrize("vectors", [False, True], ids=["without_vectors", "with_vectors"])
 def test_metadata_are_in_the_matches(vector: Vector, more: dict[str, Any], vectors: bool) -> None:
     """Each match carries the metadata that were stored under its id."""
-    place, items = fan(vector)
-    found = {id_of(match): match for match in place.matches(None, 5, include_vectors=vectors, **more)}
+    sandbox, items = fan(vector)
+    found = {id_of(match): match for match in sandbox.matches(None, 5, include_vectors=vectors, **more)}
     all_found(vector, found, items)
     for item in items:
         if item["id"] in found:
@@ -136,8 +136,8 @@ def test_metadata_are_in_the_matches(vector: Vector, more: dict[str, Any], vecto
 def test_metadata_are_in_the_matches_of_a_filter(vector: Vector) -> None:
     """A query with a filter gives metadata as one without it does."""
     vector.need_filters()
-    place, items = fan(vector)
-    found = place.matches(items[0]["vector"], 5, filter={"part": items[0]["metadata"]["part"]})
+    sandbox, items = fan(vector)
+    found = sandbox.matches(items[0]["vector"], 5, filter={"part": items[0]["metadata"]["part"]})
     with expect.resting_on("VEC-FILTER-1"):
         expect.that(found, "the match of the filter", "none", "result.matches")
     for match in found[:1]:
@@ -155,8 +155,8 @@ def all_found(vector: Vector, found: Iterable[str], items: list[dict[str, Any]])
 @pytest.mark.requirement("VEC-QUERY-16")
 def test_metadata_can_be_left_out(vector: Vector) -> None:
     """`include_metadata` false leaves them out of every match."""
-    place, items = fan(vector)
-    found = place.matches(None, 5, include_metadata=False)
+    sandbox, items = fan(vector)
+    found = sandbox.matches(None, 5, include_metadata=False)
     all_found(vector, map(id_of, found), items)
     expect.that(not any(map(metadata_of, found)), "no metadata", "some", "result.matches.vector.metadata")
 
@@ -170,9 +170,9 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector, metadata: boo
     for number, item in enumerate(items):
         if vector.dimensions > 2:
             item["vector"][-1] = round(0.1 + number / 10, 3)
-    place = vector.place(*items)
-    fits = alike if canonical(place.metric) in ("euclidean", "dot") else parallel
-    found = {id_of(match): match for match in place.matches(None, 5, include_vectors=True, include_metadata=metadata)}
+    sandbox = vector.sandbox(*items)
+    fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
+    found = {id_of(match): match for match in sandbox.matches(None, 5, include_vectors=True, include_metadata=metadata)}
     all_found(vector, found, items)
     for item in items:
         if item["id"] in found:
@@ -231,12 +231,12 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     }
     item, other = vector.item(), vector.item()
     item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
-    place = vector.place()
+    sandbox = vector.sandbox()
     for each in (item, other):
-        result = expect.success(place.upsert(each), "an upsert of such components")
+        result = expect.success(sandbox.upsert(each), "an upsert of such components")
         expect.that(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
-    if canonical(place.metric) == "cosine" or vector.dimensions > 1:
-        expect.that(place.ids(components[kind], 1) == [item["id"]], "the vector itself", "another one")
+    if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
+        expect.that(sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another one")
 
 
 @pytest.mark.requirement("VEC-QUERY-13")
@@ -244,22 +244,22 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
 def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
     """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
-    place = vector.place()
+    sandbox = vector.sandbox()
     if emptied:
         item = vector.item(30)
-        place.put(item)
-        place.remove(item["id"])
-    reply = place.ask()
+        sandbox.put(item)
+        sandbox.remove(item["id"])
+    reply = sandbox.ask()
     expect.either(reply, "IndexNotReady")
     if reply.is_success:
-        expect.that(not place.own(matches_of(reply.result)), "no matches", "some", "result.matches")
+        expect.that(not sandbox.own(matches_of(reply.result)), "no matches", "some", "result.matches")
 
 
 @pytest.mark.requirement("VEC-QUERY-15")
 def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """INDEX_NOT_READY gives `retry_after_ms`."""
-    place = vector.place()
-    reply = place.ask()
+    sandbox = vector.sandbox()
+    reply = sandbox.ask()
     if not reply.is_a("IndexNotReady"):
         raise NotApplicable("an empty namespace gives no matches")
     expect.that(reply.body.get("retry_after_ms") is not None, "a number", "none", "retry_after_ms")
@@ -269,18 +269,18 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
 @pytest.mark.parametrize("top_k", [2, 5])
 def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     """Following the token from page to page leaves out no vector, gives none of them twice, and comes to an end."""
-    place, items = fan(vector)
-    query = place.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
+    sandbox, items = fan(vector)
+    query = sandbox.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
     result = expect.success(vector.ready(lambda: vector.call("query", query), True))
     if not token_of(result):
         raise NotApplicable("no page token was given")
-    seen, key = [id_of(match) for match in place.own(matches_of(result))], ""
+    seen, key = [id_of(match) for match in sandbox.own(matches_of(result))], ""
     for _ in range(MOST_PAGES):
         token = token_of(result)
         if not token:
             break
         key, result = next_page(vector, query, token, key)
-        seen += [id_of(match) for match in place.own(matches_of(result))]
+        seen += [id_of(match) for match in sandbox.own(matches_of(result))]
     expect.that(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
     expect.that(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
     metric, vectors = canonical(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
@@ -326,11 +326,11 @@ def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
 def test_a_match_names_its_own_namespace(vector: Vector) -> None:
     """`namespace` of a match, where it is given, is the namespace that was asked."""
     vector.need_namespaces()
-    place, _ = fan(vector)
-    named = {vector_of(match).get("namespace") for match in place.matches()} - {None}
+    sandbox, _ = fan(vector)
+    named = {vector_of(match).get("namespace") for match in sandbox.matches()} - {None}
     if not named:
         raise NotApplicable("no match names a namespace")
-    expect.that(named <= {place.name}, "the namespace of the request", "another", "result.matches.vector.namespace")
+    expect.that(named <= {sandbox.name}, "the namespace of the request", "another", "result.matches.vector.namespace")
 
 
 # -- ranking and numbers --------------------------------------------------------------------------------
@@ -390,11 +390,11 @@ def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str, comp
     offered = [name for name in vector.metrics if canonical(name) == metric]
     if not offered:
         raise NotApplicable(f"capabilities do not list {metric}")
-    place = vector.place(vector.item(20), metric=offered[0])
+    sandbox = vector.sandbox(vector.item(20), metric=offered[0])
     extreme = [component] * vector.dimensions
-    place.upsert({**vector.item(), "vector": extreme})
+    sandbox.upsert({**vector.item(), "vector": extreme})
     for wanted in (extreme, direction(20, vector.dimensions)):
-        reply = place.ask(wanted, 2)
+        reply = sandbox.ask(wanted, 2)
         expect.readable(reply)
         holds("COM-NUM-2", reply, vector)
 
@@ -404,14 +404,14 @@ def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     """Queries that were never asked before, sent together, each find the vector that they look for."""
     if vector.dimensions < 2:
         raise NotAssessed("on a line the nearest vector depends on the metric")
-    place, items = fan(vector)
-    place.ids(direction(30, vector.dimensions), 2)
+    sandbox, items = fan(vector)
+    sandbox.ids(direction(30, vector.dimensions), 2)
     items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
-    requests = [vector.envelope("query", place.args(vector=item["vector"], top_k=1)) for item in items]
+    requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
     exchanges = vector.client.send_all(requests, vector.component)
     if not any(Reply(exchange).is_success for exchange in exchanges):
         raise NotAssessed("no query beside others is answered")
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
-            found = [id_of(match) for match in place.own(matches_of(reply.result))]
+            found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]
             expect.that(found == [item["id"]], "the vector that the query looks for", "another answer")

@@ -81,34 +81,34 @@ def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-UPSERT-2")
 def test_what_was_upserted_is_found(vector: Vector) -> None:
     """A vector is found as soon as its upsert is answered, by a query for it."""
-    place = vector.place()
+    sandbox = vector.sandbox()
     item = vector.item(80)
-    place.put(item)
-    exactly(place, item)
-    expect.that(place.ids(item["vector"], 1) == [item["id"]], "the vector that was upserted", "another answer")
+    sandbox.put(item)
+    exactly(sandbox, item)
+    expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector that was upserted", "another answer")
 
 
 @pytest.mark.requirement("VEC-UPSERT-2")
 def test_every_upsert_is_found(vector: Vector) -> None:
     """Upserts one after the other are all found, not only the first or the last."""
-    place = vector.place()
+    sandbox = vector.sandbox()
     items = [vector.item(degrees, {"part": degrees}) for degrees in (20, 60, 100, 140)]
     for number, item in enumerate(items, start=1):
-        place.put(item)
-        exactly(place, *items[:number])
+        sandbox.put(item)
+        exactly(sandbox, *items[:number])
 
 
 @pytest.mark.requirement("VEC-UPSERT-2")
 def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> None:
     """The same query before and after an upsert, and after an overwrite, tells what is there each time."""
     old, new = vector.item(20, {"kind": "old"}), vector.item(70, {"kind": "old"})
-    place = vector.place(old)
+    sandbox = vector.sandbox(old)
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
-    expect.that(place.ids(**query) == [old["id"]], "the only vector", "another answer")
-    place.put(new)
-    expect.that(new["id"] in place.ids(**query), "the vector that was upserted since", "none")
-    place.put({**new, "metadata": {"kind": "new"}})
-    told = {id_of(match): match for match in place.matches(**query)}
+    expect.that(sandbox.ids(**query) == [old["id"]], "the only vector", "another answer")
+    sandbox.put(new)
+    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "none")
+    sandbox.put({**new, "metadata": {"kind": "new"}})
+    told = {id_of(match): match for match in sandbox.matches(**query)}
     expect.that(new["id"] in told and described_by(told[new["id"]], {"kind": "new"}), "the new metadata", "others")
 
 
@@ -119,10 +119,10 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
     """All vectors of a batch are found, each with its own metadata and components."""
     vector.several()
     count = min(count, vector.batch or count)
-    place = vector.place()
+    sandbox = vector.sandbox()
     items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
-    place.put(*items)
-    found = exactly(place, *items)
+    sandbox.put(*items)
+    found = exactly(sandbox, *items)
     mixed = [item for item in items if not described_by(found[item["id"]], item["metadata"])]
     expect.that(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
 
@@ -133,25 +133,25 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -> None:
     """The new vector counts in ranking and in answers, the old one is gone, and the id is there once."""
     first, other = vector.item(10), vector.item(100)
-    place = vector.place(first, other)
+    sandbox = vector.sandbox(first, other)
     moved = {**first, "vector": direction(170, vector.dimensions)}
     if way == "in_a_batch":
         vector.several()
         more = vector.item(60)
-        place.put(more, moved)
-        place.remove(more["id"])
+        sandbox.put(more, moved)
+        sandbox.remove(more["id"])
     else:
         if way == "twice":
-            place.put({**first, "vector": direction(150, vector.dimensions)})
-        place.put(moved)
-    ids = place.ids(moved["vector"], 5)
+            sandbox.put({**first, "vector": direction(150, vector.dimensions)})
+        sandbox.put(moved)
+    ids = sandbox.ids(moved["vector"], 5)
     expect.that(ids.count(first["id"]) <= 1, "the id once", f"{ids.count(first['id'])} times")
-    exactly(place, moved, other)
-    held = vector_of(place.contents(include_vectors=True)[first["id"]]).get("vector")
+    exactly(sandbox, moved, other)
+    held = vector_of(sandbox.contents(include_vectors=True)[first["id"]]).get("vector")
     if held:
         expect.that(alike(held, moved["vector"]), "the new vector", "another", "result.matches.vector.vector")
     if vector.dimensions > 1:
-        nearest = place.ids(direction(10, vector.dimensions), 1)
+        nearest = sandbox.ids(direction(10, vector.dimensions), 1)
         expect.that(nearest == [other["id"]], "the ranking of the new vector", "that of the old one")
 
 
@@ -159,9 +159,9 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -
 def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector) -> None:
     """The new value stands in answers."""
     item = vector.item(30, {"kind": "old", "part": 1})
-    place = vector.place(item, vector.item(120, {"kind": "old"}))
-    place.put({**item, "metadata": {"kind": "new", "part": 2}})
-    found = present(place, item)[item["id"]]
+    sandbox = vector.sandbox(item, vector.item(120, {"kind": "old"}))
+    sandbox.put({**item, "metadata": {"kind": "new", "part": 2}})
+    found = present(sandbox, item)[item["id"]]
     expect.that(described_by(found, {"kind": "new", "part": 2}), "the new values", "others", "metadata")
 
 
@@ -170,10 +170,10 @@ def test_filters_see_the_new_metadata(vector: Vector) -> None:
     """After an overwrite the old value is not found any more, and the new one is."""
     vector.need_filters()
     item = vector.item(30, {"kind": "old"})
-    place = vector.place(item)
-    place.put({**item, "metadata": {"kind": "new"}})
-    expect.that(not place.ids(filter={"kind": "old"}), "no match of the old value", "one")
-    expect.that(place.ids(filter={"kind": "new"}) == [item["id"]], "the match of the new value", "none")
+    sandbox = vector.sandbox(item)
+    sandbox.put({**item, "metadata": {"kind": "new"}})
+    expect.that(not sandbox.ids(filter={"kind": "old"}), "no match of the old value", "one")
+    expect.that(sandbox.ids(filter={"kind": "new"}) == [item["id"]], "the match of the new value", "none")
 
 
 @pytest.mark.requirement("VEC-UPSERT-6")
@@ -181,7 +181,7 @@ def test_filters_see_the_new_metadata(vector: Vector) -> None:
 def test_a_value_of_metadata_comes_back(vector: Vector, key: str) -> None:
     """Each scalar comes back with its value and its type."""
     item = vector.item(30, {key: SCALARS[key], "kind": "a"})
-    found = present(vector.place(item), item)
+    found = present(vector.sandbox(item), item)
     held = metadata_of(found[item["id"]])
     expect.that(key in held and same(held[key], SCALARS[key]), "the value as written", "another", f"metadata.{key}")
 
@@ -191,9 +191,9 @@ def test_a_value_of_metadata_comes_back(vector: Vector, key: str) -> None:
 def test_null_and_lists_of_metadata_come_back(vector: Vector, value: Any) -> None:
     """What the schema allows beside scalars comes back too."""
     item = vector.item(30, {"held": value})
-    place = vector.place()
-    expect.success(place.upsert(item), "an upsert with metadata of the schema")
-    found = present(place, item)
+    sandbox = vector.sandbox()
+    expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
+    found = present(sandbox, item)
     held = metadata_of(found[item["id"]])
     expect.that("held" in held and same(held["held"], value), "the value as written", "another", "metadata.held")
 
@@ -202,9 +202,9 @@ def test_null_and_lists_of_metadata_come_back(vector: Vector, value: Any) -> Non
 def test_an_upsert_of_a_known_id_leaves_no_old_metadata(vector: Vector) -> None:
     """A key that the new metadata do not have is gone."""
     item = vector.item(30, {"old": "a"})
-    place = vector.place(item)
-    place.put({**item, "metadata": {"new": "b"}})
-    expect.that("old" not in metadata_of(present(place, item)[item["id"]]), "the new keys only", "an old one")
+    sandbox = vector.sandbox(item)
+    sandbox.put({**item, "metadata": {"new": "b"}})
+    expect.that("old" not in metadata_of(present(sandbox, item)[item["id"]]), "the new keys only", "an old one")
 
 
 @pytest.mark.requirement("VEC-UPSERT-17")
@@ -213,11 +213,11 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
     vector.several()
     first = vector.item(20, {"part": 1})
     last = {**first, "vector": direction(150, vector.dimensions), "metadata": {"part": 2}}
-    place = vector.place()
-    expect.success(place.upsert(first, last), "an upsert")
-    ids = place.ids(first["vector"], 5)
+    sandbox = vector.sandbox()
+    expect.success(sandbox.upsert(first, last), "an upsert")
+    ids = sandbox.ids(first["vector"], 5)
     expect.that(ids == [first["id"]], "one vector", f"{len(ids)}")
-    expect.that(described_by(place.contents()[first["id"]], {"part": 2}), "the last one", "the first one")
+    expect.that(described_by(sandbox.contents()[first["id"]], {"part": 2}), "the last one", "the first one")
 
 
 @pytest.mark.requirement("VEC-UPSERT-7")
@@ -225,10 +225,10 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
 def test_the_counts_of_an_upsert_are_true(vector: Vector, count: int) -> None:
     """New and overwritten vectors count as processed, and none as failed."""
     count = min(count, vector.batch or count)
-    place = vector.place()
+    sandbox = vector.sandbox()
     items = [vector.item(20 + 30 * part) for part in range(count)]
     for _ in ("new", "overwritten"):
-        result = expect.success(place.upsert(*items), "an upsert")
+        result = expect.success(sandbox.upsert(*items), "an upsert")
         expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
         expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
 
@@ -291,11 +291,11 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, kind: str, at:
     """With a bad item at any place the batch is refused whole, or applied but for that item and reported."""
     vector.several(3)
     kept = vector.item(10)
-    place = vector.place(kept)
+    sandbox = vector.sandbox(kept)
     items: list[dict[str, Any]] = [vector.item(60), vector.item(110), vector.item(160)]
     items[at] = faulty(vector, kind)
     good = [item for number, item in enumerate(items) if number != at]
-    settled(place.upsert(*items), place, good, {at: items[at]}, [kept])
+    settled(sandbox.upsert(*items), sandbox, good, {at: items[at]}, [kept])
 
 
 @pytest.mark.requirement("VEC-UPSERT-12")
@@ -305,11 +305,11 @@ def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: 
     vector.several(3)
     found = False
     for kind in FAULTY:
-        place = vector.place()
+        sandbox = vector.sandbox()
         items: list[dict[str, Any]] = [vector.item(60), vector.item(110), vector.item(160)]
-        place.put(vector.item(10))
+        sandbox.put(vector.item(10))
         items[at] = faulty(vector, kind)
-        reply = place.upsert(*items)
+        reply = sandbox.upsert(*items)
         if not reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in items[at]):
             continue
         found = True
@@ -325,16 +325,16 @@ def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: 
 @pytest.mark.parametrize("twins", TWINS.values(), ids=list(TWINS))
 def test_ids_are_told_apart(vector: Vector, twins: tuple[str, str]) -> None:
     """Two ids that resemble each other are two vectors."""
-    stem, place = vector.name(), vector.place()
+    stem, sandbox = vector.name(), vector.sandbox()
     items = [
         {**vector.item(degrees, {"part": degrees}), "id": stem + end}
         for degrees, end in zip((30, 120), twins, strict=True)
     ]
     for item in items:
-        reply = place.upsert(item)
+        reply = sandbox.upsert(item)
         if reply.is_a("BadRequest") or failures_of(reply.result):
             raise NotApplicable("such an id is refused")
-    found = exactly(place, *items)
+    found = exactly(sandbox, *items)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in items)
     expect.that(apart, "its own metadata with each id", "those of the other")
 
@@ -343,17 +343,17 @@ def test_ids_are_told_apart(vector: Vector, twins: tuple[str, str]) -> None:
 def test_an_item_may_name_the_namespace_of_its_batch(vector: Vector) -> None:
     """An item that names the namespace that the batch names is stored there."""
     vector.need_namespaces()
-    place = vector.place()
+    sandbox = vector.sandbox()
     item = vector.item(60)
-    expect.success(place.upsert({**item, "namespace": place.name}), "an upsert")
-    exactly(place, item)
+    expect.success(sandbox.upsert({**item, "namespace": sandbox.name}), "an upsert")
+    exactly(sandbox, item)
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_that_names_another_namespace_is_not_lost(vector: Vector) -> None:
     """It is refused, reported, or found in one of the two namespaces."""
     vector.need_namespaces()
-    one, other = vector.place(vector.item(10)), vector.place(vector.item(10))
+    one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(100)
     reply = one.upsert({**item, "namespace": other.name})
     expect.either(reply, "BadRequest", "NotSupported")
@@ -376,11 +376,11 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector, number: float
         item["metadata"] = {"part": [number] if where.startswith("list") else number}
     else:
         item["vector"][0 if where == "first" else -1] = number
-    place = vector.place()
-    place.put(*others)
+    sandbox = vector.sandbox()
+    sandbox.put(*others)
     batch = [vector.item(150), item] if where == "last_item" else [item]
-    refused_or_reported(place.upsert(*batch))
-    expect.that(item["id"] not in place.contents(), "nothing stored", "the vector")
+    refused_or_reported(sandbox.upsert(*batch))
+    expect.that(item["id"] not in sandbox.contents(), "nothing stored", "the vector")
 
 
 def faulty(vector: Vector, kind: str) -> dict[str, Any]:
@@ -399,10 +399,10 @@ def faulty(vector: Vector, kind: str) -> dict[str, Any]:
 def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     """Vectors that are upserted together are found together, each with its own metadata."""
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
-    place = vector.place()
+    sandbox = vector.sandbox()
     items = [vector.item(10 + 160 * part / many, {"part": part}) for part in range(many)]
-    requests = [vector.envelope("upsert", place.args(vectors=[item])) for item in items]
-    place.know(*items)
+    requests = [vector.envelope("upsert", sandbox.args(vectors=[item])) for item in items]
+    sandbox.know(*items)
     exchanges = vector.client.send_all(requests, vector.component)
     taken = [
         item
@@ -411,8 +411,8 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     ]
     if len(taken) < 2:
         raise NotAssessed("too few of the upserts were accepted")
-    place.held.update(item["id"] for item in taken)
-    found = present(place, *taken)
+    sandbox.held.update(item["id"] for item in taken)
+    found = present(sandbox, *taken)
     mixed = [item for item in taken if not described_by(found[item["id"]], item["metadata"])]
     expect.that(not mixed, "its own metadata with each vector", "those of another")
 

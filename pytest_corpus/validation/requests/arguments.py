@@ -69,7 +69,7 @@ def validate_request_schema(
         if not problems:
             return
     if problems:
-        said = "; ".join(problem.told for problem in problems)
+        said = "; ".join(problem.one_line for problem in problems)
         raise ArgsValidationError(f"{case_id}: args validation failed: {said}", case_id, problems[0].path)
 
 

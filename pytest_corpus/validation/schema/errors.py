@@ -78,7 +78,7 @@ class SchemaValidationError(Exception):
     def __str__(self) -> str:
         where = f"{self.context}: " if self.context else ""
         lines = [f"{where}not a valid {self.schema} (edition {self.edition})"]
-        lines += [f"  {problem.told}" for problem in self.problems]
+        lines += [f"  {problem.one_line}" for problem in self.problems]
         if self.golden:
             lines.append(f"  compare with golden/{self.golden}")
         return "\n".join(lines)

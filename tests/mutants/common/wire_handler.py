@@ -239,7 +239,7 @@ class OpInAnyCase(ReferenceLLM):
 
 @catches("COM-WIRE-10")
 class StreamsCollected(ReferenceLLM):
-    """It carries out `stream` at the unary door and gives the chunks as one text."""
+    """It carries out `stream` at the unary entry point and gives the chunks as one text."""
 
     async def handle(self, envelope: Mapping[str, Any]) -> Envelope:
         if op_of(envelope) != "llm.stream":
@@ -253,7 +253,7 @@ class StreamsCollected(ReferenceLLM):
 
 @catches("COM-WIRE-11")
 class CompletionsStreamed(ReferenceLLM):
-    """It carries out `complete` at the streaming door, as if it were `stream`."""
+    """It carries out `complete` at the streaming entry point, as if it were `stream`."""
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
         if op_of(envelope) == "llm.complete":

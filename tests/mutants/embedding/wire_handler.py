@@ -31,7 +31,7 @@ class BatchFaultEscapes(ReferenceEmbedding):
 
 @catches("COM-WIRE-10")
 class StreamEmbedAnswered(ReferenceEmbedding):
-    """It carries out `stream_embed` at the unary door."""
+    """It carries out `stream_embed` at the unary entry point."""
 
     async def handle(self, envelope: Mapping[str, Any]) -> Envelope:
         if op_of(envelope) != "embedding.stream_embed":
@@ -44,7 +44,7 @@ class StreamEmbedAnswered(ReferenceEmbedding):
 
 @catches("COM-WIRE-11")
 class BatchesStreamed(ReferenceEmbedding):
-    """It carries out `embed_batch` at the streaming door."""
+    """It carries out `embed_batch` at the streaming entry point."""
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
         if op_of(envelope) != "embedding.embed_batch":

@@ -114,7 +114,7 @@ class Capabilities:
 
 
 class StreamingClaim:
-    """Whether the streaming door is there."""
+    """Whether the streaming entry point is there."""
 
     @pytest.mark.requirement("COM-CAP-9")
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:

@@ -58,7 +58,7 @@ class Context:
         """Every operation works with keys in `ctx` that nobody documented."""
         subject.require(subject.principal)
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 works(subject.invoke(name, ctx=unknown), f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
@@ -67,7 +67,7 @@ class Context:
         """A documented field of `ctx` with another type is BAD_REQUEST, whatever the operation."""
         subject.require(subject.principal)
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 reply = subject.invoke(name, ctx={key: value})
                 if name == "capabilities":
                     expect.either(reply, "BadRequest")
@@ -92,7 +92,7 @@ class Context:
         ctx = every if key == "all" else {key: every[key]}
         subject.require(subject.principal)
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 works(subject.invoke(name, ctx=ctx), f"{name} to accept ctx.{key}")
 
     @pytest.mark.requirement("COM-CTX-4")
@@ -119,7 +119,7 @@ class Observability:
         """Every unary operation, and a refused one, are observed as each rule says."""
         subject.require(subject.principal)
         for name in subject.operations(streaming=False):
-            if subject.offers(name):
+            if subject.works(name):
                 holds(requirement, subject.call(name), subject)
         holds(requirement, subject.call(subject.principal, subject.wrong_types(subject.principal)), subject)
 
@@ -146,7 +146,7 @@ class Observability:
         """Every operation that is given a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 holds("COM-OBS-8", subject.invoke(name, ctx={"tenant": f"tenant-{subject.canary()}"}), subject)
 
     @pytest.mark.requirement("COM-OBS-9")
@@ -201,7 +201,7 @@ class Observability:
         subject.require(subject.principal)
         ctx = {} if left_ms is None else {"deadline_ms": subject.in_ms(left_ms)}
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 holds("COM-OBS-10", subject.invoke(name, ctx=ctx), subject)
 
     @pytest.mark.requirement("COM-OBS-14")
@@ -251,7 +251,7 @@ class Privacy:
     def test_no_content_in_errors(self, subject: Subject) -> None:
         """Refused requests of every kind are explained without their content."""
         subject.require(subject.principal)
-        for reply in secretive(subject, refused=True):
+        for reply in answers_to_canaries(subject, refused=True):
             expect.readable(reply)
             holds("COM-LEAK-1", reply, subject)
 
@@ -259,14 +259,14 @@ class Privacy:
     def test_no_content_in_metrics(self, subject: Subject) -> None:
         """Good and refused requests are reported without their content."""
         subject.require(subject.principal)
-        for reply in (*secretive(subject), *secretive(subject, refused=True)):
+        for reply in (*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)):
             holds("COM-LEAK-2", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-3")
     def test_no_content_in_logs(self, subject: Subject) -> None:
         """Good and refused requests are logged without their content."""
         subject.require(subject.principal)
-        for reply in (*secretive(subject), *secretive(subject, refused=True)):
+        for reply in (*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)):
             holds("COM-LEAK-3", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-4")
@@ -316,8 +316,8 @@ class Privacy:
         context = {"tenant": tenant, "idempotency_key": key}
         unique = {"tenant": tenant, "idempotency key": key}
         for reply in (
-            *secretive(subject, debug_logs=True),
-            *secretive(subject, refused=True, debug_logs=True),
+            *answers_to_canaries(subject, debug_logs=True),
+            *answers_to_canaries(subject, refused=True, debug_logs=True),
             *every_outcome(subject, context, secrets=unique, debug_logs=True),
         ):
             holds("COM-LEAK-7", reply, subject)
@@ -367,11 +367,13 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     return stream
 
 
-def secretive(subject: Subject, *, refused: bool = False, debug_logs: bool = False) -> list[Reply | StreamReply]:
+def answers_to_canaries(
+    subject: Subject, *, refused: bool = False, debug_logs: bool = False
+) -> list[Reply | StreamReply]:
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
     replies = []
-    for name, args, ctx, hidden in subject.secretive(refused=refused):
-        if subject.offers(name):
+    for name, args, ctx, hidden in subject.requests_with_canaries(refused=refused):
+        if subject.works(name):
             replies.append(subject.invoke(name, args, ctx, secrets=hidden, debug_logs=debug_logs))
     return replies
 
@@ -386,7 +388,7 @@ def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list
     subject.require(subject.principal)
     replies = []
     for name in subject.operations():
-        if subject.offers(name):
+        if subject.works(name):
             for args in (subject.minimal(name), subject.wrong_types(name)):
                 replies.append(subject.invoke(name, args, ctx, **options))
             expired = {**ctx, "deadline_ms": subject.in_ms(-60_000)}
@@ -398,11 +400,13 @@ def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply
     """The answers of the principal operation, and of its stream, to a failing provider."""
     replies = []
     for name in (subject.principal, subject.principal_stream):
-        if name and (name == subject.principal or subject.offers(name)):
+        if name and (name == subject.principal or subject.works(name)):
             subject.provider_op(name)
             fresh = subject.fresh()
             plan = fresh.plan(kind, name)
-            _, args, ctx, hidden = next(each for each in subject.secretive(refused=False) if each[0] == name)
+            _, args, ctx, hidden = next(
+                each for each in subject.requests_with_canaries(refused=False) if each[0] == name
+            )
             tenant, key = subject.canary(24), subject.canary(24)
             ctx = {**ctx, "tenant": tenant, "idempotency_key": key}
             hidden = {**hidden, "tenant": tenant, "idempotency key": key}

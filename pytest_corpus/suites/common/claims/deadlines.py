@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import HOUR_MS, STUBBORN, Subject
+from pytest_corpus.kit.component import HOUR_MS, MAX_PROVIDER_RETRIES, Subject
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -47,7 +47,7 @@ class Deadlines:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
         for name in subject.operations(streaming=False):
-            if subject.offers(name) and not subject.operation(name).deadline_exempt:
+            if subject.works(name) and not subject.operation(name).deadline_exempt:
                 reply = subject.call(name, ctx={"deadline_ms": subject.in_ms(-ago_ms)})
                 expect.refusal(reply, "DeadlineExceeded")
 
@@ -56,7 +56,7 @@ class Deadlines:
         """No operation reaches the provider when its deadline has passed."""
         subject.provider_op(subject.principal)
         for name in subject.operations():
-            if subject.offers(name) and not subject.operation(name).deadline_exempt:
+            if subject.works(name) and not subject.operation(name).deadline_exempt:
                 reply = subject.invoke(name, subject.distinct(name), {"deadline_ms": subject.in_ms(-60_000)})
                 heeded(subject, name, reply)
                 reached = reply.exchange.reached_provider
@@ -75,7 +75,7 @@ class Deadlines:
         subject.require(subject.principal)
         for name in subject.operations():
             for left_ms in (60_000, HOUR_MS):
-                if subject.offers(name):
+                if subject.works(name):
                     works(subject.invoke(name, ctx={"deadline_ms": subject.in_ms(left_ms)}), f"{name} to work")
 
     @pytest.mark.requirement("COM-DEADLINE-6")
@@ -100,7 +100,7 @@ class Deadlines:
         """Epoch milliseconds of zero or less are invalid, or long past, whatever the operation."""
         subject.require(subject.principal)
         for name in subject.deadlined():
-            if subject.offers(name):
+            if subject.works(name):
                 reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
                 expect.refusal(reply, "BadRequest", "DeadlineExceeded")
 
@@ -199,7 +199,7 @@ def hung_health(subject: Subject) -> None:
 
     def anywhere(fresh: Subject) -> Plan:
         fresh.client.provider.clear()
-        return fresh.client.provider.plan("hang", times=STUBBORN)
+        return fresh.client.provider.plan("hang", times=MAX_PROVIDER_RETRIES)
 
     planned, reply, budget_ms = out_of_time(
         subject, anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.component import STUBBORN, Subject
+from pytest_corpus.kit.component import MAX_PROVIDER_RETRIES, Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 
@@ -59,7 +59,7 @@ class Health:
     def test_health_tells_that_the_provider_is_down(self, subject: Subject) -> None:
         """A report made while the provider fails is not `ok` true with status ok."""
         fresh = subject.fresh()
-        plan = fresh.client.provider.plan("unavailable", times=STUBBORN)
+        plan = fresh.client.provider.plan("unavailable", times=MAX_PROVIDER_RETRIES)
         reply = fresh.call("health")
         fresh.fired(plan)
         expect.either(reply, *RETRYABLE)
@@ -71,7 +71,7 @@ class Health:
     def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
         """What `health` says while the provider fails whatever it is asked."""
         fresh = subject.fresh()
-        fresh.client.provider.plan(kind, times=STUBBORN)
+        fresh.client.provider.plan(kind, times=MAX_PROVIDER_RETRIES)
         return fresh.call("health")
 
     @staticmethod

@@ -27,7 +27,7 @@ class Streaming:
     def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The frames of a plain stream keep each rule of their shape and order."""
         name = subject.principal_stream
-        if subject.knocks(name):
+        if subject.is_callable(name):
             stream = subject.stream(name)
             holds(requirement, stream, subject)
         subject.require(name)

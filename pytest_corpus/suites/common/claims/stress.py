@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import STUBBORN, Subject
+from pytest_corpus.kit.component import MAX_PROVIDER_RETRIES, Subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, deadlined, expired, heeded, in_time, repeatedly
@@ -69,8 +69,8 @@ def crowded(subject: Subject) -> None:
     subject.require(subject.principal)
     requests = subject.distinguishable()
     with subject.client.provider.paused():
-        alone = [subject.told(subject.send(request)) for request in requests]
-        again = [subject.told(subject.send(request)) for request in requests]
+        alone = [subject.fingerprint(subject.send(request)) for request in requests]
+        again = [subject.fingerprint(subject.send(request)) for request in requests]
     if alone != again or len(set(alone)) < 2:
         raise NotAssessed("the answers to different requests cannot be told apart")
     chance = random.Random(subject.settings.seed)
@@ -88,13 +88,13 @@ def own_answer(subject: Subject, exchange: Exchange, own: Any) -> None:
     reply = Reply(exchange)
     if not reply.is_a(*BUSY):
         expect.success(reply, "the answer that the request gets alone")
-        expect.that(subject.told(reply) == own, "the answer that the request gets alone", "another answer")
+        expect.that(subject.fingerprint(reply) == own, "the answer that the request gets alone", "another answer")
 
 
 def hurried(subject: Subject, name: str, budget_ms: int) -> None:
     """A call whose provider takes longer than its budget, or hardly less."""
     fresh = subject.fresh()
-    fresh.client.provider.plan("slow", subject.provider_op(name), times=STUBBORN, delay_ms=JITTER_MS)
+    fresh.client.provider.plan("slow", subject.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
     deadline = {"deadline_ms": fresh.in_ms(budget_ms)}
     reply = fresh.call(name, fresh.distinct(name), deadline, limit_s=budget_ms / 1000 + PROMPTLY_S + 1)
     fresh.client.provider.clear()

@@ -67,7 +67,7 @@ def refusals(subject: Subject) -> list[Reply]:
 
 def requests(subject: Subject) -> list[dict[str, Any]]:
     """A plain request of every unary operation that works, or else of the principal one."""
-    names = [name for name in subject.operations(streaming=False) if subject.offers(name)]
+    names = [name for name in subject.operations(streaming=False) if subject.works(name)]
     return [subject.envelope(name) for name in names or [subject.principal]]
 
 
@@ -77,7 +77,7 @@ def offered(subject: Subject, requests: list[tuple[str, dict[str, Any]]]) -> lis
     Raises:
         NotApplicable: there is none.
     """
-    found = [(name, args) for name, args in requests if subject.offers(name)]
+    found = [(name, args) for name, args in requests if subject.works(name)]
     if not found:
         raise NotApplicable("no operation that takes this is offered, or works")
     return found
@@ -166,13 +166,13 @@ class WireHandler:
     def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
         """A key in `args` that no document knows is ignored or refused, by every operation."""
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 expect.either(subject.invoke(name, {**subject.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
         """A key in an object inside `args` that no document knows is ignored or refused for good, alone or with all."""
-        for name, args in offered(subject, subject.strangers({"vendor_hint": {"a": 1}})):
+        for name, args in offered(subject, subject.requests_with_unknown_keys({"vendor_hint": {"a": 1}})):
             reply = subject.invoke(name, args)
             expect.either(reply, "BadRequest")
             for named in failed_as(reply):
@@ -183,8 +183,8 @@ class WireHandler:
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
         """NaN and infinities are refused wherever an operation takes a number."""
         subject.require(subject.principal)
-        for name, args, ctx in subject.numbers(number):
-            if subject.offers(name):
+        for name, args, ctx in subject.requests_with_number(number):
+            if subject.works(name):
                 past = ["DeadlineExceeded"] if ctx.get("deadline_ms") == -math.inf else []  # R18: less than zero
                 expect.refusal(subject.invoke(name, args, ctx), "BadRequest", *past)
 
@@ -192,7 +192,7 @@ class WireHandler:
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
         """The answers of all operations hold finite numbers only."""
         for name in subject.operations():
-            if subject.offers(name):
+            if subject.works(name):
                 holds("COM-NUM-2", subject.invoke(name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
@@ -200,7 +200,7 @@ class WireHandler:
     def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
         """An integer that no signed 64-bit field can hold is refused."""
         subject.require(subject.principal)
-        for name, args in offered(subject, subject.integers(number)):
+        for name, args in offered(subject, subject.requests_with_integer(number)):
             expect.refusal(subject.invoke(name, args), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-4")
@@ -210,18 +210,18 @@ class WireHandler:
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
         for name in subject.deadlined():
-            if subject.offers(name):
+            if subject.works(name):
                 expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
-        for name, args in subject.integers(number):
-            if subject.offers(name):
+        for name, args in subject.requests_with_integer(number):
+            if subject.works(name):
                 expect.either(subject.invoke(name, args), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
         """Requests sent together get the answers that they get one by one."""
         requests = subject.distinguishable()
-        alone = [subject.told(subject.send(request)) for request in requests]
-        again = [subject.told(subject.send(request)) for request in requests]
+        alone = [subject.fingerprint(subject.send(request)) for request in requests]
+        again = [subject.fingerprint(subject.send(request)) for request in requests]
         if alone != again or len(set(alone)) < 2:
             raise NotAssessed("the answers to different requests cannot be told apart")
         replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
@@ -230,7 +230,9 @@ class WireHandler:
         for reply, own in zip(replies, alone, strict=True):
             if not reply.is_a(*BUSY):
                 expect.success(reply, "the answer that the request gets alone")
-                expect.that(subject.told(reply) == own, "the answer that the request gets alone", "another answer")
+                expect.that(
+                    subject.fingerprint(reply) == own, "the answer that the request gets alone", "another answer"
+                )
 
 
 class Envelopes:
@@ -268,7 +270,7 @@ def each_success(subject: Subject, requirement: str) -> None:
     """The requirement holds for the answer of every unary operation that is offered."""
     subject.require("capabilities")
     for name in subject.operations(streaming=False):
-        if subject.offers(name):
+        if subject.works(name):
             holds(requirement, subject.call(name), subject)
 
 
@@ -320,7 +322,7 @@ class Errors:
         expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
 
 
-class StreamDoor:
+class StreamEntryPoint:
     """What `handle_stream` does with requests that do not belong there."""
 
     @pytest.mark.requirement("COM-WIRE-5")
@@ -334,13 +336,13 @@ class StreamDoor:
 
     @pytest.mark.requirement("COM-WIRE-10")
     def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
-        """The unary door does not carry out a streaming operation."""
+        """The unary entry point does not carry out a streaming operation."""
         reply = subject.send(subject.envelope(subject.principal_stream))
         expect.refusal(reply, "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-11")
     def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
-        """The streaming door carries out no unary operation."""
+        """The streaming entry point carries out no unary operation."""
         subject.require(subject.principal_stream)
         for request in requests(subject):
             stream: StreamReply = subject.send_stream(request)
@@ -348,7 +350,7 @@ class StreamDoor:
 
     @pytest.mark.requirement("COM-WIRE-11")
     def test_an_unknown_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
-        """An operation that does not exist is refused at the streaming door too."""
+        """An operation that does not exist is refused at the streaming entry point too."""
         subject.require(subject.principal_stream)
         stream = subject.send_stream({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
         expect.refusal(stream, "BadRequest", "NotSupported")
