@@ -94,7 +94,7 @@ def test_a_control_is_conformant(report: Report, control: str) -> None:
 
 @pytest.mark.parametrize("name", FIRST.values())
 def test_mutant(report: Report, laboratory: Laboratory, name: str) -> None:
-    """A mutant violates the requirement it was made for; what that one's own tests do not show, the whole suite does."""
+    """A mutant violates the requirement it was made for; what its own tests miss, the whole suite shows."""
     mutant = MUTANTS[name]
     if mutant.requirement not in report.violated:
         report = laboratory.report(mutant.factory)

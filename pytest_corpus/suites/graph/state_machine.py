@@ -99,15 +99,15 @@ class World:
         result = expect.success(self.sandbox.call(operation["op"], operation["args"]), f"{operation['op']} to work")
         expect.that(not failures(result), f"{operation['op']} of sound items to work", "failures", "result.failures")
 
-    def carry_out_together(self, operation: str, operations: list[dict[str, Any]]) -> None:
+    def carry_out_together(self, together: str, operations: list[dict[str, Any]]) -> None:
         """Send operations as a batch or a transaction; all of them work."""
         items = [
             {"op": self.graph.batched(each["op"]), "args": {**self.sandbox.place, **each["args"]}}
             for each in operations
         ]
-        result = expect.success(self.sandbox.call(operation, {MANY[operation]: items}), f"{operation} to work")
+        result = expect.success(self.sandbox.call(together, {MANY[together]: items}), f"{together} to work")
         failed = [item for item in listed(result, "results") if item.get("ok") is False]
-        expect.that(not failed, f"every operation of a sound {operation} to work", f"{len(failed)} failures", "results")
+        expect.that(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
     def compare(self) -> None:
         """What the adapter shows, by one operation after the other, is what should be there."""
@@ -128,10 +128,10 @@ class World:
             if operation is not None:
                 self.carry_out(operation)
                 self.compare()
-        for operation in MANY:
-            if self.graph.carries(operation):
+        for together in MANY:
+            if self.graph.carries(together):
                 for write in (self.put, self.drop):
-                    self.carry_out_together(operation, [write("c")])
+                    self.carry_out_together(together, [write("c")])
                     self.compare()
 
 
