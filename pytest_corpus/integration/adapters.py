@@ -15,8 +15,9 @@ from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.integration.options import Options
-from pytest_corpus.kit.component import Settings
+from pytest_corpus.kit.component import Settings, Subject
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
@@ -38,6 +39,7 @@ class Adapter:
     client: AdapterClient | None = None
     library: ClientLibrary | None = None
     subjects: dict[str, Target] = field(default_factory=dict)
+    root_causes: dict[str, RootCauses[Any]] = field(default_factory=dict)
     left_out: bool = False
 
     @property
@@ -173,6 +175,14 @@ class Adapters:
             settings = Settings(self.options.seed, self.options.edition, self.run, self.options.dialects)
             adapter.subjects[component] = probe(adapter.client, Capabilities(component, document), settings)
         return adapter.subjects[component]
+
+    def root_causes(self, adapter: Adapter, component: str) -> RootCauses[Any] | None:
+        """What explains violations of a component of an open adapter; None for a client library."""
+        subject = self.subject(adapter, component)
+        if isinstance(subject, Subject) and component not in adapter.root_causes:
+            found = importlib.import_module(f"pytest_corpus.suites.{component}.root_causes").ROOT_CAUSES
+            adapter.root_causes[component] = found(subject)
+        return adapter.root_causes.get(component)
 
     def close(self) -> list[str]:
         """Tidy and close every adapter that is open; what went wrong meanwhile, for warnings. Nothing is raised.

@@ -21,6 +21,7 @@ from pytest_corpus.kit import expect, looks
 from pytest_corpus.kit.audit import audit, editions
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.requirements import Requirement, catalogue
 from pytest_corpus.spec.schemas import EDITIONS
@@ -46,7 +47,14 @@ class TestExecution:
     __test__ = False
 
     def __init__(
-        self, item: pytest.Item, adapter: Adapter, component: str, target: Target, reported: set[tuple[str, str]]
+        self,
+        item: pytest.Item,
+        adapter: Adapter,
+        component: str,
+        target: Target,
+        *,
+        causes: RootCauses[Any] | None,
+        reported: set[tuple[str, str]],
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.requirement = catalogue()[requirement_of(item)]
@@ -59,7 +67,7 @@ class TestExecution:
         self._findings: list[Finding] = []
         self._blocker: tuple[str, Violation, Exchange | str | None] | None = None
         self._editions = set(EDITIONS)
-        self._reported = reported
+        self._causes, self._reported = causes, reported
         self._started = time.monotonic()
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
@@ -226,7 +234,7 @@ class TestExecution:
     def _cause(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
-            return self.target.root_cause(requirement, violation)
+            return self._causes.explain(requirement, violation) if self._causes else None
         except (Unresponsive, WriteForbidden, DeclarationError):
             return None
 

@@ -29,8 +29,12 @@ class Executing:
         if own is None:
             return
         assert isinstance(item, pytest.Function)
-        target = item.stash[SUBJECT] = self.state.adapters.subject(self.state.open(own[0]), own[1])
-        execution = item.stash[EXECUTION] = TestExecution(item, *own, target, self.state.reported)
+        adapters = self.state.adapters
+        target = item.stash[SUBJECT] = adapters.subject(self.state.open(own[0]), own[1])
+        causes = adapters.root_causes(*own)
+        execution = item.stash[EXECUTION] = TestExecution(
+            item, *own, target, causes=causes, reported=self.state.reported
+        )
         # What stands in `item.obj` by now may be another plugin's.
         function = getattr(item.cls() if item.cls else item.module, item.originalname)
         item.obj = execution.around(function, traceback=self.state.options.traceback)

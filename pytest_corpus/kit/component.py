@@ -14,7 +14,6 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import aside
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.refusals import WrongErrorClass, explained, wrong_error_class
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
@@ -76,7 +75,6 @@ class Subject:
         self._provider_ops: dict[str, tuple[str, ...]] = {}
         self._fruitless_waits, self._made = _Tally(), _Tally()
         self._fresh: list[AdapterClient] = []
-        self._wrong_error_class: list[WrongErrorClass | None] | None = None
 
     def begin(self) -> None:
         """Forget what the test before did."""
@@ -332,12 +330,6 @@ class Subject:
         if not self.capabilities.models:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
-
-    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
-        """What explains a violation of a requirement, where another one's finding does."""
-        if self._wrong_error_class is None:
-            self._wrong_error_class = [wrong_error_class(self)]
-        return explained(self._wrong_error_class[0], requirement, violation)
 
     # -- the provider ----------------------------------------------------------------------------------
 

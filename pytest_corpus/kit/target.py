@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.kit.outcomes import Blocked, Violation
 
 
 class Target(Protocol):
@@ -17,9 +16,6 @@ class Target(Protocol):
 
     def begin(self) -> None:
         """Forget what the test before did."""
-
-    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
-        """What explains a violation of a requirement, where another one's finding does."""
 
     def close_fresh(self) -> None:
         """Close what was opened for the current test alone."""

@@ -18,7 +18,6 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.graph import requests_with_canaries
 from pytest_corpus.suites.graph.dialects import Dialects
 from pytest_corpus.suites.graph.node_readers import SEEDS, edges_shown, nodes_shown
-from pytest_corpus.suites.graph.root_causes import blocked_by, failing_basics
 from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox, counted, listed
 from pytest_corpus.suites.graph.written_items import MANY, WrittenItems
 
@@ -47,7 +46,6 @@ class _Known:
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
-    failing_basics: dict[str, tuple[str, ...]] | None = None
 
 
 class Graph(Subject):
@@ -465,14 +463,6 @@ class Graph(Subject):
 
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
-
-    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
-        if cause := super().root_cause(requirement, violation):
-            return cause
-        if self._known.failing_basics is None:
-            self._known.failing_basics = {}
-            self._known.failing_basics = dict(failing_basics(self))
-        return blocked_by(self._known.failing_basics, requirement)
 
     # -- leaving no trace ------------------------------------------------------------------------------
 

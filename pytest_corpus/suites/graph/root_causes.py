@@ -8,15 +8,14 @@ blocked by it. What is wrong in one way of looking only is none of these sentenc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
+from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.sandbox import Sandbox, listed
 from pytest_corpus.suites.graph.written_items import MANY
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.graph.component import Graph
 
 
 def _ids(prefix: str, *numbers: int) -> tuple[str, ...]:
@@ -90,31 +89,26 @@ RESTING: Mapping[str, tuple[str, ...]] = {
 """For each of these sentences the requirements whose tests rest on it."""
 
 
-def blocked_by(failing_basics: Mapping[str, tuple[str, ...]], requirement: str) -> Blocked | None:
-    """What explains a violation of a requirement, other than that requirement itself."""
-    if requirement in failing_basics:
-        return None
-    for root, dependent in failing_basics.items():
-        if requirement in dependent:
-            return Blocked(root, "what the test found may be a consequence of it")
-    return None
+class GraphRootCauses(RootCauses[Graph]):
+    """The plain sentences of a graph."""
 
+    resting = frozenset(requirement for resting in RESTING.values() for requirement in resting)
 
-def failing_basics(graph: Graph) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The sentences that do not hold, each with those that rest on it; none where that cannot be told."""
-    graph.client.provider.clear()
-    for stage in (_nodes, _edges, _places, _many):
-        try:
-            for root in stage(graph):
-                yield root, _resting_on(root, graph)
-                if root in ("GRA-NODE-1", "GRA-NODE-3"):
+    def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        graph = self.subject
+        graph.client.provider.clear()
+        for stage in (_nodes, _edges, _places, _many):
+            try:
+                for root in stage(graph):
+                    yield root, _resting_on(root, graph)
+                    if root in ("GRA-NODE-1", "GRA-NODE-3"):
+                        return
+            except Blocked as obstacle:
+                if obstacle.by == "GRA-NODE-1":
+                    yield obstacle.by, _resting_on(obstacle.by, graph)
                     return
-        except Blocked as obstacle:
-            if obstacle.by == "GRA-NODE-1":
-                yield obstacle.by, _resting_on(obstacle.by, graph)
-                return
-        except (Undecided, Violation):
-            continue
+            except (Undecided, Violation):
+                continue
 
 
 def _resting_on(root: str, graph: Graph) -> tuple[str, ...]:
@@ -259,3 +253,6 @@ def _holds(check: Callable[[], bool]) -> bool:
         return check()
     except (Undecided, Violation):
         return False
+
+
+ROOT_CAUSES = GraphRootCauses

@@ -17,7 +17,6 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Unde
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.requests import VectorRequests
-from pytest_corpus.suites.vector.root_causes import root_cause
 from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failures_of, id_of, matches_of, results_of, stored
 
 
@@ -46,10 +45,6 @@ class Vector(VectorRequests):
         self._spaces: dict[tuple[str | None, str], None] = {}
         self._stored: dict[str | None, dict[str, None]] = {}
         self._swept: dict[str | None, set[str]] = {}
-        self.failing_basics: dict[str, tuple[str, ...]] | None = None
-
-    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:
-        return super().root_cause(requirement, violation) or root_cause(self, requirement)
 
     # -- places ----------------------------------------------------------------------------------------
 

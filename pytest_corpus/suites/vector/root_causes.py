@@ -9,14 +9,13 @@ what a cache mixes up is none of these sentences.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
+from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.suites.vector.component import Vector
 from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.sandbox import Sandbox, id_of, metadata_of
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.vector.component import Vector
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
@@ -50,35 +49,26 @@ RANKED = (*(f"VEC-SCORE-{number}" for number in range(1, 9)), "VEC-NS-8", "VEC-Q
 """The requirements whose tests rank under each metric."""
 
 
-def root_cause(vector: Vector, requirement: str) -> Blocked | None:
-    """What explains a violation of a requirement, other than that requirement itself."""
-    if requirement not in (*DEPENDENT, *RANKED):
-        return None
-    if vector.failing_basics is None:
-        vector.failing_basics = dict(_failing_basics(vector))
-    if requirement in vector.failing_basics:
-        return None
-    for root, dependent in vector.failing_basics.items():
-        if requirement in dependent:
-            return Blocked(root, "what the test found may be a consequence of it")
-    return None
+class VectorRootCauses(RootCauses[Vector]):
+    """The plain sentences of a store."""
 
+    resting = frozenset((*DEPENDENT, *RANKED))
 
-def _failing_basics(vector: Vector) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The sentences that do not hold, each with those that rest on it; none where that cannot be told."""
-    vector.client.provider.clear()
-    try:
-        if found := _taking(vector) or _reading(vector) or _writing(vector):
-            yield found, DEPENDENT
+    def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        vector = self.subject
+        vector.client.provider.clear()
+        try:
+            if found := _taking(vector) or _reading(vector) or _writing(vector):
+                yield found, DEPENDENT
+                return
+            if found := _filtering(vector):
+                yield found, FILTERING
+            yield from ((ranking, RANKED) for ranking in _ranking(vector))
+        except Blocked as obstacle:
+            if obstacle.by == "VEC-NS-1":
+                yield obstacle.by, DEPENDENT
+        except (Undecided, Violation):
             return
-        if found := _filtering(vector):
-            yield found, FILTERING
-        yield from ((ranking, RANKED) for ranking in _ranking(vector))
-    except Blocked as obstacle:
-        if obstacle.by == "VEC-NS-1":
-            yield obstacle.by, DEPENDENT
-    except (Undecided, Violation):
-        return
 
 
 def _items(vector: Vector) -> list[dict[str, Any]]:
@@ -203,3 +193,6 @@ def _ranking(vector: Vector) -> Iterator[str]:
             truth, query, {item["id"]: item["vector"] for item in items}
         ):
             yield RANKING[truth]
+
+
+ROOT_CAUSES = VectorRootCauses

@@ -86,10 +86,6 @@ class ClientTarget:
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)
 
-    def root_cause(self, requirement: str, violation: Violation) -> Blocked | None:  # noqa: ARG002
-        """Stages block those behind them at once."""
-        return None
-
     def close_fresh(self) -> None:
         """There is one instance."""
 

@@ -1,0 +1,91 @@
+"""One root cause, one finding: what is a consequence of another requirement's finding is not found again.
+
+In every component, a wrong class that the plainest bad requests get is not found again in every refusal. Only a
+refusal of that very class where BadRequest belongs is explained by it: what is accepted, or refused with yet another
+class, stays a finding of its own. Components add the plain sentences that nearly all their tests rest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Blocked, Misclassified, Violation
+from pytest_corpus.spec.errors import is_a
+
+NO_ARGUMENTS = "COM-WIRE-7"
+"""The requirement that says that `args` of the wrong type is refused with BAD_REQUEST."""
+
+Own = TypeVar("Own", bound=Subject)
+
+
+@dataclass(frozen=True, slots=True)
+class WrongErrorClass:
+    """A wrong class that bad requests get: its names, and the requirement that it is found by."""
+
+    root: str
+    names: tuple[str, ...]
+
+
+class RootCauses(Generic[Own]):
+    """What explains the violations of a component; found out when the first one turns up, once a run."""
+
+    resting: frozenset[str] = frozenset()
+    """The requirements whose tests rest on the component's plain sentences."""
+
+    def __init__(self, subject: Own) -> None:
+        self.subject = subject
+        self._wrong_classes: tuple[WrongErrorClass, ...] | None = None
+        self._failing: Mapping[str, tuple[str, ...]] | None = None
+
+    def explain(self, requirement: str, violation: Violation) -> Blocked | None:
+        """The finding of another requirement that explains a violation, or None."""
+        return self._wrongly_refused(requirement, violation) or self._resting_on_failing(requirement)
+
+    def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The plain sentences that do not hold, each with those that rest on it; none where that cannot be told."""
+        yield from ()
+
+    def _resting_on_failing(self, requirement: str) -> Blocked | None:
+        if requirement not in self.resting:
+            return None
+        if self._failing is None:
+            self._failing = {}
+            self._failing = dict(self.failing_basics())
+        if requirement in self._failing:
+            return None
+        for root, dependent in self._failing.items():
+            if requirement in dependent:
+                return Blocked(root, "what the test found may be a consequence of it")
+        return None
+
+    def _wrongly_refused(self, requirement: str, violation: Violation) -> Blocked | None:
+        """Whether a violation is the wrong class of the plainest bad requests in another place."""
+        if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
+            return None
+        if self._wrong_classes is None:
+            self._wrong_classes = ()
+            self._wrong_classes = tuple(self._find_wrong_class())
+        for found in self._wrong_classes:
+            if requirement != found.root and violation.names == found.names:
+                return Blocked(found.root, "bad requests of every kind get this class")
+        return None
+
+    def _find_wrong_class(self) -> Iterator[WrongErrorClass]:
+        """The one wrong class that wrong arguments of two operations get, those of the principal one among them."""
+        subject = self.subject
+        subject.client.provider.clear()
+        names = self._wrong_names(subject.principal)
+        others = [name for name in subject.operations(streaming=False) if name != subject.principal]
+        other = next((name for name in others if subject.wrong_types(name) and subject.works(name)), None)
+        if names is None or other is None or self._wrong_names(other) != names:
+            return
+        bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
+        yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
+
+    def _wrong_names(self, name: str) -> tuple[str, ...] | None:
+        """The classes that wrong arguments are refused with; None where they are rightly, or not at all."""
+        reply = self.subject.call(name, self.subject.wrong_types(name))
+        return reply.names if reply.names and not reply.is_a("BadRequest") else None
