@@ -14,23 +14,15 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import aside
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.patience import asked_to_wait, patiently
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 
 Own = TypeVar("Own", bound="Subject")
 
 HOUR_MS = 3_600_000
-
-PATIENT_TRIES = 5
-PATIENT_WAIT_MS = 2_000
-"""How often, and how long at most, the suite waits where an adapter asks it to retry."""
-
-USUAL_WAIT_MS = 100
-"""How long it waits where a limiter names no time: the base of SPECIFICATION 12.2."""
-
-MAX_FRUITLESS_WAITS = 5
-"""How often it waits in vain, in a whole run, before it takes such an answer for the last word."""
 
 MAX_PROVIDER_RETRIES = 20
 """How often a planned fault strikes: more often than a sound adapter retries."""
@@ -49,13 +41,6 @@ class Settings:
     dialects: Mapping[str, Dialect] = field(default_factory=lambda: DIALECTS)
 
 
-@dataclass(slots=True)
-class _Tally:
-    """A count that the instances of a subject share."""
-
-    count: int = 0
-
-
 class Subject:
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
@@ -69,11 +54,14 @@ class Subject:
     content: tuple[str, ...] = ()
     """The keys of a chunk that carry data; a chunk where all are empty is a keep-alive."""
 
-    def __init__(self, client: AdapterClient, capabilities: Capabilities, settings: Settings) -> None:
+    shared_type: type[Shared] = Shared
+    """What the instances of the component share."""
+
+    def __init__(
+        self, client: AdapterClient, capabilities: Capabilities, settings: Settings, shared: Any = None
+    ) -> None:
         self.client, self.capabilities, self.settings = client, capabilities, settings
-        self._baselines: dict[str, Undecided | None] = {}
-        self._provider_ops: dict[str, tuple[str, ...]] = {}
-        self._fruitless_waits, self._made = _Tally(), _Tally()
+        self.shared: Any = self.shared_type() if shared is None else shared
         self._fresh: list[AdapterClient] = []
 
     def begin(self) -> None:
@@ -141,8 +129,7 @@ class Subject:
 
     def unique(self, prefix: str = "note") -> str:
         """A short word that no other request of this run or worker holds."""
-        self._made.count += 1
-        return f"{prefix} {self.settings.run}{self._made.count}"
+        return f"{prefix} {self.settings.run}{self.shared.number()}"
 
     @staticmethod
     def canary(length: int = 14) -> str:
@@ -158,15 +145,19 @@ class Subject:
 
     def send(self, request: Any, **options: Any) -> Reply:
         """Send anything at all to `handle`, waiting as a sound client does where the adapter asks for it."""
-        reply: Reply = self._patiently(lambda: Reply(self.client.send(request, self.component, **options)))
-        return reply
+
+        def attempt() -> Reply:
+            return Reply(self.client.send(request, self.component, **options))
+
+        return patiently(attempt, self.wait_ms, self.shared)
 
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
         """Send anything at all to `handle_stream` and read the stream to its end, as patiently as `send`."""
-        reply: StreamReply = self._patiently(
-            lambda: StreamReply(self.client.send(request, self.component, streaming=True, **options))
-        )
-        return reply
+
+        def attempt() -> StreamReply:
+            return StreamReply(self.client.send(request, self.component, streaming=True, **options))
+
+        return patiently(attempt, self.wait_ms, self.shared)
 
     def call(
         self,
@@ -200,34 +191,9 @@ class Subject:
         reply: Reply | StreamReply = call(name, args, ctx, **options)
         return reply
 
-    def _patiently(self, attempt: Any) -> Any:
-        reply = attempt()
-        for _ in range(PATIENT_TRIES - 1):
-            wait = self._asked_to_wait(reply)
-            if wait is None or self._fruitless_waits.count >= MAX_FRUITLESS_WAITS:
-                return reply
-            time.sleep(wait / 1000)
-            reply = attempt()
-        if self._asked_to_wait(reply) is not None:
-            self._fruitless_waits.count += 1
-        return reply
-
-    def _asked_to_wait(self, reply: Reply | StreamReply) -> float | None:
-        """Milliseconds to wait before trying again, where a limiter or a breaker of the adapter's own asks for it.
-
-        A circuit that an earlier failure opened (SPECIFICATION 12.3) says Unavailable, and until when.
-        """
-        limited, broken = reply.is_a("ResourceExhausted"), reply.is_a("Unavailable")
-        if not (limited or broken) or self.client.provider.canaries:
-            return None
-        body = reply.body if isinstance(reply, Reply) else reply.errors[0]
-        hints = [body.get("retry_after_ms"), reply.details.get("suggested_backoff_ms")]
-        given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
-        if not given:
-            return USUAL_WAIT_MS if limited else None
-        if broken and hints[0] is None:
-            return None
-        return given[0] if 0 <= given[0] <= PATIENT_WAIT_MS else None
+    def wait_ms(self, reply: Reply | StreamReply) -> float | None:
+        """The milliseconds for which an answer asks; None where it does not, or a planned fault is the reason."""
+        return None if self.client.provider.canaries else asked_to_wait(reply)
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -239,11 +205,10 @@ class Subject:
             Blocked: it does not work, which is the finding of another requirement.
         """
         for name in names:
-            if name not in self._baselines:
+            if name not in self.shared.obstacles:
                 with aside():
-                    self._baselines[name] = self._try(name)
-            obstacle = self._baselines[name]
-            if obstacle is not None:
+                    self.shared.obstacles[name] = self._try(name)
+            if (obstacle := self.shared.obstacles[name]) is not None:
                 raise obstacle
 
     def claimed(self, name: str) -> bool | None:
@@ -338,10 +303,7 @@ class Subject:
         client = self.client.fresh()
         if client is not self.client:
             self._fresh.append(client)
-        other = type(self)(client, self.capabilities, self.settings)
-        other._baselines, other._provider_ops = self._baselines, self._provider_ops
-        other._fruitless_waits, other._made = self._fruitless_waits, self._made
-        return other
+        return type(self)(client, self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""
@@ -382,12 +344,12 @@ class Subject:
         """
         self.require(name)
         own = f"{self.component}.{name}"
-        if name not in self._provider_ops:
+        if name not in self.shared.provider_ops:
             before = len(self.client.provider.arrivals)
             self.invoke(name, self.distinct(name))
             arrived = tuple(dict.fromkeys(self.client.provider.arrivals[before:]))
-            self._provider_ops[name] = arrived
-        ops = self._provider_ops[name]
+            self.shared.provider_ops[name] = arrived
+        ops = self.shared.provider_ops[name]
         if not ops:
             raise NotAssessed(
                 f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.answers import adds_up, embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.texts import FILLER, MOST_LENGTH, Texts
@@ -34,6 +36,15 @@ EVERY_MODEL = {
     "count_tokens": "EMB-TOKENS-5",
 }
 """The requirement that says that an operation works for every listed model."""
+
+
+@dataclass(slots=True)
+class EmbeddingShared(Shared):
+    """The model of plain requests, and the answers and vectors that are asked for once."""
+
+    model: str | None = None
+    tried: dict[tuple[str, str], Reply | StreamReply] = field(default_factory=dict)
+    vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
 
 
 class Embedding(Texts):
@@ -59,16 +70,19 @@ class Embedding(Texts):
         "get_stats": "EMB-STATS-1",
     }
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._tried: dict[tuple[str, str], Reply | StreamReply] = {}
-        self._vectors: dict[tuple[Any, ...], list[float]] = {}
+    shared_type = EmbeddingShared
+    shared: EmbeddingShared
 
     # -- what the adapter says of itself ---------------------------------------------------------------
 
-    @cached_property
+    @property
     def model(self) -> str:
         """The model that plain requests name: the first listed one; of an open set (R13) one that health knows."""
+        if self.shared.model is None:
+            self.shared.model = self._find_model()
+        return self.shared.model
+
+    def _find_model(self) -> str:
         if self.capabilities.models:
             return self.capabilities.models[0]
         default = self.capabilities.document.get("default_model")
@@ -209,18 +223,11 @@ class Embedding(Texts):
     def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
         """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
         keys = {text: (text, *sorted(changed.items())) for text in texts}
-        missing = [text for text, key in keys.items() if key not in self._vectors]
+        missing = [text for text, key in keys.items() if key not in self.shared.vectors]
         other = self.fresh() if missing else self
         for text in missing:
-            self._vectors[keys[text]] = other.vector("embed_batch", text, **changed)
-        return {text: self._vectors[key] for text, key in keys.items()}
-
-    def fresh(self) -> Embedding:
-        other = super().fresh()
-        assert isinstance(other, Embedding)
-        other.__dict__["model"] = self.model
-        other._tried, other._vectors = self._tried, self._vectors
-        return other
+            self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
+        return {text: self.shared.vectors[key] for text, key in keys.items()}
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -251,9 +258,11 @@ class Embedding(Texts):
             raise NotApplicable(f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
-                if (operation, model) not in self._tried:
-                    self._tried[operation, model] = self.invoke(operation, {**self.minimal(operation), "model": model})
-                if (tried := self._tried[operation, model]).is_error:
+                if (operation, model) not in self.shared.tried:
+                    self.shared.tried[operation, model] = self.invoke(
+                        operation, {**self.minimal(operation), "model": model}
+                    )
+                if (tried := self.shared.tried[operation, model]).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]

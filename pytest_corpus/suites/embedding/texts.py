@@ -129,8 +129,7 @@ class Texts(Counting):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        self._made.count += 1
-        return self.short_word(self._made.count, min(self.limit or 12, 12))
+        return self.short_word(self.shared.number(), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
         """A word of so many letters that this number, in this run, makes."""
@@ -143,8 +142,7 @@ class Texts(Counting):
 
     def text_of(self, length: int, words: str = FILLER) -> str:
         """A text of exactly so many ASCII characters, not sent before, without a space at either end."""
-        start = f"{self.unique()} " if length > SMALL else self.short_word(self._made.count + 1, min(length, 12))
-        self._made.count += 1
+        start = f"{self.unique()} " if length > SMALL else self.short_word(self.shared.number(), min(length, 12))
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
         return tidy(body[:length])
 

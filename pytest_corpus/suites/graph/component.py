@@ -15,6 +15,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.shared import Shared
 from pytest_corpus.suites.graph import requests_with_canaries
 from pytest_corpus.suites.graph.dialects import Dialects
 from pytest_corpus.suites.graph.node_readers import SEEDS, edges_shown, nodes_shown
@@ -37,9 +38,10 @@ CYCLE = 60
 
 
 @dataclass(slots=True)
-class _Known:
+class GraphShared(Shared):
     """What is known of an adapter, and what was written to it, shared by all its instances."""
 
+    dialects: Dialects | None = None
     written_items: WrittenItems = field(default_factory=WrittenItems)
     node_readers: dict[str, bool] | None = None
     edge_readers: dict[str, bool] | None = None
@@ -80,19 +82,21 @@ class Graph(Subject):
         "get_schema": "GRA-SCHEMA-1",
     }
 
+    shared_type = GraphShared
+    shared: GraphShared
+
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
         self.seeds = Sandbox(self, f"c{self.settings.run}")
         self.plain = Sandbox(self, f"p{self.settings.run}")
-        self._known = _Known()
         self._seeded: set[tuple[str | None, int]] = set()
 
-    def fresh(self) -> Graph:
-        other = super().fresh()
-        assert isinstance(other, Graph)
-        other.dialects, other._known = self.dialects, self._known
-        return other
+    @property
+    def dialects(self) -> Dialects:
+        """The listed dialects, and what is known of the questions that can be asked in them."""
+        if self.shared.dialects is None:
+            self.shared.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
+        return self.shared.dialects
 
     # -- what the adapter offers -----------------------------------------------------------------------
 
@@ -105,10 +109,10 @@ class Graph(Subject):
     def filters(self) -> bool:
         """Whether filters by property are claimed, or served where nothing is said."""
         claimed = self.capabilities.flag("supports_property_filters")
-        if claimed is None and self._known.filters is None:
+        if claimed is None and self.shared.filters is None:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
-            self._known.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
-        return bool(claimed or (claimed is None and self._known.filters))
+            self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
+        return bool(claimed or (claimed is None and self.shared.filters))
 
     @property
     def dialect(self) -> str | None:
@@ -179,8 +183,7 @@ class Graph(Subject):
 
     def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
         """An empty place: a new namespace where the adapter makes them, else a new group."""
-        self._made.count += 1
-        tag = f"c{self.settings.run}t{self._made.count}"
+        tag = f"c{self.settings.run}t{self.shared.number()}"
         namespace = tag if own and self._makes_namespaces() is None else None
         return Sandbox(self, tag, namespace=namespace, tenant=tenant)
 
@@ -195,7 +198,7 @@ class Graph(Subject):
             raise NotApplicable(obstacle.reason) if aside else obstacle
 
     def _makes_namespaces(self) -> Undecided | None:
-        known = self._known
+        known = self.shared
         if not known.tried_namespaces:
             known.tried_namespaces = True
             claimed = self.capabilities.flag("supports_namespaces")
@@ -228,9 +231,9 @@ class Graph(Subject):
 
     def node_readers(self) -> Mapping[str, bool]:
         """For each operation that shows nodes whether it shows the seeds, and nodes in other places, rightly."""
-        if self._known.node_readers is None:
-            self._known.node_readers = nodes_shown(self)
-        return self._known.node_readers
+        if self.shared.node_readers is None:
+            self.shared.node_readers = nodes_shown(self)
+        return self.shared.node_readers
 
     def reader(self, name: str) -> str:
         """Go on only where an operation shows nodes rightly, or none does.
@@ -286,9 +289,9 @@ class Graph(Subject):
         Raises:
             NotAssessed: no operation can show them.
         """
-        if self._known.edge_readers is None:
-            self._known.edge_readers = edges_shown(self)
-        found = self._known.edge_readers
+        if self.shared.edge_readers is None:
+            self.shared.edge_readers = edges_shown(self)
+        found = self.shared.edge_readers
         if not found:
             raise NotAssessed("no operation can show edges: neither traversal nor a query of a known dialect")
         return [name for name, right in found.items() if right] or list(found)
@@ -320,7 +323,7 @@ class Graph(Subject):
         return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:
-        self._known.written_items.note(request)
+        self.shared.written_items.note(request)
         return super().send(request, **options)
 
     def _plain_nodes(self, name: str = "plain") -> dict[str, Any]:
@@ -368,8 +371,7 @@ class Graph(Subject):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        self._made.count += 1
-        number = self._made.count
+        number = self.shared.number()
         if name in ASKING:
             return {**args, "text": args["text"] + " " * (number % CYCLE)}
         if name in MANY:
@@ -468,7 +470,7 @@ class Graph(Subject):
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        self._known.written_items.remove(self, self.at_once)
+        self.shared.written_items.remove(self, self.at_once)
 
 
 @pytest.fixture

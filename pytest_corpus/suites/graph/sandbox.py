@@ -62,8 +62,7 @@ class Sandbox:
 
     def value(self, name: str) -> str:
         """A value that was not written before."""
-        self.graph._made.count += 1
-        return f"v-{self.tag}-{name}-{self.graph._made.count}"
+        return f"v-{self.tag}-{name}-{self.graph.shared.number()}"
 
     def node(self, name: str, value: str | None = None, *, rank: Any = 0, **properties: Any) -> dict[str, Any]:
         """A node of this space."""

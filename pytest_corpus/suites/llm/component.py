@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.shared import Shared
 from pytest_corpus.suites.common.claims.tokens import Counting
 
 RANGES = {
@@ -81,6 +83,13 @@ def user(content: str) -> dict[str, Any]:
     return {"role": "user", "content": content}
 
 
+@dataclass(slots=True)
+class LLMShared(Shared):
+    """By optional argument whether it is taken."""
+
+    taken: dict[str, bool] = field(default_factory=dict)
+
+
 class LLM(Counting):
     """Requests of the LLM component. `model` is the first listed one, or left out where none is listed."""
 
@@ -98,9 +107,8 @@ class LLM(Counting):
         "count_tokens": "LLM-TOKENS-1",
     }
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._taken: dict[str, bool] = {}
+    shared_type = LLMShared
+    shared: LLMShared
 
     @cached_property
     def model(self) -> str | None:
@@ -177,15 +185,14 @@ class LLM(Counting):
         }.get(name)
         if claimed is not None or name not in OPTIONAL:
             return claimed is not False
-        if name not in self._taken:
-            self._taken[name] = not self.complete(**{name: self.optional()[name]}).is_a("NotSupported")
-        return self._taken[name]
+        if name not in self.shared.taken:
+            self.shared.taken[name] = not self.complete(**{name: self.optional()[name]}).is_a("NotSupported")
+        return self.shared.taken[name]
 
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        self._made.count += 1
-        return f"{self.settings.run[:2]}{self._made.count}"
+        return f"{self.settings.run[:2]}{self.shared.number()}"
 
     def minimal(self, name: str) -> dict[str, Any]:
         model = {"model": self.model} if self.model else {}

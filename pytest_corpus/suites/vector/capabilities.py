@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import MAX_FRUITLESS_WAITS, PATIENT_TRIES, PATIENT_WAIT_MS, USUAL_WAIT_MS, Subject
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.patience import MAX_WAIT_MS, USUAL_WAIT_MS, patiently
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.geometry import canonical, direction
+from pytest_corpus.suites.vector.shared import VectorShared
 
 USUAL_DIMENSIONS = 4
 
@@ -23,6 +24,9 @@ class VectorCapabilities(Subject):
     component = "vector"
     principal = "query"
     checked = "VEC-QUERY-11"
+
+    shared_type = VectorShared
+    shared: VectorShared
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -38,19 +42,24 @@ class VectorCapabilities(Subject):
         said = {self.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
         return True if True in said else False if False in said else None
 
-    @cached_property
+    @property
     def namespaces(self) -> bool:
         """Whether namespaces can be created, by what capabilities say or by trying."""
-        claimed = self.claimed("create_namespace")
-        return self._answers("create_namespace", self.named()) if claimed is None else claimed
+        if self.shared.namespaces is None:
+            claimed = self.claimed("create_namespace")
+            answers = self._answers("create_namespace", self.named()) if claimed is None else claimed
+            self.shared.namespaces = answers
+        return self.shared.namespaces
 
-    @cached_property
+    @property
     def filters(self) -> bool:
         """Whether filters are offered, by what capabilities say or by trying."""
-        claimed = self.capabilities.flag("supports_filters")
-        if claimed is None:
-            return self._answers("query", {**self.minimal("query"), "filter": {"kind": "home"}})
-        return claimed
+        if self.shared.filters is None:
+            claimed = self.capabilities.flag("supports_filters")
+            if claimed is None:
+                claimed = self._answers("query", {**self.minimal("query"), "filter": {"kind": "home"}})
+            self.shared.filters = claimed
+        return self.shared.filters
 
     def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
         with self.client.provider.paused():
@@ -71,9 +80,14 @@ class VectorCapabilities(Subject):
         """The metric of plain namespaces; None where none is listed."""
         return self.metrics[0] if self.metrics and (self.namespaces or len(self.metrics) == 1) else None
 
-    @cached_property
+    @property
     def dimensions(self) -> int:
         """The dimensions of plain vectors: the fixed ones where there are such, else a few."""
+        if self.shared.dimensions is None:
+            self.shared.dimensions = self._find_dimensions()
+        return self.shared.dimensions
+
+    def _find_dimensions(self) -> int:
         if self.fixed or self.namespaces:
             return self.usual
         name, components = self.name(), direction(45, self.usual)
@@ -156,8 +170,7 @@ class VectorCapabilities(Subject):
 
     def name(self, prefix: str = "v") -> str:
         """A name that no other vector or namespace of this run or worker has."""
-        self._made.count += 1
-        return f"{prefix}-{self.settings.run}-{self._made.count}"
+        return f"{prefix}-{self.settings.run}-{self.shared.number()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.name(prefix)
@@ -187,15 +200,14 @@ class VectorCapabilities(Subject):
 
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
-        reply = attempt()
-        for _ in range(PATIENT_TRIES - 1):
-            if not filled or not reply.is_a("IndexNotReady") or self._fruitless_waits.count >= MAX_FRUITLESS_WAITS:
-                return reply
+
+        def wait_ms(reply: Reply) -> float | None:
+            if not filled or not reply.is_a("IndexNotReady"):
+                return None
             hint = reply.body.get("retry_after_ms")
-            time.sleep(min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, PATIENT_WAIT_MS) / 1000)
-            reply = attempt()
-        self._fruitless_waits.count += reply.is_a("IndexNotReady")
-        return reply
+            return min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, MAX_WAIT_MS)
+
+        return patiently(attempt, wait_ms, self.shared)
 
     @contextmanager
     def prepares(self) -> Iterator[None]:

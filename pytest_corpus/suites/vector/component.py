@@ -14,7 +14,7 @@ from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failures_of, id_of, matches_of, results_of, stored
@@ -39,12 +39,7 @@ class Vector(VectorRequests):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._ready: set[tuple[Any, ...]] = set()
-        self._itemised: dict[str, bool] = {}
         self._obstacles: list[Undecided] = []
-        self._spaces: dict[tuple[str | None, str], None] = {}
-        self._stored: dict[str | None, dict[str, None]] = {}
-        self._swept: dict[str | None, set[str]] = {}
 
     # -- places ----------------------------------------------------------------------------------------
 
@@ -80,18 +75,6 @@ class Vector(VectorRequests):
         plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
 
-    def fresh(self) -> Vector:
-        """Another instance, which shares the names of places but not what is in them."""
-        shared = (self.main_namespace, self.scratch, self.settled, self.dimensions, self.namespaces)
-        other = super().fresh()
-        assert isinstance(other, Vector)
-        other.main_namespace, other.scratch, other.settled, other.dimensions, other.namespaces = shared
-        other._doomed, other._spaces = self._doomed, self._spaces
-        other._stored, other._swept = self._stored, self._swept
-        if other.client is self.client:
-            other._ready = self._ready
-        return other
-
     # -- calls -----------------------------------------------------------------------------------------
 
     def send(self, request: Any, **options: Any) -> Reply:
@@ -115,21 +98,22 @@ class Vector(VectorRequests):
         with self.prepares():
             for space in sorted(spaces & {self.main_namespace, self.scratch}) if not self._occupied else ():
                 self._make(space, tenant)
-            for name in sorted(space for space in spaces if space in self._doomed):
+            for name in sorted(space for space in spaces if space in self.shared.to_delete):
                 self._once(tenant, name, partial(self._create, name, tenant))
             for name in ids if isinstance(ids, list) else []:
-                if isinstance(name, str) and (item := self._doomed.get(name)):
+                if isinstance(name, str) and (item := self.shared.to_delete.get(name)):
                     self._once(tenant, name, partial(self._fill, self.scratch, [item], tenant))
 
     def _once(self, tenant: str | None, name: str, work: Callable[[], None]) -> None:
         key = (self.client.generation, tenant if self.tenants else None, name)
-        if key in self._ready:
+        ready = self.shared.ready.setdefault(self.client, set())
+        if key in ready:
             return
         try:
             work()
         except Undecided as obstacle:
             self._obstacles.append(obstacle)
-        self._ready.add(key)
+        ready.add(key)
 
     def _make(self, name: str, tenant: str | None) -> None:
         def work() -> None:
@@ -171,16 +155,16 @@ class Vector(VectorRequests):
         """Whether an operation on several items reports a failing provider as the failure of each item."""
         if name not in ("upsert", "delete"):
             return False
-        if name not in self._itemised:
+        if name not in self.shared.itemised:
             fresh = self.fresh()
             fresh.plan("unavailable", name)
             reply = fresh.call(name, fresh.distinct(name))
             fresh.client.provider.clear()
-            self._itemised[name] = reply.is_success and bool(failures_of(reply.result))
-        return self._itemised[name]
+            self.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
+        return self.shared.itemised[name]
 
-    def _asked_to_wait(self, reply: Any) -> float | None:
-        return None if reply.is_a("IndexNotReady") else super()._asked_to_wait(reply)
+    def wait_ms(self, reply: Reply | StreamReply) -> float | None:
+        return None if reply.is_a("IndexNotReady") else super().wait_ms(reply)
 
     def _try(self, name: str) -> Undecided | None:
         obstacle = super()._try(name)
@@ -193,9 +177,9 @@ class Vector(VectorRequests):
             return
         tenant, where, vectors = _tenant(request), args.get("namespace"), args.get("vectors")
         if request.get("op") == "vector.create_namespace" and isinstance(where, str):
-            self._spaces[tenant, where] = None
+            self.shared.made_namespaces[tenant, where] = None
         elif request.get("op") == "vector.delete_namespace":
-            self._spaces.pop((tenant, str(where)), None)
+            self.shared.made_namespaces.pop((tenant, str(where)), None)
         elif request.get("op") == "vector.upsert" and where in (None, "default") and isinstance(vectors, list):
             self.leave(tenant, [item for item in vectors if isinstance(item, Mapping)])
 
@@ -203,18 +187,18 @@ class Vector(VectorRequests):
         """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end."""
         names = [item.get("id") for item in items]
         known = {name: None for name in names if isinstance(name, str) and name}
-        self._stored.setdefault(tenant, {}).update(known)
+        self.shared.left.setdefault(tenant, {}).update(known)
         self.swept(tenant).difference_update(known)
 
     def swept(self, tenant: str | None) -> set[str]:
         """The ids in the default namespace of a tenant that were deleted, by the adapter's own report."""
-        return self._swept.setdefault(tenant if self.tenants else None, set())
+        return self.shared.swept.setdefault(tenant if self.tenants else None, set())
 
     def _sweep(self, tenant: str | None) -> None:
         """Delete what the suite left in the default namespace of a tenant."""
-        shared = [tenant] if self.tenants else list(self._stored)
+        shared = [tenant] if self.tenants else list(self.shared.left)
         for owner in shared:
-            left = list(self._stored.pop(owner, {}))
+            left = list(self.shared.left.pop(owner, {}))
             size = self.batch or 100
             for start in range(0, len(left), size):
                 with self.prepares():
@@ -222,15 +206,15 @@ class Vector(VectorRequests):
                     reply = self.call("delete", {"ids": left[start : start + size]}, ctx)
                 if reply.is_success and not failures_of(reply.result):
                     self.swept(owner).update(left[start : start + size])
-        self._ready.clear()
+        self.shared.ready.pop(self.client, None)
 
     def tidy(self) -> None:
         """Delete what was made with the adapter, as far as it can be deleted."""
         self.client.provider.clear()
-        for tenant, name in list(self._spaces):
+        for tenant, name in list(self.shared.made_namespaces):
             with self.prepares():
                 self.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
-        for tenant in list(self._stored):
+        for tenant in list(self.shared.left):
             self._sweep(tenant)
 
     # -- what holds for every answer -------------------------------------------------------------------

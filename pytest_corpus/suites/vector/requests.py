@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Item
+from pytest_corpus.suites.vector.shared import Item
 
 Request = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -25,24 +24,25 @@ HOME = (15, 75, 135)
 class VectorRequests(VectorCapabilities):
     """Requests in and about the home and scratch namespaces, which `Vector` makes."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._doomed: dict[str, Item | None] = {}
-
-    @cached_property
+    @property
     def main_namespace(self) -> str:
         """The namespace of plain queries; nothing but a few vectors is ever written to it."""
-        return self.name("home") if self.namespaces else "default"
+        self.shared.main_namespace = self.shared.main_namespace or self._named("home")
+        return self.shared.main_namespace
 
-    @cached_property
+    @property
     def scratch(self) -> str:
         """The namespace of plain writes."""
-        return self.name("scratch") if self.namespaces else "default"
+        self.shared.scratch = self.shared.scratch or self._named("scratch")
+        return self.shared.scratch
 
-    @cached_property
+    def _named(self, prefix: str) -> str:
+        return self.name(prefix) if self.namespaces else "default"
+
+    @property
     def settled(self) -> tuple[Item, ...]:
-        """The vectors of the home namespace."""
-        return tuple(
+        """The vectors of the main namespace."""
+        self.shared.settled = self.shared.settled or tuple(
             {
                 "id": self.name("home"),
                 "vector": direction(degrees, self.dimensions),
@@ -50,11 +50,12 @@ class VectorRequests(VectorCapabilities):
             }
             for number, degrees in enumerate(HOME)
         )
+        return self.shared.settled
 
     def to_delete(self, item: Item | None = None) -> str:
         """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted."""
         name = str(item["id"]) if item else self.name("doomed")
-        self._doomed[name] = item
+        self.shared.to_delete[name] = item
         return name
 
     # -- plain requests --------------------------------------------------------------------------------
@@ -74,8 +75,7 @@ class VectorRequests(VectorCapabilities):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        self._made.count += 1
-        degrees = 10 + self._made.count * 0.37 % 150
+        degrees = 10 + self.shared.number() * 0.37 % 150
         if name == "query":
             args.update(self.looking(degrees))
         elif name == "batch_query":

@@ -1,0 +1,29 @@
+"""What the instances of a component have in common in a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pytest_corpus.kit.outcomes import Undecided
+
+
+@dataclass(slots=True)
+class Shared:
+    """What was found out of an adapter, and how much was made: the same for an instance and all that replace it.
+
+    Attributes:
+        made: how many names were made, so that each is new.
+        fruitless_waits: how often the suite waited as it was asked to, and in vain.
+        obstacles: by operation, why it cannot be relied on; None where it can.
+        provider_ops: by operation, the ops at which a plain request reaches the provider.
+    """
+
+    made: int = 0
+    fruitless_waits: int = 0
+    obstacles: dict[str, Undecided | None] = field(default_factory=dict)
+    provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def number(self) -> int:
+        """A number that was not given before."""
+        self.made += 1
+        return self.made

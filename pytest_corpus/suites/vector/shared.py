@@ -1,0 +1,46 @@
+"""What the instances of a vector component have in common in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.kit.shared import Shared
+
+Item = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class VectorShared(Shared):
+    """What is known of an adapter, the names of the suite's own namespaces, and what was written to them.
+
+    Attributes:
+        namespaces: whether namespaces can be created; None while that is not known.
+        filters: whether filters are offered; None while that is not known.
+        dimensions: the dimensions of plain vectors; None while they are not known.
+        main_namespace: the namespace of plain queries.
+        scratch: the namespace of plain writes.
+        settled: the vectors of the main namespace.
+        to_delete: vectors and namespaces (None) that are made just before they are deleted, by name.
+        itemised: by operation, whether a failing provider is the failure of each item.
+        made_namespaces: the namespaces that are there, by tenant and name.
+        left: the ids that may be in the default namespace, by tenant.
+        swept: the ids that were deleted from it, by tenant.
+        ready: by instance, what was made in it for plain requests.
+    """
+
+    namespaces: bool | None = None
+    filters: bool | None = None
+    dimensions: int | None = None
+    main_namespace: str = ""
+    scratch: str = ""
+    settled: tuple[Item, ...] = ()
+    to_delete: dict[str, Item | None] = field(default_factory=dict)
+    itemised: dict[str, bool] = field(default_factory=dict)
+    made_namespaces: dict[tuple[str | None, str], None] = field(default_factory=dict)
+    left: dict[str | None, dict[str, None]] = field(default_factory=dict)
+    swept: dict[str | None, set[str]] = field(default_factory=dict)
+    ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
