@@ -38,8 +38,8 @@ class Concluding:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         if self._concludes:
-            self._placeholders.put(self.state.labels)
             self._exits.watch()
+            self._placeholders.put(self.state.labels)
 
     def pytest_collection_finish(self) -> None:
         if self._concludes:
@@ -123,9 +123,11 @@ class Concluding:
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        self._exits.leave()
-        if self.result is not None or self.state.usage_error:
-            self._placeholders.remove(self.result.paths if self.result else ())
+        try:
+            if self.result is not None or self.state.usage_error:
+                self._placeholders.remove(self.result.paths if self.result else ())
+        finally:
+            self._exits.leave()
 
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
