@@ -79,7 +79,7 @@ class RootCauses(Generic[Own]):
         subject.client.provider.clear()
         names = self._wrong_names(subject.principal)
         others = [name for name in subject.operations(streaming=False) if name != subject.principal]
-        other = next((name for name in others if subject.wrong_types(name) and subject.works(name)), None)
+        other = next((name for name in others if subject.requests.wrong_types(name) and subject.works(name)), None)
         if names is None or other is None or self._wrong_names(other) != names:
             return
         bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
@@ -87,5 +87,5 @@ class RootCauses(Generic[Own]):
 
     def _wrong_names(self, name: str) -> tuple[str, ...] | None:
         """The classes that wrong arguments are refused with; None where they are rightly, or not at all."""
-        reply = self.subject.call(name, self.subject.wrong_types(name))
+        reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None

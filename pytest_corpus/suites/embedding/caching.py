@@ -8,6 +8,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.batches import each_its_own, placed, several
@@ -32,7 +33,7 @@ def asks_anew(
     first_operation: str = "",
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before."""
-    embedding.provider_op(operation)
+    embedding.faults.provider_op(operation)
     embedding.tells_apart()
     first_ctx, second_ctx = contexts or ({}, {})
     works(embedding.invoke(first_operation or operation, first, first_ctx), "an embedding")
@@ -78,9 +79,9 @@ def left_of(embedding: Embedding, text: str) -> str:
     return told if within and isinstance(told, str) else text[: embedding.limited()]
 
 
-def key_of(embedding: Embedding) -> dict[str, Any]:
+def key_of() -> dict[str, Any]:
     """A context with an idempotency key and a tenant."""
-    return {"idempotency_key": f"key-{embedding.canary()}", "tenant": f"tenant-{embedding.canary()}"}
+    return {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
 
 
 def unless_without_a_key(
@@ -91,9 +92,9 @@ def unless_without_a_key(
     Raises:
         Undecided: they are not, which is a finding of its own where a cache is claimed, or of a batch.
     """
-    ctx = {"tenant": f"tenant-{embedding.canary()}"}
+    ctx = {"tenant": f"tenant-{canary()}"}
     with expect.resting_on("COM-CTX-3"):
-        works(embedding.call("embed", embedding.distinct("embed"), ctx), "an embedding for a tenant")
+        works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
     try:
         apart(embedding, changed, ctx)
     except Violation as violation:
@@ -106,7 +107,7 @@ def unless_without_a_key(
 def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
     """Two requests with the same context, which differ in one respect, get each its own answer."""
     text = embedding.unique()
-    one, other = embedding.with_text("embed", text), changed_from(embedding, text, changed)
+    one, other = embedding.requests.with_text("embed", text), changed_from(embedding, text, changed)
     alone = embedding.fresh().call("embed", other)
     expect.success(embedding.call("embed", one, ctx), "an embedding")
     if changed == "operation":
@@ -126,7 +127,7 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
 def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
     """Two batches with the same context, which differ in a text, the order or the number, get each its own answer."""
     texts = arranged(embedding, "plain", several(embedding, 4))
-    args = embedding.minimal("embed_batch")
+    args = embedding.requests.minimal("embed_batch")
     others = {
         "a_text": [*texts[:-1], embedding.unique()],
         "the_order": texts[::-1],
@@ -144,7 +145,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
     Raises:
         NotApplicable: the adapter does not offer it.
     """
-    args = embedding.with_text("embed", text)
+    args = embedding.requests.with_text("embed", text)
     if changed == "text":
         return {**args, "text": embedding.unique()}
     if changed == "normalize":
@@ -163,12 +164,12 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
 def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
     """Other operations under the key of an `embed` answer as they do without it."""
     if embedding.works("count_tokens"):
-        counted = embedding.with_text("count_tokens", text)
+        counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
         keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
         expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
     if embedding.works("embed_batch"):
-        reply = embedding.call("embed_batch", embedding.with_text("embed_batch", text), ctx)
+        reply = embedding.call("embed_batch", embedding.requests.with_text("embed_batch", text), ctx)
         result = expect.success(reply, "a batch")
         listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
         expect.that(listed, "the result of a batch", "another result", "result")
@@ -178,20 +179,20 @@ def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     """An operation and its arguments."""
     if what == "batch":
         return "embed_batch", {
-            **embedding.minimal("embed_batch"),
+            **embedding.requests.minimal("embed_batch"),
             "texts": arranged(embedding, "plain", several(embedding, 3, least=1)),
         }
     if what == "failures":
         texts = arranged(embedding, "plain", several(embedding, 3))
         texts[0] = embedding.text_of(embedding.limited() + 11)
-        return "embed_batch", {**embedding.minimal("embed_batch"), "texts": texts, "truncate": False}
+        return "embed_batch", {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     if what == "normalized":
         embedding.normalizes()
-        return "embed", embedding.with_text("embed", embedding.unique(), normalize=True)
+        return "embed", embedding.requests.with_text("embed", embedding.unique(), normalize=True)
     if what == "truncated":
         truncates(embedding)
-        return "embed", embedding.with_text("embed", embedding.text_of(embedding.limited() + 11))
-    return "embed", embedding.with_text("embed", embedding.unique())
+        return "embed", embedding.requests.with_text("embed", embedding.text_of(embedding.limited() + 11))
+    return "embed", embedding.requests.with_text("embed", embedding.unique())
 
 
 def given_by(reply: Reply) -> tuple[list[list[float]], list[Any]]:
@@ -210,7 +211,7 @@ def failing_batch(
     for the whole batch fails before, in the same way or in that of `before`.
     """
     texts = arranged(embedding, "plain", several(embedding, 5))
-    embedding.provider_op("embed_batch")
+    embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
     provider = fresh.client.provider
     provider.clear()

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.embedding.answers import failures_of, unit
@@ -14,25 +15,24 @@ from pytest_corpus.suites.embedding.caching import (
     CACHED,
     asks_anew,
     batches_apart,
-    changed_from,
     failing_batch,
     given_by,
     key_of,
     left_of,
     not_taken,
-    other_operations,
     replayed,
     requests_apart,
     told_of,
     unless_without_a_key,
     untouched,
 )
-from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.requests import OPERATIONS
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.texts import FILLER
 from pytest_corpus.suites.embedding.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.vectorless import NORMALIZED
-from pytest_corpus.suites.embedding.vectors import norm, vector_of
+from pytest_corpus.suites.embedding.vectors import norm
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
 """How two texts may resemble each other."""
@@ -82,7 +82,12 @@ def alike(embedding: Embedding, kind: str) -> tuple[str, str]:
 def test_a_text_that_resembles_a_cached_one_is_another(embedding: Embedding, operation: str, kind: str) -> None:
     """A text that was never sent is not answered from the cache, however much it resembles another one."""
     one, other = alike(embedding, kind)
-    asks_anew(embedding, operation, embedding.with_text(operation, one), embedding.with_text(operation, other))
+    asks_anew(
+        embedding,
+        operation,
+        embedding.requests.with_text(operation, one),
+        embedding.requests.with_text(operation, other),
+    )
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -194,10 +199,10 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another tenant, or of none, is not answered from the cache."""
     embedding.require(*operations)
-    tenants = [{"tenant": f"tenant-{embedding.canary()}"} for _ in range(2)]
+    tenants = [{"tenant": f"tenant-{canary()}"} for _ in range(2)]
     for one, other in ((tenants[0], tenants[1]), (tenants[0], {}), ({}, tenants[1])):
         text = embedding.unique()
-        first, second = (embedding.with_text(operation, text) for operation in operations)
+        first, second = (embedding.requests.with_text(operation, text) for operation in operations)
         asks_anew(embedding, operations[1], first, second, one, other, first_operation=operations[0])
 
 
@@ -208,7 +213,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
     text = embedding.unique()
     for _ in range(2):
         embedding.embed(text)
-    reply = embedding.call("embed", embedding.with_text("embed", text), {"deadline_ms": embedding.in_ms(-60_000)})
+    reply = embedding.call("embed", embedding.requests.with_text("embed", text), {"deadline_ms": in_ms(-60_000)})
     expect.refusal(reply, "DeadlineExceeded")
 
 
@@ -219,7 +224,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
     unless_without_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
-    requests_apart(embedding, changed, key_of(embedding))
+    requests_apart(embedding, changed, key_of())
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -227,7 +232,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
     unless_without_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
-    batches_apart(embedding, changed, key_of(embedding))
+    batches_apart(embedding, changed, key_of())
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -235,18 +240,18 @@ def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, change
 def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operation: str) -> None:
     """The same request under the same key of another tenant asks the provider again."""
     embedding.require(operation)
-    key, args = f"key-{embedding.canary()}", embedding.distinct(operation)
-    one, other = ({"idempotency_key": key, "tenant": f"tenant-{embedding.canary()}"} for _ in range(2))
-    embedding.provider_op(operation)
+    key, args = f"key-{canary()}", embedding.requests.distinct(operation)
+    one, other = ({"idempotency_key": key, "tenant": f"tenant-{canary()}"} for _ in range(2))
+    embedding.faults.provider_op(operation)
     embedding.tells_apart()
     if embedding.capabilities.caches:
-        plain = embedding.distinct(operation)
+        plain = embedding.requests.distinct(operation)
         embedding.invoke(operation, plain, {"tenant": one["tenant"]})
         reply = embedding.invoke(operation, plain, {"tenant": other["tenant"]})
         if not reply.is_error and not reply.exchange.reached_provider:
             raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another")
     asks_anew(embedding, operation, args, args, one, other)
-    anew = embedding.distinct(operation)
+    anew = embedding.requests.distinct(operation)
     asks_anew(embedding, operation, anew, anew, one, {"idempotency_key": key})
 
 
@@ -255,7 +260,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
-    ctx, between = key_of(embedding), embedding.with_text("embed", embedding.unique())
+    ctx, between = key_of(), embedding.requests.with_text("embed", embedding.unique())
     name, args = replayed(embedding, what)
     first = embedding.call(name, args, ctx)
     embedding.call("embed", between, ctx)
@@ -319,7 +324,7 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """Where a batch that the provider refuses is embedded text by text, each text keeps its place."""
     many = several(embedding, 5)
-    embedding.provider_op("embed_batch")
+    embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
     texts = arranged(embedding, "mixed", many)
     fresh.client.provider.clear()

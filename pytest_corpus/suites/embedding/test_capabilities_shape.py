@@ -11,6 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.request import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
 from pytest_corpus.suites.embedding.answers import STATISTICS
@@ -106,8 +107,8 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
         raise NotApplicable("no total is reported")
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
         if embedding.works(name):
-            embedding.invoke(name, embedding.distinct(name))
-            embedding.invoke(name, embedding.wrong_types(name))
+            embedding.invoke(name, embedding.requests.distinct(name))
+            embedding.invoke(name, embedding.requests.wrong_types(name))
         after = statistics_of(embedding)
         for key in GROWING:
             if is_number(before.get(key)) and is_number(after.get(key)):
@@ -119,11 +120,11 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
 def test_statistics_tell_no_text(embedding: Embedding) -> None:
     """What one tenant had embedded stands in no statistics that another one is told."""
     embedding.require("get_stats", "embed")
-    text = embedding.fit(embedding.canary())
+    text = embedding.fit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
         if embedding.works(name):
-            embedding.invoke(name, embedding.with_text(name, text), {"tenant": f"tenant-{embedding.canary()}"})
-    told = embedding.call("get_stats", {}, {"tenant": f"tenant-{embedding.canary()}"})
+            embedding.invoke(name, embedding.requests.with_text(name, text), {"tenant": f"tenant-{canary()}"})
+    told = embedding.call("get_stats", {}, {"tenant": f"tenant-{canary()}"})
     result = json.dumps(expect.success(told, "statistics"), default=str, ensure_ascii=False)
     expect.that(len(text) < SHORT or text not in result, "no text", "one", "result")
 

@@ -13,6 +13,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.kit.telemetry import GRAM, outcomes
 from pytest_corpus.suites.common.claims.context import (
     Context,
@@ -23,7 +24,8 @@ from pytest_corpus.suites.common.claims.context import (
 )
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import several
-from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.requests import OPERATIONS
 from pytest_corpus.suites.embedding.texts import FILLER
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
@@ -48,8 +50,8 @@ class TestStreamObservability(StreamObservability):
         """Finished, refused and expired streams are reported exactly once."""
         name = subject.principal_stream
         subject.require(name)
-        args = subject.wrong_types(name) if outcome == "refused" else subject.distinct(name)
-        ctx = {"deadline_ms": subject.in_ms(-60_000)} if outcome == "expired" else {}
+        args = subject.requests.wrong_types(name) if outcome == "refused" else subject.requests.distinct(name)
+        ctx = {"deadline_ms": in_ms(-60_000)} if outcome == "expired" else {}
         stream = subject.stream(name, args, ctx)
         expect.readable(stream)
         holds(requirement, stream, subject) if requirement == "COM-OBS-3" else counted_once(stream)
@@ -76,7 +78,7 @@ def test_an_unknown_model_is_no_label(embedding: Embedding, name: str) -> None:
     """A model that a client made up does not become a label."""
     embedding.require(name)
     model = embedding.unknown_model()
-    args = {**embedding.minimal(name), "model": model}
+    args = {**embedding.requests.minimal(name), "model": model}
     reply = embedding.invoke(name, args, secrets={"model": model.rpartition("-")[2]})
     holds("COM-OBS-13", reply, embedding)
 
@@ -95,8 +97,8 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
         hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
         if not hidden:
             raise NotApplicable("the vector has no component that is long enough to be told by")
-        for ctx in ({}, {"tenant": f"tenant-{embedding.canary()}"}):
-            args = embedding.with_text(operation, text, **options)
+        for ctx in ({}, {"tenant": f"tenant-{canary()}"}):
+            args = embedding.requests.with_text(operation, text, **options)
             holds(requirement, embedding.invoke(operation, args, ctx, secrets=hidden), embedding)
 
 
@@ -104,10 +106,10 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
 def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     """A failed text is explained without its content, and without the tenant and the key of the call."""
     several(embedding, 2, least=1)
-    secret = embedding.canary()
+    secret = canary()
     long = f"{secret} {FILLER * (embedding.limited() // len(FILLER) + 1)}"
     texts = [long, embedding.fit("river")][: embedding.room(2)]
-    args = {**embedding.minimal("embed_batch"), "texts": texts, "truncate": False}
+    args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})
     if not reply.is_success or not failures_of(reply.result):
         raise NotApplicable("no text is reported as failed")

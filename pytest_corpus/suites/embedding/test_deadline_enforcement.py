@@ -34,7 +34,7 @@ class TestStreamDeadlines(StreamDeadlines):
 @pytest.mark.requirement("COM-DEADLINE-4")
 def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
     """When the provider hangs, a batch ends within its budget plus a second, refused or with its texts reported."""
-    embedding.provider_op("embed_batch")
+    embedding.faults.provider_op("embed_batch")
     heeded(embedding, "embed_batch", expired(embedding, "embed_batch"))
     repeatedly(partial(hung, embedding))
 
@@ -44,10 +44,12 @@ def hung(embedding: Embedding) -> None:
 
     def call(fresh: Embedding, ctx: dict[str, int], limit_s: float) -> Reply:
         texts = [fresh.unique() for _ in range(embedding.room(3))]
-        return fresh.call("embed_batch", {**fresh.minimal("embed_batch"), "texts": texts}, ctx, limit_s=limit_s)
+        return fresh.call(
+            "embed_batch", {**fresh.requests.minimal("embed_batch"), "texts": texts}, ctx, limit_s=limit_s
+        )
 
-    planned, reply, budget_ms = out_of_time(embedding, lambda fresh: fresh.plan("hang", "embed_batch"), call)
-    embedding.fired(planned)
+    planned, reply, budget_ms = out_of_time(embedding, lambda fresh: fresh.faults.plan("hang", "embed_batch"), call)
+    embedding.faults.fired(planned)
     in_time(reply, budget_ms)
     reported = [class_of(failure) for failure in failures_of(reply.result)]
     if reported and set(reported) == {"DeadlineExceeded"}:

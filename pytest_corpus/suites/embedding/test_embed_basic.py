@@ -14,7 +14,8 @@ from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
 from pytest_corpus.suites.embedding.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.requests import OPERATIONS
 from pytest_corpus.suites.embedding.singles import any_script, given_back, only, streamed_vector
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectorless import without_vector
@@ -213,7 +214,7 @@ def test_a_stream_refuses_what_embed_refuses(embedding: Embedding, wrong: str | 
     if isinstance(wrong, str):
         args, name = {"model": embedding.model, **NO_TEXTS[wrong]}, "text"
     else:
-        args, name = embedding.with_text("embed", embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
+        args, name = embedding.requests.with_text("embed", embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
     expect.refusal(embedding.stream("stream_embed", args), *embedding.refusing(name))
 
 
@@ -223,7 +224,7 @@ def test_a_stream_refuses_what_embed_refuses(embedding: Embedding, wrong: str | 
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
     """Without a `model`, or with an empty one, a default one embeds, or the request is refused for good."""
     embedding.require(operation)
-    args = embedding.with_text(operation, embedding.fit("hi"), model="")
+    args = embedding.requests.with_text(operation, embedding.fit("hi"), model="")
     if model == "missing":
         del args["model"]
     reply = embedding.invoke(operation, args)

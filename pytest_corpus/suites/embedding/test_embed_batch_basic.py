@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
-from pytest_corpus.suites.embedding.batches import FINAL, each_its_own, family_of, placed, problems, several
+from pytest_corpus.suites.embedding.batches import FINAL, each_its_own, family_of, placed, several
 from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
@@ -249,7 +249,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
 def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) -> None:
     """`texts` is required and a list."""
     embedding.require("embed_batch")
-    args = {**embedding.minimal("embed_batch"), "texts": texts}
+    args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
     if texts == "missing":
         del args["texts"]
     expect.refusal(embedding.call("embed_batch", args), "BadRequest")

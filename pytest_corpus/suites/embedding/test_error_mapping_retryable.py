@@ -32,7 +32,7 @@ class TestStreamFaults(StreamFaults):
 def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
     """Each kind of failure comes out of a batch as its class: as a refusal, or for each of its texts."""
     canonical = str(BY_KIND[kind].canonical)
-    for ctx in ({}, context(embedding)):
+    for ctx in ({}, context()):
         reply = struck(embedding, "embed_batch", kind, ctx)
         expect.readable(reply)
         if isinstance(reply, Reply) and reply.is_success and failures_of(reply.result):
@@ -46,14 +46,14 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
 @pytest.mark.parametrize("kind", FAILURES)
 def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) -> None:
     """One failure of the provider does not stay: the next batch has no failed text."""
-    embedding.provider_op("embed_batch")
+    embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
-    args = fresh.distinct("embed_batch")
-    plan = fresh.plan(kind, "embed_batch", times=1)
+    args = fresh.requests.distinct("embed_batch")
+    plan = fresh.faults.plan(kind, "embed_batch", times=1)
     fresh.call("embed_batch", args)
-    fresh.fired(plan)
+    fresh.faults.fired(plan)
     if BY_KIND[kind].canonical not in ("ResourceExhausted", "TransientNetwork", "Unavailable"):
-        args = fresh.distinct("embed_batch")
+        args = fresh.requests.distinct("embed_batch")
     reply = fresh.call("embed_batch", args)
     works(reply, "the next batch to work")
     if not embeddings_of(reply.result) and not failures_of(reply.result):

@@ -11,7 +11,8 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Viol
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.answers import unit
 from pytest_corpus.suites.embedding.batches import placed, several
-from pytest_corpus.suites.embedding.component import OPERATIONS, Embedding, embedding
+from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.requests import OPERATIONS
 from pytest_corpus.suites.embedding.singles import any_script, only
 from pytest_corpus.suites.embedding.texts import FILLER, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.vectorless import without_vector

@@ -49,7 +49,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     """Texts that no cache knows, sent together, get each its own vector."""
     embedding.require(operation)
     texts = arranged(embedding, "plain", max(2, min(6, embedding.capabilities.limit("concurrency") or 6)))
-    requests = [embedding.envelope(operation, embedding.with_text(operation, text)) for text in texts]
+    requests = [embedding.envelope(operation, embedding.requests.with_text(operation, text)) for text in texts]
     replies = [Reply(exchange) for exchange in embedding.fresh().client.send_all(requests, embedding.component)]
     other = embedding.fresh()
     own = [other.vector(operation, text) for text in texts]

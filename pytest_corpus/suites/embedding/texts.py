@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.shared import Shared
 from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, Counting
 
 SMALL = 160
@@ -72,8 +76,26 @@ UNRELATED = (
 )
 
 
+@dataclass(slots=True)
+class EmbeddingShared(Shared):
+    """The model of plain requests, and the answers and vectors that are asked for once."""
+
+    model: str | None = None
+    tried: dict[tuple[str, str], Reply | StreamReply] = field(default_factory=dict)
+    vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+
+
 class Texts(Counting):
     """Texts that are kept within the stated limits."""
+
+    component = "embedding"
+    principal = "embed"
+    principal_stream = "stream_embed"
+    checked = "EMB-ARGS-1"
+    content = ("embeddings",)
+
+    shared_type = EmbeddingShared
+    shared: EmbeddingShared
 
     @property
     def limit(self) -> int | None:
@@ -123,6 +145,43 @@ class Texts(Counting):
         """
         if self.limit is not None and self.limit < TELLING:
             raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
+
+    # -- models --------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The model that plain requests name: the first listed one; of an open set (R13) one that health knows."""
+        if self.shared.model is None:
+            self.shared.model = self._find_model()
+        return self.shared.model
+
+    def _find_model(self) -> str:
+        if self.capabilities.models:
+            return self.capabilities.models[0]
+        default = self.capabilities.document.get("default_model")
+        if isinstance(default, str) and default:
+            return default
+        health = self.call("health", {}).result
+        known = health.get("models") if isinstance(health, Mapping) else None
+        names = [name for name in known if isinstance(name, str)] if isinstance(known, (Mapping, list)) else []
+        return names[0] if names else "default"
+
+    def unknown_model(self) -> str:
+        """A name that is surely not listed.
+
+        Raises:
+            NotApplicable: capabilities list no models.
+        """
+        self.models()
+        return f"no-such-model-{canary()}"
+
+    def unknown_models(self) -> tuple[str, ...]:
+        """Names that are surely not listed: a strange one, and one that begins like a listed one.
+
+        Raises:
+            NotApplicable: capabilities list no models.
+        """
+        return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
     # -- texts -----------------------------------------------------------------------------------------
 

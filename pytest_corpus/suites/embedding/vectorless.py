@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of, streamed_embeddings
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.embedding.component import Embedding
+from pytest_corpus.suites.embedding.texts import Texts
 
 PLAIN = 64
 """A text of so many ASCII characters is embedded by any adapter that does not state a smaller limit."""
@@ -25,7 +23,7 @@ ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": 
 
 
 def without_vector(
-    embedding: Embedding, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
+    texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
     """What stands in the way of a test where an operation gave no vector to a text.
 
@@ -35,13 +33,13 @@ def without_vector(
     expect.readable(reply)
     if reply.is_error:
         expect.named(reply)
-        by, said = _refused_against(embedding, name, text, reply, changed), f"{name} gives no vector: {reply}"
+        by, said = _refused_against(texts, name, text, reply, changed), f"{name} gives no vector: {reply}"
     else:
-        by, said = _left_out_against(embedding, name, reply), f"{name} gives no vector, and no error"
+        by, said = _left_out_against(texts, name, reply), f"{name} gives no vector, and no error"
     return Blocked(by, said, evidence=reply.exchange) if by else NotAssessed(said)
 
 
-def _left_out_against(embedding: Embedding, name: str, reply: Reply | StreamReply) -> str:
+def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
     """The requirement that an answer without a vector breaks; none where the text is reported as failed."""
     if isinstance(reply, StreamReply):
         found = streamed_embeddings(expect.finished(reply))
@@ -50,22 +48,20 @@ def _left_out_against(embedding: Embedding, name: str, reply: Reply | StreamRepl
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
     if found or name == "embed":
-        return embedding.payloads[name]
+        return texts.payloads[name]
     if isinstance(reply, StreamReply):
         return "EMB-STREAM-2"
     return "" if failures_of(reply.result) else "EMB-BATCH-3"
 
 
-def _refused_against(
-    embedding: Embedding, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
-) -> str:
+def _refused_against(texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]) -> str:
     """The requirement that an error breaks; none where the adapter may be busy, or the text or an option too much."""
-    flag, refused = embedding.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
-    sized = embedding.holds(text) and (len(text) <= PLAIN or embedding.limit is not None)
-    if reply.is_a("ResourceExhausted") or not sized or (embedding.small and refused):
+    flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
+    sized = texts.holds(text) and (len(text) <= PLAIN or texts.limit is not None)
+    if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):
         return ""
     if changed.get("normalize") is True:
-        denied = "supports_normalization" in embedding.capabilities.denials(changed.get("model", embedding.model))
+        denied = "supports_normalization" in texts.capabilities.denials(changed.get("model", texts.model))
         claimed = flag("supports_normalization") is True and not denied
         return NORMALIZED[name] if claimed and text.isascii() else ""
     if "truncate" in changed and refused and flag("supports_truncation") is not True:

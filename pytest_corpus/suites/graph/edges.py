@@ -12,8 +12,9 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.graph.answers import counted, failures
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import EDGE_READERS, Sandbox, counted, failures
+from pytest_corpus.suites.graph.sandbox import EDGE_READERS, Sandbox
 
 
 class Edges:
@@ -165,7 +166,7 @@ class Edges:
         sandbox.leads(edge_reader, "b", {"c": values["c"]}, "an edge that was not deleted")
         sandbox.remove("edges", "f", "g")
         sandbox.leads(edge_reader, "a", (), "no edge")
-        for reader in graph.readers():
+        for reader in graph.readers.of_nodes():
             sandbox.shows(reader, values.values(), "the nodes of deleted edges")
 
     @pytest.mark.requirement("GRA-DELETE-2")
@@ -213,14 +214,14 @@ class Edges:
 def sees_edges(graph: Graph) -> list[str]:
     """The operations that show edges, where edges are offered."""
     graph.require("upsert_nodes", "upsert_edges")
-    return graph.edge_readers()
+    return graph.readers.of_edges()
 
 
 def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
     graph.require("upsert_nodes", "upsert_edges")
-    known = graph.edge_readers()
-    graph.spare(edge_reader, dict.fromkeys(known, True))
+    known = graph.readers.of_edges()
+    graph.readers.spare(edge_reader, dict.fromkeys(known, True))
     if edge_reader != "traversal":
         graph.speaks("links")
     sandbox, values = _linked(graph)

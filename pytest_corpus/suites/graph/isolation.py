@@ -1,4 +1,4 @@
-"""Namespaces, tenants and idempotency keys, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27, R45)."""
+"""Namespaces and tenants, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.graph.answers import listed, meaning, records
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox, listed, records
+from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
-
-VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")
-"""Keys of a result that two answers of one meaning may differ in."""
-
-MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", "batch", "transaction")
 
 
 class Namespaces:
@@ -30,7 +27,7 @@ class Namespaces:
     def test_namespaces_are_told_apart(self, graph: Graph, reader: str) -> None:
         """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
         graph.namespaces()
-        graph.reader(reader)
+        graph.readers.trusted(reader)
         for sandbox, written in apart(graph):
             sandbox.shows(reader, written, "the nodes of the namespace")
 
@@ -56,7 +53,7 @@ class Namespaces:
         graph.require(name)
         if graph.at_once < 2:
             raise NotApplicable("a batch holds one operation")
-        readers, one = graph.readers(), graph.sandbox()
+        readers, one = graph.readers.of_nodes(), graph.sandbox()
         other = one.like(namespace=graph.sandbox().namespace)
         nodes = {sandbox: sandbox.node("a") for sandbox in (one, other)}
         items = [graph.item("upsert_nodes", nodes=[node], **sandbox.place) for sandbox, node in nodes.items()]
@@ -72,7 +69,7 @@ class Namespaces:
         """A node that is deleted in one namespace is still in the others."""
         graph.namespaces()
         graph.require("delete_nodes")
-        readers = graph.readers()
+        readers = graph.readers.of_nodes()
         (one, _), (other, written), (default, third) = apart(graph)
         wanted = {"ids": [one.id("a")]} if way == "ids" else {"filter": {"corpus_group": one.group}}
         reply = one.call("delete_nodes", wanted)
@@ -86,7 +83,7 @@ class Namespaces:
         """An edge, or a node with its edges, that is deleted in one namespace leaves the edges of another."""
         graph.namespaces()
         graph.require("delete_edges", "delete_nodes", "upsert_edges")
-        edge_readers, one = graph.edge_readers(), graph.sandbox()
+        edge_readers, one = graph.readers.of_edges(), graph.sandbox()
         other = one.like(namespace=graph.sandbox().namespace)
         values: dict[str, str] = {}
         for sandbox in (one, other):
@@ -101,7 +98,7 @@ class Namespaces:
     def test_an_item_names_its_namespace(self, graph: Graph) -> None:
         """A node that names its namespace lies there, though the request names none."""
         graph.namespaces()
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         node = {**sandbox.node("a"), **sandbox.place}
         expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
         for reader in readers:
@@ -126,9 +123,9 @@ class Namespaces:
         """A namespace that nobody wrote to is empty, or NamespaceNotFound."""
         if graph.capabilities.flag("supports_namespaces") is not True:
             raise NotApplicable("namespaces are not claimed")
-        graph.reader(reader)
+        graph.readers.trusted(reader)
         graph.seed()
-        nowhere = graph.seeds.like(namespace=f"nowhere-{graph.canary()}")
+        nowhere = graph.seeds.like(namespace=f"nowhere-{canary()}")
         reply: Any
         if reader == "bulk_vertices":
             reply = nowhere.call(reader, {"limit": 5})
@@ -147,7 +144,7 @@ class Namespaces:
             raise NotApplicable("namespaces are not claimed")
         graph.require("traversal")
         graph.seed()
-        nowhere = graph.seeds.like(namespace=f"nowhere-{graph.canary()}")
+        nowhere = graph.seeds.like(namespace=f"nowhere-{canary()}")
         reply = nowhere.call("traversal", {"start_nodes": [nowhere.id("s1")], "max_depth": 1})
         expect.either(reply, "BadRequest", "IndexNotReady")
         if not reply.is_error:
@@ -159,7 +156,7 @@ class Namespaces:
     def test_deleting_in_an_unknown_namespace_does_no_harm(self, graph: Graph, kind: str) -> None:
         """A delete in a namespace that nobody wrote to succeeds, or is refused for good."""
         graph.require(f"delete_{kind}")
-        place = {"namespace": f"nowhere-{graph.canary()}"}
+        place = {"namespace": f"nowhere-{canary()}"}
         reply = graph.call(f"delete_{kind}", {"ids": [graph.seeds.id("none")], **place})
         expect.either(reply, "BadRequest", "NotSupported")
 
@@ -176,7 +173,7 @@ class Tenants:
         isolated(graph)
         if own:
             graph.namespaces(aside=True)
-        graph.reader(reader)
+        graph.readers.trusted(reader)
         one, other, third = tenants(graph, 3, own=own)
         written = {
             sandbox: sandbox.put(sandbox.node("a"), sandbox.node(name)) for sandbox, name in ((one, "b"), (other, "c"))
@@ -190,7 +187,7 @@ class Tenants:
         """A delete of one tenant, by any way, leaves the nodes of another."""
         isolated(graph)
         graph.require("delete_nodes", *([way] if way in MANY else []))
-        readers = graph.readers()
+        readers = graph.readers.of_nodes()
         one, other = tenants(graph, 2)
         written = one.put(one.node("a"))
         ids = {"ids": [one.id("a")]}
@@ -207,7 +204,7 @@ class Tenants:
         """What a batch of one tenant writes, that tenant reads and another does not."""
         isolated(graph)
         graph.require(name)
-        readers = graph.readers()
+        readers = graph.readers.of_nodes()
         one, other = tenants(graph, 2)
         node = one.node("a")
         expect.success(one.call(name, {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **one.place)]}), name)
@@ -237,7 +234,7 @@ class Tenants:
         isolated(graph)
         graph.require("get_schema")
         one, other = tenants(graph, 2)
-        label = f"Corpus{graph.canary(8)}"
+        label = f"Corpus{canary(8)}"
         one.put({**one.node("a"), "labels": [label]})
         schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
         expect.that(label not in str(schema), "nothing of another tenant", "a label of it", "result")
@@ -268,107 +265,6 @@ class Tenants:
                 expect.that(found == values[:1], "the node that was asked for", "another answer", "records")
 
 
-class Idempotency:
-    """Replays of a write."""
-
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-IDEM-3")
-    @pytest.mark.parametrize("where", ["default", "tenant", "namespace"])
-    @pytest.mark.parametrize("name", MUTATING)
-    def test_a_replay_changes_nothing(self, graph: Graph, name: str, where: str) -> None:
-        """The same write with the same key, after another one, leaves what is there and answers as before."""
-        graph.require(name)
-        if where == "namespace":
-            graph.namespaces(aside=True)
-        tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
-        sandbox = graph.sandbox(tenant=tenant, own=where == "namespace")
-        args, other, shows = rivals(graph, sandbox, name)
-        key = {"idempotency_key": f"key-{graph.canary()}"}
-        first = sandbox.call(name, args, key)
-        expect.success(first, "a write with an idempotency key to work")
-        other()
-        again = sandbox.call(name, args, key)
-        expect.success(again, "a replay to succeed")
-        shows()
-        expect.that(meaning(again) == meaning(first), "the first answer again", "another answer", "result")
-
-    @pytest.mark.requirement("COM-IDEM-1")
-    @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "batch", "transaction"])
-    def test_a_key_with_other_arguments_is_another_write(self, graph: Graph, name: str) -> None:
-        """Two different writes with one key are both carried out."""
-        graph.require(name, "upsert_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
-        key = {"idempotency_key": f"key-{graph.canary()}"}
-        nodes = [sandbox.node("a"), sandbox.node("b")]
-        if name == "delete_nodes":
-            sandbox.put(*nodes)
-            for node in nodes:
-                expect.success(sandbox.call(name, {"ids": [node["id"]]}, key), f"{name} to work")
-        for node in nodes if name != "delete_nodes" else ():
-            args: dict[str, Any] = {"nodes": [node]}
-            if name in MANY:
-                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
-            expect.success(sandbox.call(name, args, key), f"{name} to work")
-        left = [] if name == "delete_nodes" else [str(node["properties"]["corpus_value"]) for node in nodes]
-        for reader in readers:
-            sandbox.shows(reader, left, "what both writes make")
-
-    @pytest.mark.requirement("COM-IDEM-1")
-    @pytest.mark.parametrize("name", ["upsert_nodes", "batch", "transaction"])
-    def test_a_key_in_another_namespace_is_another_write(self, graph: Graph, name: str) -> None:
-        """The same write with one key in two namespaces is carried out in each."""
-        graph.require(name)
-        graph.namespaces(aside=True)
-        readers, one = graph.readers(), graph.sandbox()
-        other = one.like(namespace=graph.sandbox().namespace)
-        node, key = one.node("a"), {"idempotency_key": f"key-{graph.canary()}"}
-        for sandbox in (one, other):
-            args: dict[str, Any] = {"nodes": [node]}
-            if name in MANY:
-                args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
-            expect.success(sandbox.call(name, args, key), f"{name} to work")
-        for sandbox in (one, other):
-            for reader in readers:
-                sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
-
-    @pytest.mark.requirement("COM-IDEM-1")
-    def test_a_key_with_another_value_is_another_write(self, graph: Graph) -> None:
-        """Two writes of one node with one key and different values are both carried out."""
-        graph.require("upsert_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
-        key = {"idempotency_key": f"key-{graph.canary()}"}
-        first, second = sandbox.node("a"), sandbox.node("a")
-        for node in (first, second):
-            expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-        for reader in readers:
-            sandbox.shows(reader, [str(second["properties"]["corpus_value"])], "what the second write makes")
-
-    @pytest.mark.requirement("COM-IDEM-1")
-    def test_a_key_of_one_operation_is_not_that_of_another(self, graph: Graph) -> None:
-        """Two different operations with one key are both carried out."""
-        graph.require("upsert_nodes", "delete_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
-        key = {"idempotency_key": f"key-{graph.canary()}"}
-        expect.success(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]}, key), "a write to work")
-        expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}, key), "a delete to work")
-        for reader in readers:
-            sandbox.shows(reader, [], "nothing, after the delete")
-
-    @pytest.mark.requirement("COM-IDEM-2")
-    def test_a_key_of_another_tenant_is_another_write(self, graph: Graph) -> None:
-        """The same write with the same key of two tenants is carried out for each."""
-        isolated(graph)
-        readers = graph.readers()
-        one, other = tenants(graph, 2)
-        key = {"idempotency_key": f"key-{graph.canary()}"}
-        node = one.node("a")
-        for sandbox in (one, other):
-            expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-        for reader in readers:
-            for sandbox in (one, other):
-                sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
-
-
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""
     one = graph.sandbox()
@@ -386,67 +282,4 @@ def isolated(graph: Graph) -> None:
 def tenants(graph: Graph, count: int, *, own: bool = False) -> list[Sandbox]:
     """The same place of several tenants."""
     sandbox = graph.sandbox(own=own)
-    return [sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{graph.canary()}") for _ in range(count)]
-
-
-def rivals(
-    graph: Graph, sandbox: Sandbox, name: str
-) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
-    """A write, another one that a second application would undo, and a look at what must be there at the end."""
-    readers = graph.readers()
-    if name == "upsert_edges":
-        return _edge_rivals(graph, sandbox)
-    if name == "delete_edges":
-        return _delete_edge_rivals(graph, sandbox)
-    node, newer = sandbox.node("a"), sandbox.node("a")
-
-    def shows() -> None:
-        for reader in readers:
-            sandbox.shows(reader, [newer["properties"]["corpus_value"]], "what was written after the first call")
-
-    args: dict[str, Any] = {"nodes": [node]}
-    if name == "delete_nodes":
-        sandbox.put(node)
-        args = {"ids": [node["id"]]}
-    elif name in MANY:
-        args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
-    return args, lambda: sandbox.put(newer), shows
-
-
-def _edge_rivals(graph: Graph, sandbox: Sandbox) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
-    graph.require("delete_edges")
-    edge_readers = graph.edge_readers()
-    sandbox.put(sandbox.node("a"), sandbox.node("b"))
-
-    def shows() -> None:
-        for edge_reader in edge_readers:
-            sandbox.leads(edge_reader, "a", (), "no edge, as it was deleted after the first call")
-
-    return {"edges": [sandbox.edge("a", "b", "e")]}, lambda: sandbox.remove("edges", "e"), shows
-
-
-def _delete_edge_rivals(
-    graph: Graph, sandbox: Sandbox
-) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
-    graph.require("upsert_edges")
-    edge_readers = graph.edge_readers()
-    values = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    edge = sandbox.edge("a", "b", "e")
-    sandbox.link(edge)
-
-    def shows() -> None:
-        for edge_reader in edge_readers:
-            sandbox.leads(edge_reader, "a", {"b": values[1]}, "the edge that was written after the first call")
-
-    return {"ids": [edge["id"]]}, lambda: sandbox.link(edge), shows
-
-
-def meaning(reply: Reply) -> Any:
-    """The result of an answer without what may differ between two answers of one meaning."""
-
-    def bare(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: bare(item) for key, item in value.items() if key not in VOLATILE}
-        return [bare(item) for item in value] if isinstance(value, list) else value
-
-    return bare(copy.deepcopy(reply.result))
+    return [sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{canary()}") for _ in range(count)]

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.answers import failures, listed
 from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.edges import blamed, unusable
-from pytest_corpus.suites.graph.sandbox import failures, listed
 from pytest_corpus.suites.graph.written_items import MANY
 
 NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
@@ -94,7 +94,7 @@ class BadItems:
     def test_a_namespace_of_the_wrong_type_is_refused(self, graph: Graph, name: str, value: Any) -> None:
         """`namespace` is a string in writes, deletes and listings."""
         graph.require(name)
-        expect.refusal(graph.call(name, {**graph.minimal(name), "namespace": value}), "BadRequest")
+        expect.refusal(graph.call(name, {**graph.requests.minimal(name), "namespace": value}), "BadRequest")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NODE-7")
@@ -103,7 +103,7 @@ class BadItems:
     def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
         """Beside an unusable node the others are there and it is named; or the request is refused and none is."""
         graph.require("upsert_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
         good = [sandbox.node(name) for name in "ab"]
         at = min(PLACES[place], graph.at_once - 1)
@@ -145,7 +145,7 @@ class BadItems:
     def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
         graph.require("upsert_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         written = sandbox.put(sandbox.node("a"))
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
         for reader in readers:
@@ -178,7 +178,7 @@ class BadItems:
     def test_an_unusable_edge_is_reported_or_all_are_refused(self, graph: Graph, place: str) -> None:
         """Beside an unusable edge the others are there and it is named; or the request is refused and none is."""
         graph.require("upsert_nodes", "upsert_edges")
-        edge_readers = graph.edge_readers()
+        edge_readers = graph.readers.of_edges()
         sandbox = graph.sandbox()
         values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
         good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
@@ -205,7 +205,7 @@ class BadItems:
         """A delete without `ids` and `filter` leaves every node."""
         graph.require("upsert_nodes", "delete_nodes")
         graph.namespaces(aside=True)
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
         sandbox.call("delete_nodes", {})
         for reader in readers:
@@ -216,7 +216,7 @@ class BadItems:
     def test_a_filter_deletes_the_nodes_that_fit(self, graph: Graph, both: bool) -> None:
         """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
         graph.require("upsert_nodes", "delete_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
         nodes = [
             sandbox.node(name, corpus_kind=f"{sandbox.tag}{kinds[name][0]}", corpus_size=kinds[name][1])
@@ -234,7 +234,7 @@ class BadItems:
     def test_a_filter_deletes_in_a_batch_too(self, graph: Graph, way: str) -> None:
         """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
         graph.require("upsert_nodes", "delete_nodes", way)
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         values = sandbox.put(
             sandbox.node("a", corpus_kind=f"{sandbox.tag}x"), sandbox.node("b", corpus_kind=f"{sandbox.tag}y")
         )
@@ -250,7 +250,7 @@ class BadItems:
     def test_a_filter_that_nothing_fits_deletes_nothing(self, graph: Graph) -> None:
         """A filter for a value that no node has, or a property that none has, removes nothing."""
         graph.require("upsert_nodes", "delete_nodes")
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
         for wanted in ({"corpus_group": "none"}, {"corpus_missing": 1}):
             fitting(sandbox.call("delete_nodes", {"filter": wanted}), [])
@@ -261,7 +261,7 @@ class BadItems:
     def test_a_filter_deletes_the_edges_that_fit(self, graph: Graph) -> None:
         """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
         graph.require("upsert_nodes", "upsert_edges", "delete_edges")
-        edge_readers = graph.edge_readers()
+        edge_readers = graph.readers.of_edges()
         sandbox = graph.sandbox()
         values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
         sandbox.link(

@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.sandbox import MOST_PAGES, PAGE, Sandbox
 
@@ -86,7 +87,7 @@ class Paging:
     def test_a_tenant_pages_through_its_own_nodes(self, graph: Graph) -> None:
         """With a tenant, following the cursor gives every node once too."""
         bulky(graph)
-        sandbox = graph.sandbox(tenant=f"tenant-{graph.canary()}")
+        sandbox = graph.sandbox(tenant=f"tenant-{canary()}")
         sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
         spacious(sandbox, 2)
         every_node_once(sandbox, {"limit": 2, **narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(5)})
@@ -147,7 +148,7 @@ class Paging:
     def test_a_made_up_cursor_is_refused(self, graph: Graph) -> None:
         """A cursor that the adapter never gave out is BAD_REQUEST."""
         graph.require("bulk_vertices")
-        expect.refusal(graph.call("bulk_vertices", {"limit": 2, "cursor": f"no-{graph.canary()}"}), "BadRequest")
+        expect.refusal(graph.call("bulk_vertices", {"limit": 2, "cursor": f"no-{canary()}"}), "BadRequest")
 
 
 def bulky(graph: Graph) -> Sandbox:

@@ -13,8 +13,9 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.suites.graph.answers import listed
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Sandbox, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
 
@@ -127,26 +128,30 @@ def _nodes(graph: Graph) -> Iterator[str]:
     graph.require("upsert_nodes")
     sandbox = graph.sandbox()
     node = sandbox.node("a")
-    if not graph.readers() or not _done(sandbox, "upsert_nodes", nodes=[node]) or _unseen(sandbox, [node]):
+    if (
+        not graph.readers.of_nodes()
+        or not _done(sandbox, "upsert_nodes", nodes=[node])
+        or _unseen(graph, sandbox, [node])
+    ):
         yield "GRA-NODE-1"
         return
     sandbox = graph.sandbox()
     nodes = [sandbox.node(name) for name in "abc"][: graph.at_once]
-    if not _done(sandbox, "upsert_nodes", nodes=nodes) or _unseen(sandbox, nodes):
+    if not _done(sandbox, "upsert_nodes", nodes=nodes) or _unseen(graph, sandbox, nodes):
         yield "GRA-NODE-3"
         return
     sandbox = graph.sandbox()
     kept, old, new = sandbox.node("b"), sandbox.node("a"), sandbox.node("a")
     for each in (kept, old, new):
         sandbox.put(each)
-    if _unseen(sandbox, [kept, new]):
+    if _unseen(graph, sandbox, [kept, new]):
         yield "GRA-NODE-2"
     graph.require("delete_nodes")
     sandbox = graph.sandbox()
     kept, gone = sandbox.node("b"), sandbox.node("a")
     sandbox.put(kept)
     sandbox.put(gone)
-    if not _done(sandbox, "delete_nodes", ids=[gone["id"]]) or _unseen(sandbox, [kept]):
+    if not _done(sandbox, "delete_nodes", ids=[gone["id"]]) or _unseen(graph, sandbox, [kept]):
         yield "GRA-DELETE-1"
 
 
@@ -154,7 +159,7 @@ def _edges(graph: Graph) -> Iterator[str]:
     """What is wrong with writing and deleting edges, and with a step along one."""
     graph.require("upsert_nodes", "upsert_edges")
     sandbox, values = _three(graph)
-    edge_readers = graph.edge_readers()
+    edge_readers = graph.readers.of_edges()
     for source, target in ("ab", "cb"):
         sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
     led = {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}
@@ -188,9 +193,9 @@ def _places(graph: Graph) -> Iterator[str]:
     nodes = {sandbox: sandbox.node("a") for sandbox in (one, other)}
     for sandbox, node in nodes.items():
         sandbox.put(node)
-    if any(_unseen(sandbox, [node]) for sandbox, node in nodes.items()):
+    if any(_unseen(graph, sandbox, [node]) for sandbox, node in nodes.items()):
         yield "GRA-NS-1"
-    for reader in graph.readers():
+    for reader in graph.readers.of_nodes():
         if _retried(graph.sandbox(), reader):
             yield "GRA-NS-4"
             return
@@ -203,7 +208,7 @@ def _many(graph: Graph) -> Iterator[str]:
             sandbox = graph.sandbox()
             node = sandbox.node("a")
             item = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
-            if not _done(sandbox, operation, **{MANY[operation]: [item]}) or _unseen(sandbox, [node]):
+            if not _done(sandbox, operation, **{MANY[operation]: [item]}) or _unseen(graph, sandbox, [node]):
                 yield root
 
 
@@ -218,10 +223,10 @@ def _done(sandbox: Sandbox, name: str, **args: Any) -> bool:
     return isinstance(result, Mapping) and not listed(result, "failures") and result.get("success") is not False
 
 
-def _unseen(sandbox: Sandbox, nodes: list[dict[str, Any]]) -> bool:
+def _unseen(graph: Graph, sandbox: Sandbox, nodes: list[dict[str, Any]]) -> bool:
     """Whether no operation shows just these nodes."""
     values = sorted(str(node["properties"]["corpus_value"]) for node in nodes)
-    readers = sandbox.graph.readers()
+    readers = graph.readers.of_nodes()
     return not any(_holds(lambda reader=reader: sandbox.seen(reader) == values) for reader in readers)  # type: ignore[misc]
 
 

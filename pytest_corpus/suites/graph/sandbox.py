@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.answers import failures, following, listed, records, strings
 
 NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
 """The operations that show nodes, and the requirement that says that they do."""
@@ -26,6 +26,34 @@ MOST_PAGES = 150
 PAGE = 100
 
 
+class GraphCalls(Protocol):
+    """What of the component a sandbox needs: calls, and the words for a question."""
+
+    @property
+    def shared(self) -> Shared: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def at_once(self) -> int: ...
+
+    @property
+    def filters(self) -> bool: ...
+
+    def require(self, *names: str) -> None: ...
+
+    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Reply: ...
+
+    def stream(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> StreamReply: ...
+
+    def item(self, name: str, **args: Any) -> dict[str, Any]: ...
+
+    def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]: ...
+
+    def speaks(self, purpose: str, dialect: str | None = None) -> None: ...
+
+
 class Sandbox:
     """Nodes of one group, of one namespace (None: left out) and one tenant (None: none).
 
@@ -33,7 +61,7 @@ class Sandbox:
     whatever form a query gives it.
     """
 
-    def __init__(self, graph: Graph, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
+    def __init__(self, graph: GraphCalls, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
         self.graph, self.tag, self.namespace, self.tenant = graph, tag, namespace, tenant
         self.group = f"g-{tag}-"
 
@@ -79,6 +107,10 @@ class Sandbox:
             "label": label,
             "properties": {"corpus_value": self.value("e"), **properties},
         }
+
+    def item(self, name: str, **args: Any) -> dict[str, Any]:
+        """An operation of a batch or a transaction here."""
+        return self.graph.item(name, **args, **self.place)
 
     def put(self, *nodes: Mapping[str, Any]) -> list[str]:
         """Write nodes; their values."""
@@ -196,50 +228,3 @@ class Sandbox:
         starts = {self.id(source) for source in sources}
         found = {str(node.get("id")) for node in listed(self.traversed(*sources, **args), "nodes")} - starts
         return sorted(name.removeprefix(f"{self.tag}-") for name in found)
-
-
-def records(reply: Reply | StreamReply) -> list[Any]:
-    """The records of a query or of a whole stream."""
-    if isinstance(reply, StreamReply):
-        expect.finished(reply, "a stream of records")
-        return [record for chunk in reply.chunks for record in listed(chunk, "records", of=object)]
-    return listed(expect.success(reply, "records"), "records", of=object)
-
-
-def listed(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
-    """A list in a result; what it holds of another kind is the finding of the schema."""
-    found = result.get(key) if isinstance(result, Mapping) else None
-    return [item for item in found if isinstance(item, of)] if isinstance(found, list) else []
-
-
-def following(result: Any) -> Any:
-    """The cursor of the next page (R32), or None on the last one."""
-    if not isinstance(result, Mapping) or result.get("has_more") is False:
-        return None
-    return result.get("next_cursor") or result.get("next_page_token")
-
-
-def failures(result: Any) -> list[Mapping[str, Any]]:
-    """The items that failed, of an upsert or a delete."""
-    return listed(result, "failures")
-
-
-def counted(result: Any) -> int | None:
-    """How many items an upsert or a delete says it processed, in any spelling (R14)."""
-    if not isinstance(result, Mapping):
-        return None
-    names = ("processed_count", "upserted_count", "deleted_count")
-    found = [result[name] for name in names if isinstance(result.get(name), (int, float))]
-    return int(found[0]) if found else None
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from strings(item)

@@ -14,8 +14,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.generate import strategies
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.stateful import machines, replayed, run_machine
+from pytest_corpus.suites.graph.answers import failures, listed
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Sandbox, failures, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
 NAMES = ("a", "b", "c", "d")
@@ -45,8 +46,8 @@ class World:
         self.sandbox: Sandbox = graph.sandbox()
         self.graph = graph
         self.readers, self.edge_readers = (
-            graph.readers()[:2],
-            graph.edge_readers()[:1] if graph.works("upsert_edges") else [],
+            graph.readers.of_nodes()[:2],
+            graph.readers.of_edges()[:1] if graph.works("upsert_edges") else [],
         )
         self.touched: set[str] = set()
         self.looks = 0
@@ -182,11 +183,11 @@ class Model:
     def test_any_sequence_of_writes_adds_up(self, graph: Graph) -> None:
         """After every step of random sequences of writes, deletes, batches and transactions all is as it should be."""
         graph.require("upsert_nodes", "delete_nodes")
-        graph.readers()
+        graph.readers.of_nodes()
         if graph.works("upsert_edges"):
             if not graph.works("delete_edges"):
                 raise NotApplicable("edges cannot be deleted")
-            graph.edge_readers()
+            graph.readers.of_edges()
         exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
         with replayed(lambda: [exchange.request for exchange in exchanges[begun:]], graph.settings.seed):
             World(graph).plain()

@@ -12,10 +12,11 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.answers import counted, failures, listed
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import blamed
 from pytest_corpus.suites.graph.paging import Paging
-from pytest_corpus.suites.graph.sandbox import Sandbox, counted, failures, listed
+from pytest_corpus.suites.graph.sandbox import GraphCalls, Sandbox
 from pytest_corpus.suites.graph.transactions import Transactions
 
 MOST_OPS = 6_000
@@ -83,7 +84,7 @@ def test_the_operations_of_a_batch_are_applied_in_order(graph: Graph, story: str
 def test_a_batch_deletes_edges(graph: Graph) -> None:
     """Of two edges the one that a batch deletes is gone."""
     batching(graph)
-    edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+    edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
     values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
     sandbox.link(sandbox.edge("a", "b", "e"), sandbox.edge("a", "c", "f"))
     expect.success(send(sandbox, graph.item("delete_edges", ids=[sandbox.id("e")], **sandbox.place)), "a batch to work")
@@ -95,7 +96,7 @@ def test_a_batch_deletes_edges(graph: Graph) -> None:
 def test_a_batch_takes_edges(graph: Graph) -> None:
     """Nodes and an edge between them, written in one batch, are there."""
     batching(graph)
-    edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+    edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("b")]
     room(graph, 3)
     expect.success(send(sandbox, put(sandbox, nodes[0]), put(sandbox, nodes[1]), link(sandbox)), "a batch to work")
@@ -220,7 +221,7 @@ def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) 
 def test_a_batch_that_is_too_large_is_refused(graph: Graph, beyond: int) -> None:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
     most, sandbox = limit(graph), graph.sandbox()
-    readers = graph.readers()
+    readers = graph.readers.of_nodes()
     expect.refusal(too_large(sandbox, most + beyond), "BadRequest")
     for reader in readers:
         sandbox.shows(reader, (), "nothing of a batch that is refused")
@@ -241,7 +242,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
     most, sandbox = limit(graph), graph.sandbox()
-    readers = graph.readers()
+    readers = graph.readers.of_nodes()
     last = sandbox.node("last")
     items = [*(drop(sandbox, {"id": sandbox.id(f"none{n}")}) for n in range(most - 1)), put(sandbox, last)]
     result = expect.success(send(sandbox, *items), f"a batch of {most} operations to work")
@@ -319,7 +320,7 @@ def batching(graph: Graph) -> list[str]:
     named = str(first[0].get("error") or first[0].get("code")) if first and first[0].get("ok") is False else ""
     if named.replace("_", "").lower() == "notsupported":
         raise NotAssessed("batches take no upsert_nodes")
-    return graph.readers()
+    return graph.readers.of_nodes()
 
 
 def room(graph: Graph, count: int) -> None:
@@ -336,23 +337,23 @@ def send(sandbox: Sandbox, *items: dict[str, Any]) -> Reply:
 
 def put(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
     """A write of a node."""
-    return sandbox.graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+    return sandbox.item("upsert_nodes", nodes=[node])
 
 
 def drop(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
     """A delete of a node."""
-    return sandbox.graph.item("delete_nodes", ids=[node["id"]], **sandbox.place)
+    return sandbox.item("delete_nodes", ids=[node["id"]])
 
 
 def link(sandbox: Sandbox) -> dict[str, Any]:
     """A write of the edge from `a` to `b`."""
-    return sandbox.graph.item("upsert_edges", edges=[sandbox.edge("a", "b", "e")], **sandbox.place)
+    return sandbox.item("upsert_edges", edges=[sandbox.edge("a", "b", "e")])
 
 
-def unusable(graph: Graph, kind: str = "unknown_operation") -> dict[str, Any]:
+def unusable(graph: GraphCalls, kind: str = "unknown_operation") -> dict[str, Any]:
     """An operation that cannot be carried out."""
     item = UNUSABLE[kind]
-    return item if kind == "unknown_operation" else {**item, "op": graph.batched(item["op"])}
+    return item if kind == "unknown_operation" else {**item, "op": graph.item(item["op"])["op"]}
 
 
 def value(node: dict[str, Any]) -> str:

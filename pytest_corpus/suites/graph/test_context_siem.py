@@ -10,8 +10,10 @@ from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
-from pytest_corpus.suites.graph.component import ASKING, Graph, graph
+from pytest_corpus.suites.graph.capabilities import ASKING
+from pytest_corpus.suites.graph.component import Graph, graph
 
 
 class TestContext(Context):
@@ -35,7 +37,7 @@ class TestPrivacy(Privacy):
 def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
     """A dialect that a client made up stands in no observation and no counter."""
     graph.require(operation)
-    made_up = f"dialect-{graph.canary()}"
+    made_up = f"dialect-{canary()}"
     reply = graph.invoke(operation, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
     unlabelled(reply, made_up, "the dialect that was made up")
 
@@ -44,7 +46,7 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
 def test_the_id_of_a_node_is_no_label(graph: Graph) -> None:
     """Ids of nodes stand in no observation of a write, a read or a delete."""
     graph.require("upsert_nodes")
-    sandbox, name = graph.sandbox(), graph.canary()
+    sandbox, name = graph.sandbox(), canary()
     sandbox.put(sandbox.node(name))
     replies = [sandbox.call("upsert_nodes", {"nodes": [sandbox.node(name)]})]
     if graph.works("traversal"):

@@ -10,11 +10,14 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.graph.answers import counted, failures
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import Edges
-from pytest_corpus.suites.graph.isolation import Idempotency, Namespaces, Tenants
+from pytest_corpus.suites.graph.idempotency import Idempotency
+from pytest_corpus.suites.graph.isolation import Namespaces, Tenants
 from pytest_corpus.suites.graph.items import BadItems
-from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox, counted, failures
+from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.state_machine import Model
 from pytest_corpus.suites.graph.written_items import MANY
 
@@ -76,7 +79,7 @@ def test_a_node_is_read_back(graph: Graph, reader: str, where: str) -> None:
     graph.require("upsert_nodes")
     sandbox = at(graph, where)
     written = sandbox.put(sandbox.node("a"))
-    graph.reader(reader)
+    graph.readers.trusted(reader)
     sandbox.shows(reader, written, "the node that was written")
 
 
@@ -85,7 +88,7 @@ def test_a_node_is_read_back(graph: Graph, reader: str, where: str) -> None:
 def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
     """Id, every label and every property of a node are listed as they were written."""
     graph.require("upsert_nodes")
-    graph.reader("bulk_vertices")
+    graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()
     nodes = [
         sandbox.node("one", corpus_size=3),
@@ -112,7 +115,7 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
 def test_an_update_is_seen(graph: Graph, reader: str) -> None:
     """After each of three updates there is one node, with the value of the last one; a value may come back."""
     graph.require("upsert_nodes")
-    graph.reader(reader)
+    graph.readers.trusted(reader)
     sandbox = graph.sandbox()
     bystander = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
@@ -124,7 +127,7 @@ def test_an_update_is_seen(graph: Graph, reader: str) -> None:
 def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
     """Another label, a new property and a new value of an old one are there after an update."""
     graph.require("upsert_nodes")
-    graph.reader("bulk_vertices")
+    graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a", corpus_size=3))
     sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
@@ -142,7 +145,7 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     """The first, the last and all between them are there."""
     graph.require("upsert_nodes")
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
@@ -203,7 +206,7 @@ def test_a_nested_property_is_read_back_or_refused(graph: Graph, kind: str) -> N
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
     """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
     graph.require("upsert_nodes")
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
     values = []
     for name in names:
@@ -230,7 +233,7 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     graph.require("upsert_nodes")
     if graph.at_once < 2:
         raise NotApplicable("one item goes into one request")
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, "BadRequest")
@@ -246,7 +249,7 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
 def test_deleted_nodes_are_gone(graph: Graph, reader: str, where: str) -> None:
     """First one node, then two in one request are gone, and the others stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    graph.reader(reader)
+    graph.readers.trusted(reader)
     sandbox = at(graph, where)
     values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
     sandbox.remove("nodes", "b")
@@ -264,7 +267,7 @@ def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     if graph.at_once < 2:
         raise NotApplicable("one item goes into one request")
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     values = sandbox.put(*(sandbox.node(name) for name in "abc"))
     ids = [sandbox.id(name) for name in ("none", "a")]
     expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
@@ -277,7 +280,7 @@ def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
 def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
     """Nodes whose ids begin or end with the deleted one's stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     names = ("x", "xy", "x-1")
     values = sandbox.put(*(sandbox.node(name) for name in names))
     sandbox.remove("nodes", "x")
@@ -292,7 +295,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     if then in MANY:
         graph.require(then)
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
     sandbox.remove("nodes", "a")
     if then.startswith("delete"):
@@ -316,7 +319,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
 def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
     """Written after its deletion, a node is there with its new value."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers(), graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     sandbox.put(sandbox.node("a"))
     sandbox.remove("nodes", "a")
     again = sandbox.put(sandbox.node("a"))
@@ -376,14 +379,14 @@ def at(graph: Graph, where: str) -> Sandbox:
     """An empty place in the default namespace, in a new one, or of a tenant."""
     if where == "namespace":
         graph.namespaces(aside=True)
-    tenant = f"tenant-{graph.canary()}" if where == "tenant" else None
+    tenant = f"tenant-{canary()}" if where == "tenant" else None
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
 def kept(graph: Graph, value: object) -> Any:
     """A property as it is read back; None where it is refused."""
     graph.require("bulk_vertices")
-    graph.reader("bulk_vertices")
+    graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()
     reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_extra=value)]})
     expect.either(reply, "BadRequest", "NotSupported")

@@ -10,8 +10,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
+from pytest_corpus.suites.graph.answers import records
 from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.sandbox import records
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 

@@ -10,8 +10,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.graph.answers import records
 from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.sandbox import records
 from pytest_corpus.suites.graph.traversal import Traversal
 from pytest_corpus.suites.graph.written_items import MANY
 
@@ -94,7 +95,7 @@ def test_a_query_finds_what_is_there_now(graph: Graph) -> None:
 def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
     """The same query before and after a batch, or a transaction, finds each time what is there."""
     graph.require("upsert_nodes", "query", way)
-    graph.reader("query")
+    graph.readers.trusted("query")
     sandbox = graph.sandbox(own=False)
     first = sandbox.put(sandbox.node("a"))
     sandbox.shows("query", first, "the first node")
@@ -129,7 +130,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str) -> No
     graph.require("query")
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
-    reply = graph.call("query", graph.question(purpose, **{name: f"none-{graph.canary()}"}))
+    reply = graph.call("query", graph.question(purpose, **{name: f"none-{canary()}"}))
     found = records(reply)
     expect.that(not found, "no records", f"{len(found)}", "result.records")
 
@@ -156,7 +157,7 @@ def test_an_empty_text_is_refused(graph: Graph) -> None:
     """A text of nothing, or of spaces, is no query."""
     graph.require("query")
     for text in ("", "  "):
-        expect.refusal(graph.call("query", {**graph.minimal("query"), "text": text}), "BadRequest")
+        expect.refusal(graph.call("query", {**graph.requests.minimal("query"), "text": text}), "BadRequest")
 
 
 @pytest.mark.core
@@ -243,7 +244,7 @@ def test_optional_arguments_are_accepted(graph: Graph, name: str, operation: str
 def finds(graph: Graph, operation: str, purpose: str) -> None:
     """A entry point finds the nodes that a question asks for, and no others."""
     graph.require(operation)
-    graph.reader(operation)
+    graph.readers.trusted(operation)
     graph.speaks(purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
     values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
@@ -260,7 +261,7 @@ def changes(graph: Graph, operation: str) -> None:
     """A entry point finds at each time what is there at that time."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.require(operation)
-    graph.reader(operation)
+    graph.readers.trusted(operation)
     sandbox = graph.sandbox(own=False)
     sandbox.shows(operation, (), "nothing before the first write")
     first = sandbox.put(sandbox.node("a"))
@@ -276,7 +277,7 @@ def changes(graph: Graph, operation: str) -> None:
 def binds(graph: Graph, operation: str, value: str) -> None:
     """A entry point finds the node whose key is a tricky value, and only that."""
     graph.require(operation)
-    graph.reader(operation)
+    graph.readers.trusted(operation)
     graph.speaks("find")
     sandbox = graph.sandbox(own=False)
     node, other = sandbox.node("a"), sandbox.node("b")
@@ -295,7 +296,7 @@ def binds(graph: Graph, operation: str, value: str) -> None:
 def binds_typed(graph: Graph, operation: str, there: Any, absent: Any) -> None:
     """A entry point finds a node by a value of some type, and not by another value."""
     graph.require(operation)
-    graph.reader(operation)
+    graph.readers.trusted(operation)
     graph.speaks("typed")
     sandbox = graph.sandbox(own=False)
     node = sandbox.node("a", rank=there)
@@ -310,7 +311,7 @@ def binds_typed(graph: Graph, operation: str, there: Any, absent: Any) -> None:
 def ordered(graph: Graph, operation: str) -> None:
     """A entry point gives the records of an ordered query in their order."""
     graph.require(operation)
-    graph.reader(operation)
+    graph.readers.trusted(operation)
     graph.speaks("ordered")
     sandbox = graph.sandbox(own=False)
     ranks = [5, 1, 4, 2, 7, 3, 6]
@@ -340,7 +341,7 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:
     """A plain query with one argument changed or left out; one that needs no parameter, where those are wrong."""
-    whole = {**graph.minimal("query"), **BAD_QUERIES[kind]}
+    whole = {**graph.requests.minimal("query"), **BAD_QUERIES[kind]}
     quoted = graph.question("literal")
     asked = "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None
     if asked and "params" in BAD_QUERIES[kind]:

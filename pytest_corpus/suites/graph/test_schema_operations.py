@@ -9,6 +9,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.sandbox import Sandbox
 
@@ -28,7 +29,7 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
 def test_a_schema_tells_the_labels_that_were_written(graph: Graph, tenant: bool) -> None:
     """The labels of new nodes and of a new edge appear in `nodes` and `edges`."""
     graph.require("get_schema")
-    sandbox, node, edge = described(graph, f"tenant-{graph.canary()}" if tenant else None)
+    sandbox, node, edge = described(graph, f"tenant-{canary()}" if tenant else None)
     schema = told(sandbox)
     for label in (f"{node}A", f"{node}B"):
         expect.that(label in names(schema, "nodes"), "the label of a node that was written", "none", "result.nodes")
@@ -41,7 +42,7 @@ def test_a_schema_is_told_as_it_is_now(graph: Graph) -> None:
     graph.require("get_schema")
     sandbox = graph.sandbox(own=False)
     told(sandbox)
-    label = f"Corpus{graph.canary(6)}"
+    label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
     expect.that(label in names(told(sandbox), "nodes"), "the label of a node that was just written", "none")
 
@@ -70,7 +71,7 @@ def test_a_schema_tells_no_values(graph: Graph) -> None:
 def described(graph: Graph, tenant: str | None = None) -> tuple[Sandbox, str, str]:
     """A place with two labelled nodes and an edge; the beginning of their label, and the label of the edge."""
     sandbox = graph.sandbox(tenant=tenant, own=False)
-    node, edge = f"Corpus{graph.canary(6)}", f"CORPUS{graph.canary(6).upper()}"
+    node, edge = f"Corpus{canary(6)}", f"CORPUS{canary(6).upper()}"
     first, second = sandbox.node("a"), sandbox.node("b")
     sandbox.put({**first, "labels": [f"{node}A"]}, {**second, "labels": [f"{node}B"]})
     sandbox.link(sandbox.edge("a", "b", label=edge, corpus_weight=2))

@@ -7,12 +7,13 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.graph import test_query_basic as queries
+from pytest_corpus.suites.graph.answers import records
 from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.sandbox import records
 
 OPERATION = "stream_query"
 
@@ -49,7 +50,7 @@ def test_a_stream_finds_what_is_there_now(graph: Graph) -> None:
 def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> None:
     """However many records there are, the stream has each of them once, as the query has."""
     graph.require(OPERATION)
-    graph.reader(OPERATION)
+    graph.readers.trusted(OPERATION)
     sandbox = graph.sandbox(own=False)
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     sandbox.shows(OPERATION, written, "every record")
@@ -59,7 +60,7 @@ def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> Non
 def test_large_records_are_streamed_whole(graph: Graph) -> None:
     """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
     graph.require(OPERATION)
-    graph.reader(OPERATION)
+    graph.readers.trusted(OPERATION)
     sandbox = graph.sandbox(own=False)
     values = [f"{sandbox.value('large')} {letter * 300_000}" for letter in "abcd"]
     for number, value in enumerate(values):
@@ -132,6 +133,6 @@ def test_a_stream_that_matches_nothing_ends_well(graph: Graph, purpose: str) -> 
     graph.require(OPERATION)
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
-    stream = graph.stream(OPERATION, graph.question(purpose, **{name: f"none-{graph.canary()}"}))
+    stream = graph.stream(OPERATION, graph.question(purpose, **{name: f"none-{canary()}"}))
     found = records(stream)
     expect.that(not found, "no records", f"{len(found)}", "chunk.records")

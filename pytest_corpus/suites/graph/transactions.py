@@ -9,10 +9,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.answers import counted, listed
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Sandbox, counted, listed
+from pytest_corpus.suites.graph.sandbox import GraphCalls, Sandbox
 
 BAD: dict[str, Any] = {
     "text": "upsert_nodes",
@@ -67,7 +68,7 @@ class Transactions:
     def test_a_transaction_takes_edges(self, graph: Graph) -> None:
         """Nodes and an edge between them, written in one transaction, are there."""
         transacting(graph)
-        edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+        edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
         if room(graph) < 3:
             raise NotApplicable(f"a transaction holds {room(graph)} operations")
         nodes = [sandbox.node("a"), sandbox.node("b")]
@@ -94,7 +95,7 @@ class Transactions:
     def test_a_failed_transaction_leaves_edges_as_they_were(self, graph: Graph) -> None:
         """A new edge is not there, and a deleted one still is, after a transaction that failed."""
         transacting(graph)
-        edge_readers, sandbox = graph.edge_readers(), graph.sandbox()
+        edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
         values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
         sandbox.link(sandbox.edge("a", "b", "old"))
         items = [link(sandbox, "a", "c"), graph.item("delete_edges", ids=[sandbox.id("old")], **sandbox.place)]
@@ -111,14 +112,14 @@ class Transactions:
         transacting(graph)
         if "provider" not in graph.client.hooks:
             raise NotApplicable("without the provider nothing fails")
-        graph.provider_op("transaction")
+        graph.faults.provider_op("transaction")
         fresh = graph.fresh()
         sandbox = fresh.sandbox(own=False)
-        plan = fresh.plan(kind, "transaction")
+        plan = fresh.faults.plan(kind, "transaction")
         reply = send(sandbox, put(sandbox, sandbox.node("a")))
-        fresh.fired(plan)
+        fresh.faults.fired(plan)
         if not committed(reply):
-            for reader in fresh.readers():
+            for reader in fresh.readers.of_nodes():
                 sandbox.shows(reader, (), "nothing of a transaction that failed")
 
     @pytest.mark.requirement("GRA-TXN-2")
@@ -186,7 +187,7 @@ class Transactions:
     def test_what_is_no_transaction_is_refused(self, graph: Graph, kind: str) -> None:
         """`operations` is a list of objects with `op` and `args`; anything else fails and is not applied."""
         graph.require("transaction")
-        readers, sandbox = graph.readers(), graph.sandbox()
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         for args in ({"operations": BAD[kind]}, {}):
             reply = graph.call("transaction", args)
             expect.either(reply, "BadRequest", "NotSupported")
@@ -202,10 +203,10 @@ def transacting(graph: Graph) -> list[str]:
     """Go on only where transactions take writes; the operations that show what they wrote."""
     graph.require("transaction", "upsert_nodes")
     graph.batched("upsert_nodes")
-    return graph.readers()
+    return graph.readers.of_nodes()
 
 
-def room(graph: Graph) -> int:
+def room(graph: GraphCalls) -> int:
     """How many operations the suite puts in one transaction."""
     return min(graph.capabilities.limit("max_batch_ops") or 5, 5)
 
@@ -217,17 +218,17 @@ def send(sandbox: Sandbox, *items: dict[str, Any]) -> Reply:
 
 def put(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
     """A write of a node."""
-    return sandbox.graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+    return sandbox.item("upsert_nodes", nodes=[node])
 
 
 def drop(sandbox: Sandbox, name: str) -> dict[str, Any]:
     """A delete of a node."""
-    return sandbox.graph.item("delete_nodes", ids=[sandbox.id(name)], **sandbox.place)
+    return sandbox.item("delete_nodes", ids=[sandbox.id(name)])
 
 
 def link(sandbox: Sandbox, source: str, target: str) -> dict[str, Any]:
     """A write of an edge."""
-    return sandbox.graph.item("upsert_edges", edges=[sandbox.edge(source, target)], **sandbox.place)
+    return sandbox.item("upsert_edges", edges=[sandbox.edge(source, target)])
 
 
 def unusable(sandbox: Sandbox, fault: str) -> dict[str, Any]:
@@ -236,7 +237,7 @@ def unusable(sandbox: Sandbox, fault: str) -> dict[str, Any]:
         return {"op": "no_such_operation", "args": {}}
     if fault == "not_finite":
         return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
-    return sandbox.graph.item("upsert_nodes", nodes="n1", **sandbox.place)
+    return sandbox.item("upsert_nodes", nodes="n1")
 
 
 def failing(sandbox: Sandbox, place: str, fault: str) -> Reply:

@@ -9,8 +9,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.graph.answers import listed
 from pytest_corpus.suites.graph.component import Graph
-from pytest_corpus.suites.graph.sandbox import Sandbox, listed
+from pytest_corpus.suites.graph.sandbox import Sandbox
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""
@@ -259,7 +260,7 @@ class Traversal:
     def test_arguments_of_a_traversal_are_checked(self, graph: Graph, kind: str) -> None:
         """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
         graph.require("traversal")
-        whole = {**graph.minimal("traversal"), **BAD_TRAVERSALS[kind]}
+        whole = {**graph.requests.minimal("traversal"), **BAD_TRAVERSALS[kind]}
         args = {key: value for key, value in whole.items() if value is not ...}
         optional = ["NotSupported"] if "filters" in kind or kind == "direction_unknown" else []
         expect.refusal(graph.call("traversal", args), "BadRequest", *optional)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.suites.graph.sandbox import listed
+from pytest_corpus.suites.graph.answers import listed
 
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
 

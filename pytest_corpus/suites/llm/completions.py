@@ -9,7 +9,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.llm.component import LLM, user
+from pytest_corpus.suites.llm.component import LLM
+from pytest_corpus.suites.llm.requests import user
 
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
@@ -84,7 +85,11 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
 
 def cold(llm: LLM) -> dict[str, Any]:
     """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
-    return llm.args(temperature=llm.range_of("temperature")[0]) if llm.takes("temperature") else llm.args()
+    return (
+        llm.requests.args(temperature=llm.range_of("temperature")[0])
+        if llm.takes("temperature")
+        else llm.requests.args()
+    )
 
 
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
@@ -127,7 +132,7 @@ def not_shared(
     operation: str = "complete",
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before."""
-    llm.provider_op(operation)
+    llm.faults.provider_op(operation)
     if llm.small:
         raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
     works(llm.invoke(operation, first, first_ctx), "an answer")

@@ -8,7 +8,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.llm.component import LLM, RANGES, STATED, llm
+from pytest_corpus.suites.llm.capabilities import RANGES, STATED
+from pytest_corpus.suites.llm.component import LLM, llm
 
 
 class TestCapabilities(Capabilities):

@@ -11,8 +11,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.llm.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.completions import (
     MOST_MODELS,
     accepted,
@@ -25,7 +27,8 @@ from pytest_corpus.suites.llm.completions import (
     refused_as_too_long,
     within,
 )
-from pytest_corpus.suites.llm.component import LLM, OPTIONAL, SCRIPTS, WEATHER, llm, user
+from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.requests import WEATHER, user
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
 """How two conversations may resemble each other."""
@@ -114,7 +117,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     """A long completion has no more tokens than `limit`."""
     llm.require("complete")
     given = {name: value for name, value in others.items() if value is not None}
-    reply = llm.call("complete", {**llm.long("complete"), **given, "max_tokens": limit})
+    reply = llm.call("complete", {**llm.requests.long("complete"), **given, "max_tokens": limit})
     llm.fits(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
@@ -147,7 +150,7 @@ def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
 def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     """A request without `model` is carried out by a default one."""
     llm.require(name)
-    args = llm.minimal(name)
+    args = llm.requests.minimal(name)
     args.pop("model", None)
     works(llm.invoke(name, args), f"{name} to work without a model named")
 
@@ -239,7 +242,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -
     llm.require("complete")
     args = {**cold(llm), "messages": [user(llm.unique())]}
     llm.call("complete", args)
-    reply = llm.call("complete", args, {"deadline_ms": llm.in_ms(-60_000)})
+    reply = llm.call("complete", args, {"deadline_ms": in_ms(-60_000)})
     expect.refusal(reply, "DeadlineExceeded")
 
 
@@ -273,23 +276,23 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant is not answered from the cache."""
     args = {**cold(llm), "messages": [user(llm.unique())]}
-    one, other = {"tenant": f"tenant-{llm.canary()}"}, {"tenant": f"tenant-{llm.canary()}"}
+    one, other = {"tenant": f"tenant-{canary()}"}, {"tenant": f"tenant-{canary()}"}
     not_shared(llm, args, args, one, other, operation=operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     """Two prompts under one key are counted, and completed, each for itself."""
-    ctx = {"idempotency_key": f"key-{llm.canary()}", "tenant": f"tenant-{llm.canary()}"}
+    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
     llm.require("complete")
-    requests = llm.distinguishable()[:2]
-    alone = [llm.fingerprint(llm.send(request)) for request in requests]
+    requests = llm.requests.distinguishable()[:2]
+    alone = [llm.requests.fingerprint(llm.send(request)) for request in requests]
     if alone[0] == alone[1]:
         raise NotAssessed("the answers to different requests cannot be told apart")
-    keyed = [llm.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
+    keyed = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
     expect.that(keyed == alone, "each request's own answer", "the other's")
     prompts = [
-        expect.success(llm.call("complete", llm.args(messages=[user(text)]), ctx))
+        expect.success(llm.call("complete", llm.requests.args(messages=[user(text)]), ctx))
         for text in ("a", "b b" if llm.small else "b " * 8)
     ]
     sizes = [prompt["usage"]["prompt_tokens"] for prompt in prompts]
@@ -302,12 +305,12 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
     if "provider" not in llm.client.hooks:
         raise NotApplicable("without a provider it is judged by the answers alone")
-    ctx = {"idempotency_key": f"key-{llm.canary()}", "tenant": f"tenant-{llm.canary()}"}
-    args = llm.args(messages=[user(llm.unique())], max_tokens=llm.allowed(8))
+    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    args = llm.requests.args(messages=[user(llm.unique())], max_tokens=llm.allowed(8))
     not_shared(llm, args, {**args, "max_tokens": llm.allowed(8) + 1}, ctx, ctx, operation=operation)
     not_shared(llm, args, {**args, "messages": [user(llm.unique())]}, ctx, ctx, operation=operation)
     if operation == "complete" and llm.works("count_tokens"):
-        counted = {**llm.minimal("count_tokens"), "text": llm.unique()}
+        counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
         again = llm.tokens_of(expect.success(llm.call("count_tokens", counted, ctx), "a token count"))
         expect.that(count == again, "the count of the text", "another answer")
@@ -316,7 +319,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant asks the provider again."""
-    key = f"key-{llm.canary()}"
-    args = llm.args(messages=[user(llm.unique())])
-    one, other = ({"idempotency_key": key, "tenant": f"tenant-{llm.canary()}"} for _ in range(2))
+    key = f"key-{canary()}"
+    args = llm.requests.args(messages=[user(llm.unique())])
+    one, other = ({"idempotency_key": key, "tenant": f"tenant-{canary()}"} for _ in range(2))
     not_shared(llm, args, args, one, other)

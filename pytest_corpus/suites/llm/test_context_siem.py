@@ -32,5 +32,7 @@ def test_an_unknown_model_is_no_label(llm: LLM, name: str) -> None:
     """A model that a client made up does not become a label."""
     llm.require(name)
     model = llm.unknown_model()
-    reply = llm.invoke(name, {**llm.minimal(name), "model": model}, secrets={"model": model.rpartition("-")[2]})
+    reply = llm.invoke(
+        name, {**llm.requests.minimal(name), "model": model}, secrets={"model": model.rpartition("-")[2]}
+    )
     holds("COM-OBS-13", reply, llm)

@@ -11,7 +11,8 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.llm.component import CALL, CLOCK, LLM, WEATHER, llm, user
+from pytest_corpus.suites.llm.component import LLM, llm
+from pytest_corpus.suites.llm.requests import CALL, CLOCK, WEATHER, user
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
 """What is no role: strings but the four, and what is no string."""
@@ -113,7 +114,7 @@ def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, kind: str) -
 def test_missing_messages_are_refused(llm: LLM, operation: str) -> None:
     """`messages` is required."""
     llm.require(operation)
-    args = llm.args()
+    args = llm.requests.args()
     del args["messages"]
     expect.refusal(llm.invoke(operation, args), "BadRequest")
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.llm.capabilities import RANGES
 from pytest_corpus.suites.llm.completions import MOST_MODELS
-from pytest_corpus.suites.llm.component import LLM, RANGES, llm
+from pytest_corpus.suites.llm.component import LLM, llm
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {

@@ -13,8 +13,10 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims.streaming import Streaming
+from pytest_corpus.suites.llm.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.completions import accepted, beyond, completing, overran, refused_as_too_long, within
-from pytest_corpus.suites.llm.component import LLM, OPTIONAL, SCRIPTS, llm, user
+from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.requests import user
 
 
 class TestStreaming(Streaming):
@@ -26,7 +28,7 @@ class TestStreaming(Streaming):
 def test_chunks_are_of_the_schema(llm: LLM) -> None:
     """Each chunk has `text` and `is_final`, and nothing undocumented."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", llm.long("stream")))
+    stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
     holds("LLM-STREAM-1", stream, llm)
 
 
@@ -52,7 +54,7 @@ def test_a_stream_without_room_for_text_is_a_stream(llm: LLM, requirement: str) 
 def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
     """Wherever a chunk tells its usage, the total is the sum of its parts."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", llm.long("stream")))
+    stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
     told(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
     holds("LLM-STREAM-2", stream, llm)
 
@@ -62,7 +64,7 @@ def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
 def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
     """A stream has no more tokens than were asked for."""
     llm.require("stream")
-    stream = llm.stream("stream", {**llm.long("stream"), "max_tokens": limit})
+    stream = llm.stream("stream", {**llm.requests.long("stream"), "max_tokens": limit})
     llm.fits(stream)
     expect.finished(stream)
     usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
@@ -74,7 +76,7 @@ def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
 def test_usage_never_decreases(llm: LLM) -> None:
     """`usage_so_far` only grows from chunk to chunk."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", llm.long("stream")))
+    stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
     totals = [
         chunk["usage_so_far"].get("total_tokens")
         for chunk in stream.chunks

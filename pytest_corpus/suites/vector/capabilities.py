@@ -31,22 +31,15 @@ class VectorCapabilities(Subject):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._preparing = False
-        self._occupied = False
+        self.occupied = False
 
     # -- what is offered -------------------------------------------------------------------------------
-
-    def claimed(self, name: str) -> bool | None:
-        """Namespaces can be created and deleted with either of two capabilities (R22)."""
-        if name not in ("create_namespace", "delete_namespace"):
-            return super().claimed(name)
-        said = {self.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
-        return True if True in said else False if False in said else None
 
     @property
     def namespaces(self) -> bool:
         """Whether namespaces can be created, by what capabilities say or by trying."""
         if self.shared.namespaces is None:
-            claimed = self.claimed("create_namespace")
+            claimed = self.prerequisites.claimed("create_namespace")
             answers = self._answers("create_namespace", self.named()) if claimed is None else claimed
             self.shared.namespaces = answers
         return self.shared.namespaces
@@ -57,7 +50,7 @@ class VectorCapabilities(Subject):
         if self.shared.filters is None:
             claimed = self.capabilities.flag("supports_filters")
             if claimed is None:
-                claimed = self._answers("query", {**self.minimal("query"), "filter": {"kind": "home"}})
+                claimed = self._answers("query", {**self.requests.minimal("query"), "filter": {"kind": "home"}})
             self.shared.filters = claimed
         return self.shared.filters
 
@@ -141,7 +134,7 @@ class VectorCapabilities(Subject):
         if not self.filters:
             raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self.require("query")
-        query = {**self.minimal("query"), "filter": {"kind": "home"}}
+        query = {**self.requests.minimal("query"), "filter": {"kind": "home"}}
         reply = self.ready(lambda: self.call("query", query), True)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
             raise NotAssessed(f"a plain filter is answered with {reply}")
@@ -195,7 +188,7 @@ class VectorCapabilities(Subject):
 
     def looking(self, degrees: float = 15) -> dict[str, Any]:
         """The arguments of a query of the home namespace, without its name."""
-        self._occupied = False
+        self.occupied = False
         return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
 
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:

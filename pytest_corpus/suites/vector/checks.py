@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.vector.answers import failed, failures_of, indexes, metadata_of, processed
 from pytest_corpus.suites.vector.geometry import TOLERANCE, is_number
-from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failed, failures_of, indexes, metadata_of, processed
+from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.shared import Item
 
 if TYPE_CHECKING:
     from pytest_corpus.suites.vector.component import Vector

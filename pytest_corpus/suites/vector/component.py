@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -12,20 +10,57 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.vector.geometry import canonical, direction
+from pytest_corpus.suites.vector.answers import failures_of, matches_of, results_of
+from pytest_corpus.suites.vector.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.cleanup import Cleanup
+from pytest_corpus.suites.vector.preparation import Preparation
+from pytest_corpus.suites.vector.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.requests import VectorRequests
-from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failures_of, id_of, matches_of, results_of, stored
+from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.shared import Item
 
 
-class Vector(VectorRequests):
+class VectorFaults(ProviderFaults):
+    """Faults at the provider; a batch may report them for each item."""
+
+    def __init__(self, vector: VectorCapabilities) -> None:
+        super().__init__(vector)
+        self._vector = vector
+
+    def backed(self, *, streaming: bool) -> list[str]:
+        """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
+        return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
+
+    def itemised(self, name: str) -> bool:
+        """Whether an operation on several items reports a failing provider as the failure of each item."""
+        if name not in ("upsert", "delete"):
+            return False
+        if name not in self._vector.shared.itemised:
+            fresh = self._vector.fresh()
+            fresh.faults.plan("unavailable", name)
+            reply = fresh.call(name, fresh.requests.distinct(name))
+            fresh.client.provider.clear()
+            self._vector.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
+        return self._vector.shared.itemised[name]
+
+
+class Vector(VectorCapabilities):
     """Requests of the vector component.
 
     Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
     the adapter just before the first call that names them.
     """
+
+    prerequisites_type = VectorPrerequisites
+    prerequisites: VectorPrerequisites
+    requests_type = VectorRequests
+    requests: VectorRequests
+    faults_type = VectorFaults
+    faults: VectorFaults
 
     core: Mapping[str, str] = {
         **Subject.core,
@@ -39,7 +74,8 @@ class Vector(VectorRequests):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._obstacles: list[Undecided] = []
+        self._cleanup = Cleanup(self)
+        self._preparation = Preparation(self, self.requests, self._cleanup, self.prerequisites.met)
 
     # -- places ----------------------------------------------------------------------------------------
 
@@ -57,12 +93,15 @@ class Vector(VectorRequests):
             self._created(reply, sandbox)
         else:
             sandbox.name = "default"
-            offered = [self.filters, *map(self.works, self.operations())]
-            assert offered, "what is offered is found out before the sweep, because that fills the home again"
-            self._sweep(tenant)
-            self._occupied = True
+            self._find_out_what_works()
+            self._cleanup.sweep(tenant)
+            self.occupied = True
         sandbox.put(*items)
         return sandbox
+
+    def _find_out_what_works(self) -> None:
+        """Before the sweep, because finding it out fills the main namespace again."""
+        _ = self.filters, *map(self.works, self.operations())
 
     def _created(self, reply: Reply, sandbox: Sandbox) -> None:
         """Go on only where a namespace was created."""
@@ -80,63 +119,11 @@ class Vector(VectorRequests):
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         if not self._preparing and isinstance(request, Mapping):
-            self._prepare(request)
+            self._preparation.prepare(request)
         reply = super().send(request, **options)
         if reply.is_success:
-            self._note(request)
+            self._cleanup.note(request)
         return reply
-
-    def _prepare(self, request: Mapping[str, Any]) -> None:
-        op, args, tenant = request.get("op"), request.get("args"), _tenant(request)
-        if not isinstance(args, Mapping) or op in ("vector.capabilities", "vector.health", "vector.create_namespace"):
-            return
-        queries, ids = args.get("queries"), args.get("ids")
-        named = (
-            [args, *(query for query in queries if isinstance(query, Mapping))] if isinstance(queries, list) else [args]
-        )
-        spaces = {str(each.get("namespace", "default")) for each in named}
-        with self.prepares():
-            for space in sorted(spaces & {self.main_namespace, self.scratch}) if not self._occupied else ():
-                self._make(space, tenant)
-            for name in sorted(space for space in spaces if space in self.shared.to_delete):
-                self._once(tenant, name, partial(self._create, name, tenant))
-            for name in ids if isinstance(ids, list) else []:
-                if isinstance(name, str) and (item := self.shared.to_delete.get(name)):
-                    self._once(tenant, name, partial(self._fill, self.scratch, [item], tenant))
-
-    def _once(self, tenant: str | None, name: str, work: Callable[[], None]) -> None:
-        key = (self.client.generation, tenant if self.tenants else None, name)
-        ready = self.shared.ready.setdefault(self.client, set())
-        if key in ready:
-            return
-        try:
-            work()
-        except Undecided as obstacle:
-            self._obstacles.append(obstacle)
-        ready.add(key)
-
-    def _make(self, name: str, tenant: str | None) -> None:
-        def work() -> None:
-            if not self.namespaces:
-                self._sweep(tenant)
-            self._create(name, tenant)
-            if name == self.main_namespace:
-                self._fill(name, self.settled, tenant)
-                query = {**self.looking(), **self.at(name)}
-                self.ready(lambda: self.call("query", query, {"tenant": tenant} if tenant else {}), True)
-
-        self._once(tenant, name, work)
-
-    def _create(self, name: str, tenant: str | None) -> None:
-        if self.namespaces:
-            self.call("create_namespace", self.named(name), {"tenant": tenant} if tenant else {})
-
-    def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
-        ctx = {"tenant": tenant} if tenant else {}
-        size = self.batch or len(items)
-        for start in range(0, len(items), size):
-            batch = list(items[start : start + size])
-            stored(self.call("upsert", {"vectors": batch, **self.at(name)}, ctx), batch)
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""
@@ -147,75 +134,11 @@ class Vector(VectorRequests):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
         return [matches_of(result, "VEC-MULTI-1") for result in results]
 
-    def backed(self, *, streaming: bool) -> list[str]:
-        """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
-        return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
-
-    def itemised(self, name: str) -> bool:
-        """Whether an operation on several items reports a failing provider as the failure of each item."""
-        if name not in ("upsert", "delete"):
-            return False
-        if name not in self.shared.itemised:
-            fresh = self.fresh()
-            fresh.plan("unavailable", name)
-            reply = fresh.call(name, fresh.distinct(name))
-            fresh.client.provider.clear()
-            self.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
-        return self.shared.itemised[name]
-
     def wait_ms(self, reply: Reply | StreamReply) -> float | None:
         return None if reply.is_a("IndexNotReady") else super().wait_ms(reply)
 
-    def _try(self, name: str) -> Undecided | None:
-        obstacle = super()._try(name)
-        return self._obstacles[0] if isinstance(obstacle, Blocked) and self._obstacles else obstacle
-
-    def _note(self, request: Any) -> None:
-        """Remember what is there now, to be deleted at the end."""
-        args = request.get("args") if isinstance(request, Mapping) else None
-        if not isinstance(args, Mapping):
-            return
-        tenant, where, vectors = _tenant(request), args.get("namespace"), args.get("vectors")
-        if request.get("op") == "vector.create_namespace" and isinstance(where, str):
-            self.shared.made_namespaces[tenant, where] = None
-        elif request.get("op") == "vector.delete_namespace":
-            self.shared.made_namespaces.pop((tenant, str(where)), None)
-        elif request.get("op") == "vector.upsert" and where in (None, "default") and isinstance(vectors, list):
-            self.leave(tenant, [item for item in vectors if isinstance(item, Mapping)])
-
-    def leave(self, tenant: str | None, items: Sequence[Item]) -> None:
-        """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end."""
-        names = [item.get("id") for item in items]
-        known = {name: None for name in names if isinstance(name, str) and name}
-        self.shared.left.setdefault(tenant, {}).update(known)
-        self.swept(tenant).difference_update(known)
-
-    def swept(self, tenant: str | None) -> set[str]:
-        """The ids in the default namespace of a tenant that were deleted, by the adapter's own report."""
-        return self.shared.swept.setdefault(tenant if self.tenants else None, set())
-
-    def _sweep(self, tenant: str | None) -> None:
-        """Delete what the suite left in the default namespace of a tenant."""
-        shared = [tenant] if self.tenants else list(self.shared.left)
-        for owner in shared:
-            left = list(self.shared.left.pop(owner, {}))
-            size = self.batch or 100
-            for start in range(0, len(left), size):
-                with self.prepares():
-                    ctx = {"tenant": owner} if owner else {}
-                    reply = self.call("delete", {"ids": left[start : start + size]}, ctx)
-                if reply.is_success and not failures_of(reply.result):
-                    self.swept(owner).update(left[start : start + size])
-        self.shared.ready.pop(self.client, None)
-
     def tidy(self) -> None:
-        """Delete what was made with the adapter, as far as it can be deleted."""
-        self.client.provider.clear()
-        for tenant, name in list(self.shared.made_namespaces):
-            with self.prepares():
-                self.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
-        for tenant in list(self.shared.left):
-            self._sweep(tenant)
+        self._cleanup.remove()
 
     # -- what holds for every answer -------------------------------------------------------------------
 
@@ -240,17 +163,6 @@ class Vector(VectorRequests):
                     yield from _query_result(each, edition, "VEC-MULTI-1")
             except Blocked as problem:
                 yield "VEC-MULTI-1", Violation("a list of query results", problem.reason, "result")
-
-    def fingerprint(self, reply: Reply) -> Any:
-        if not reply.is_success:
-            raise NotAssessed(f"a query is answered with {reply}")
-        return next((id_of(match) for match in matches_of(reply.result)), None)
-
-
-def _tenant(request: Mapping[str, Any]) -> str | None:
-    ctx = request.get("ctx")
-    tenant = ctx.get("tenant") if isinstance(ctx, Mapping) else None
-    return tenant if isinstance(tenant, str) and tenant else None
 
 
 def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:

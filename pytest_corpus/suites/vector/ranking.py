@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.vector.answers import id_of
 from pytest_corpus.suites.vector.component import Vector
 from pytest_corpus.suites.vector.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, canonical, direction, is_number
-from pytest_corpus.suites.vector.sandbox import id_of
 
 RANDOM_VECTORS, RANDOM_QUERIES = 7, 4
 

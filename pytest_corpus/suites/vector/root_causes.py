@@ -13,9 +13,10 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.suites.vector.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.component import Vector
 from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.sandbox import Sandbox, id_of, metadata_of
+from pytest_corpus.suites.vector.sandbox import Sandbox
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}

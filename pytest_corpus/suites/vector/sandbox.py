@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.geometry import Components, canonical, direction, is_number
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.vector.component import Vector
-
-Item = Mapping[str, Any]
+from pytest_corpus.suites.vector.shared import Item
 
 FEW = 8
 """A batch of more may be too large, where no limit is stated."""
@@ -28,7 +26,9 @@ SPARE = 3
 class Sandbox:
     """One namespace of one tenant. Where namespaces are not offered it is the default one, swept before."""
 
-    def __init__(self, vector: Vector, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]) -> None:
+    def __init__(
+        self, vector: VectorCapabilities, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]
+    ) -> None:
         self.vector, self.name, self.dimensions, self.metric, self.ctx = vector, name, dimensions, metric, ctx
         self.known: dict[str, list[Components]] = {}
         self.held: set[str] = set()
@@ -55,7 +55,7 @@ class Sandbox:
     def know(self, *items: Item) -> None:
         """Note what may be found from now on."""
         if not self.vector.namespaces:
-            self.vector.leave(self.ctx.get("tenant"), items)
+            self.vector.shared.leave(self.ctx.get("tenant"), items, own_data=self.vector.tenants)
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
@@ -130,7 +130,7 @@ class Sandbox:
             Blocked: vectors that an earlier test deleted are still there.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
-        gone = self.vector.swept(self.ctx.get("tenant"))
+        gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=self.vector.tenants)
         if any(name in gone for name in strange):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
         if strange:
@@ -151,69 +151,3 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
         raise NotAssessed(said)
     plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, evidence=reply.exchange)
-
-
-def matches_of(result: Any, by: str = "VEC-QUERY-1") -> list[Mapping[str, Any]]:
-    """The matches of a query result, read leniently; `by` is the requirement that says what it looks like."""
-    matches = result.get("matches") if isinstance(result, Mapping) else None
-    if not isinstance(matches, list):
-        raise Blocked(by, "a query result has no list of matches")
-    return [match for match in matches if isinstance(match, Mapping)]
-
-
-def results_of(result: Any) -> list[Any]:
-    """The results of a batch of queries, as an array or in an object (R10)."""
-    listed = result.get("results") if isinstance(result, Mapping) else result
-    if not isinstance(listed, list):
-        raise Blocked("VEC-MULTI-1", "a batch of queries is answered without a list of results")
-    return listed
-
-
-def vector_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a match says of its vector."""
-    held = match.get("vector")
-    return held if isinstance(held, Mapping) else {}
-
-
-def id_of(match: Mapping[str, Any]) -> str:
-    """The id of a match."""
-    return str(vector_of(match).get("id"))
-
-
-def metadata_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The metadata of a match; empty where there are none."""
-    held = vector_of(match).get("metadata")
-    return held if isinstance(held, Mapping) else {}
-
-
-def failures_of(result: Any) -> list[Any]:
-    """The failures of a batch."""
-    failures = result.get("failures") if isinstance(result, Mapping) else None
-    return failures if isinstance(failures, list) else []
-
-
-def processed(result: Any) -> int:
-    """How many items a batch says it processed, in any documented spelling (R14).
-
-    Raises:
-        Violation: it does not say.
-    """
-    for key in ("upserted_count", "deleted_count", "processed_count"):
-        count = result.get(key) if isinstance(result, Mapping) else None
-        if isinstance(count, int) and not isinstance(count, bool):
-            return count
-    raise Violation("a count of what was processed", "none", "result")
-
-
-def failed(result: Any) -> int:
-    """How many items a batch says failed."""
-    count = result.get("failed_count") if isinstance(result, Mapping) else None
-    return count if isinstance(count, int) else 0
-
-
-def indexes(result: Any) -> Iterator[int]:
-    """The indexes of the failed items, as far as they are given."""
-    for failure in failures_of(result):
-        index = failure.get("index") if isinstance(failure, Mapping) else None
-        if isinstance(index, int):
-            yield index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -44,3 +44,18 @@ class VectorShared(Shared):
     left: dict[str | None, dict[str, None]] = field(default_factory=dict)
     swept: dict[str | None, set[str]] = field(default_factory=dict)
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
+
+    def leave(self, tenant: str | None, items: Sequence[Item], *, own_data: bool) -> None:
+        """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end.
+
+        Args:
+            own_data: whether tenants may have data of their own.
+        """
+        names = [item.get("id") for item in items]
+        known = {name: None for name in names if isinstance(name, str) and name}
+        self.left.setdefault(tenant, {}).update(known)
+        self.swept_of(tenant, own_data=own_data).difference_update(known)
+
+    def swept_of(self, tenant: str | None, *, own_data: bool) -> set[str]:
+        """The ids in the default namespace of a tenant that were deleted, by the adapter's own report."""
+        return self.swept.setdefault(tenant if own_data else None, set())

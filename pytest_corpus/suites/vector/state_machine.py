@@ -10,10 +10,11 @@ from pytest_corpus.kit.generate import strategies
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.stateful import machines
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.checks import described_by
 from pytest_corpus.suites.vector.component import Vector
 from pytest_corpus.suites.vector.geometry import GOODNESS, TOLERANCE, canonical, direction
-from pytest_corpus.suites.vector.sandbox import Sandbox, failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.sandbox import Sandbox
 
 SPACES, IDS, MOST_IN_BATCH = 2, 3, 3
 ANGLES = (5, 40, 75, 110, 145, 175)

@@ -11,11 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.checks import exactly, fan
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction, is_number
-from pytest_corpus.suites.vector.sandbox import (
-    Sandbox,
+from pytest_corpus.suites.vector.answers import (
     failures_of,
     id_of,
     matches_of,
@@ -24,6 +20,10 @@ from pytest_corpus.suites.vector.sandbox import (
     results_of,
     vector_of,
 )
+from pytest_corpus.suites.vector.checks import exactly, fan
+from pytest_corpus.suites.vector.component import Vector, vector
+from pytest_corpus.suites.vector.geometry import direction, is_number
+from pytest_corpus.suites.vector.sandbox import Sandbox
 
 MOST_VECTORS = 5_000
 """A batch of more vectors is not sent only to see where the limit is."""
@@ -141,8 +141,8 @@ def most_matches(vector: Vector) -> int:
 def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> None:
     """`top_k` of exactly `max_top_k` is served."""
     vector.require("query", operation)
-    query = {**vector.minimal("query"), "top_k": most_matches(vector)}
-    args = query if operation == "query" else {"queries": [query], **vector.at(vector.main_namespace)}
+    query = {**vector.requests.minimal("query"), "top_k": most_matches(vector)}
+    args = query if operation == "query" else {"queries": [query], **vector.requests.in_main}
     expect.success(vector.call(operation, args), f"top_k of {query['top_k']}")
 
 
@@ -153,13 +153,13 @@ def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> No
 def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, more: int) -> None:
     """`top_k` beyond `max_top_k` is a bad request."""
     vector.require("query", *(["batch_query"] if operation != "query" else []))
-    good = vector.minimal("query")
+    good = vector.requests.minimal("query")
     query = {**good, "top_k": most_matches(vector) + more}
     if operation == "query":
         reply = vector.call("query", query)
     else:
         queries = [good, query] if (vector.batch or 2) > 1 else [query]
-        reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)})
+        reply = vector.call("batch_query", {"queries": queries, **vector.requests.in_main})
     expect.refusal(reply, "BadRequest")
 
 
@@ -187,8 +187,8 @@ def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
 def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None:
     """As many results as queries, each of the schema."""
     vector.require("query", "batch_query")
-    queries = [vector.minimal("query") for _ in range(min(count, vector.batch or count))]
-    reply = vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)})
+    queries = [vector.requests.minimal("query") for _ in range(min(count, vector.batch or count))]
+    reply = vector.call("batch_query", {"queries": queries, **vector.requests.in_main})
     results = results_of(expect.success(reply, "an answer to the batch"))
     expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
     holds("VEC-MULTI-1", reply, vector)
@@ -287,10 +287,10 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
 def test_a_batch_with_a_bad_query_is_refused(vector: Vector, bad: dict[str, Any], at: int) -> None:
     """One bad query, at either end, refuses the batch."""
     vector.require("query", "batch_query")
-    good = vector.minimal("query")
+    good = vector.requests.minimal("query")
     queries = [dict(good) for _ in range(min(2, vector.batch or 2))]
     queries[at] = {key: value for key, value in {**good, **bad}.items() if value is not ...}
-    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)}), "BadRequest")
+    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.requests.in_main}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-MULTI-4")
@@ -299,7 +299,7 @@ def test_a_batch_that_is_no_list_of_queries_is_refused(vector: Vector, queries: 
     """`queries` is required, a list, and holds objects."""
     vector.require("query", "batch_query")
     given = {} if queries is ... else {"queries": queries}
-    expect.refusal(vector.call("batch_query", {**given, **vector.at(vector.main_namespace)}), "BadRequest")
+    expect.refusal(vector.call("batch_query", {**given, **vector.requests.in_main}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-MULTI-5")

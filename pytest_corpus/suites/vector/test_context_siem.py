@@ -11,13 +11,15 @@ import pytest
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, processed
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Sandbox, failures_of, id_of, matches_of, processed
+from pytest_corpus.suites.vector.sandbox import Sandbox
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
@@ -39,19 +41,20 @@ class TestPrivacy(Privacy):
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
     """What is said of a failed item holds nothing of its vector or its metadata."""
     vector.require("query", "upsert")
-    for name, args, ctx, hidden in vector.requests_with_canaries(refused=True):
-        if name == "upsert":
-            reply = vector.call(name, args, ctx, secrets=hidden)
+    for request in vector.requests.with_canaries(refused=True):
+        if request.op == "upsert":
+            reply = vector.call(request.op, request.args, request.ctx, secrets=request.canaries)
             expect.readable(reply)
             said = json.dumps(failures_of(reply.result), ensure_ascii=False)
-            expect.that(not any(secret in said for secret in hidden.values()), "no content", "some", "result.failures")
+            held = any(text in said for text in request.canaries.values())
+            expect.that(not held, "no content", "some", "result.failures")
 
 
 @pytest.mark.requirement("VEC-CAP-5")
 def test_an_item_id_is_no_label(vector: Vector) -> None:
     """The id of a vector that is upserted, found or deleted does not become a label."""
     vector.require("query", "upsert", "delete")
-    name, sandbox = vector.canary(20), vector.sandbox()
+    name, sandbox = canary(20), vector.sandbox()
     replies = [sandbox.upsert({**vector.item(), "id": name}), sandbox.ask(), sandbox.delete(ids=[name])]
     for reply in replies:
         unlabelled(reply, name)
@@ -62,7 +65,7 @@ def test_an_unknown_namespace_is_no_label(vector: Vector) -> None:
     """A namespace that a client made up does not become a label."""
     vector.require("query")
     vector.need_namespaces()
-    name = vector.canary(20)
+    name = canary(20)
     unlabelled(vector.call("query", {**vector.looking(), "namespace": name}), name)
 
 
@@ -71,7 +74,7 @@ def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
     """Neither a query, a write nor the making of a namespace is labelled with its name."""
     vector.require("query", "upsert", "delete")
     vector.need_namespaces()
-    item, name = vector.item(), vector.canary(20)
+    item, name = vector.item(), canary(20)
     unlabelled(vector.call("create_namespace", vector.named(name)), name)
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
     replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
@@ -93,9 +96,9 @@ def unlabelled(reply: Reply, secret: str) -> None:
 # -- replays --------------------------------------------------------------------------------------------
 
 
-def key_of(vector: Vector, tenant: str | None = None) -> dict[str, Any]:
+def key_of(tenant: str | None = None) -> dict[str, Any]:
     """A context with a new idempotency key."""
-    return {"idempotency_key": f"key-{vector.canary()}", **({"tenant": tenant} if tenant else {})}
+    return {"idempotency_key": f"key-{canary()}", **({"tenant": tenant} if tenant else {})}
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -113,7 +116,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         "metadata": {**first, "metadata": {"kind": "other"}},
     }.get(differing, first)
     more = vector.item(100)
-    sandbox, key = vector.sandbox(), key_of(vector)
+    sandbox, key = vector.sandbox(), key_of()
     second = vector.sandbox() if differing == "namespace" else sandbox
     expect.success(sandbox.upsert(first, **key), "an upsert")
     expect.success(second.upsert(other, *([more] if differing == "length" else []), **key), "another upsert")
@@ -130,7 +133,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
-    sandbox, key = vector.sandbox(*items), key_of(vector)
+    sandbox, key = vector.sandbox(*items), key_of()
     for item in items[:2]:
         expect.success(vector.call("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key}), "the deletion")
     exactly(sandbox, items[2])
@@ -145,7 +148,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     vector.require("query", operation)
     if vector.dimensions == 1:
         raise NotAssessed("one component has no angle")
-    items, key = [vector.item(20), vector.item(80), vector.item(140)], key_of(vector)
+    items, key = [vector.item(20), vector.item(80), vector.item(140)], key_of()
     sandbox = vector.sandbox(*items)
     for item in items:
         query = sandbox.args(vector=item["vector"], top_k=1)
@@ -159,9 +162,9 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     """The same upsert under the same key of another tenant is carried out for that tenant."""
-    vector.provider_op("upsert")
-    item, key = vector.item(70), key_of(vector)
-    tenants = [f"tenant-{vector.canary()}" for _ in range(2)]
+    vector.faults.provider_op("upsert")
+    item, key = vector.item(70), key_of()
+    tenants = [f"tenant-{canary()}" for _ in range(2)]
     if vector.capabilities.flag("supports_multi_tenant") is True:
         name = vector.name("shared")
         sandboxes = [vector.sandbox(tenant=tenant, name=name) for tenant in tenants]
@@ -190,8 +193,8 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
     if write.endswith("namespace"):
         vector.need_namespaces()
         vector.require(write)
-    owner = f"tenant-{vector.canary()}" if tenant else None
-    item, key = vector.item(40, {"kind": "first"}), key_of(vector, owner)
+    owner = f"tenant-{canary()}" if tenant else None
+    item, key = vector.item(40, {"kind": "first"}), key_of(owner)
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
     sandbox = vector.sandbox(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
     name, args = replayed(vector, sandbox, write, item)
@@ -234,7 +237,7 @@ def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
         NotApplicable: capabilities do not claim that tenants are kept apart.
     """
     vector.isolated()
-    name, tenants = vector.name("shared"), [f"tenant-{vector.canary()}" for _ in range(2)]
+    name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]
     one = vector.sandbox(*items, tenant=tenants[0], name=name)
     return [one, vector.sandbox(tenant=tenants[1], name=name)]
 
@@ -290,7 +293,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     """A call that names no tenant finds nothing of a tenant's."""
     vector.isolated()
     item, name = vector.item(40), vector.name("shared")
-    one = vector.sandbox(item, tenant=f"tenant-{vector.canary()}", name=name)
+    one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
     nobody = vector.sandbox(name=name)
     expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)

@@ -8,10 +8,10 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.vector.answers import failed, failures_of
 from pytest_corpus.suites.vector.checks import described_by, exactly, points_at, refused_or_reported
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import failed, failures_of
 from pytest_corpus.text.redaction import word
 
 MISMATCH = "DimensionMismatch"
@@ -60,7 +60,7 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, fi
     if filtered:
         vector.need_filters()
     vector.require("query")
-    query = {**vector.minimal("query"), "vector": other_length(vector, how)}
+    query = {**vector.requests.minimal("query"), "vector": other_length(vector, how)}
     expect.refusal(vector.call("query", {**query, **({"filter": {"kind": "home"}} if filtered else {})}), MISMATCH)
 
 
@@ -70,10 +70,10 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, fi
 def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, at: int) -> None:
     """One such query, at either end, refuses the batch."""
     vector.require("batch_query")
-    good = vector.minimal("query")
+    good = vector.requests.minimal("query")
     queries = [good for _ in range(min(2, vector.batch or 2))]
     queries[at] = {**good, "vector": other_length(vector, how)}
-    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.at(vector.main_namespace)}), MISMATCH)
+    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.requests.in_main}), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-4")
@@ -202,15 +202,15 @@ def test_a_namespace_that_is_made_again_has_its_new_dimensions(vector: Vector) -
 def test_a_vector_without_components_is_refused(vector: Vector, operation: str) -> None:
     """An empty vector is no vector."""
     vector.require("query", operation)
-    query = {**vector.minimal("query"), "vector": []}
+    query = {**vector.requests.minimal("query"), "vector": []}
     if operation == "upsert":
         refused_or_reported(
-            vector.call(operation, {"vectors": [{**vector.item(), "vector": []}], **vector.at(vector.main_namespace)})
+            vector.call(operation, {"vectors": [{**vector.item(), "vector": []}], **vector.requests.in_main})
         )
     elif operation == "query":
         expect.refusal(vector.call(operation, query), "BadRequest")
     else:
-        expect.refusal(vector.call(operation, {"queries": [query], **vector.at(vector.main_namespace)}), "BadRequest")
+        expect.refusal(vector.call(operation, {"queries": [query], **vector.requests.in_main}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-DIM-11")
@@ -220,8 +220,8 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, operation: str) -> Non
     vector.require("query", "upsert")
     wrong = other_length(vector, "longer")
     item = {**vector.item(), "vector": wrong}
-    query = {**vector.minimal("query"), "vector": wrong}
-    args = query if operation == "query" else {"vectors": [item], **vector.at(vector.main_namespace)}
+    query = {**vector.requests.minimal("query"), "vector": wrong}
+    args = query if operation == "query" else {"vectors": [item], **vector.requests.in_main}
     reply = vector.call(operation, args)
     if operation == "upsert" and reply.is_success and failures_of(reply.result):
         raise NotApplicable("a wrong item is reported as a failure, which has no details")

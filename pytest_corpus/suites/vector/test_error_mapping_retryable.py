@@ -11,8 +11,8 @@ from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.faults import KINDS, Faults, struck
+from pytest_corpus.suites.vector.answers import failures_of
 from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.sandbox import failures_of
 
 
 class TestFaults(Faults):
@@ -22,9 +22,9 @@ class TestFaults(Faults):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str) -> None:
     """Where a failing provider is reported for each item of a batch, the failure names the class (R14)."""
-    vector.provider_op(vector.principal)
+    vector.faults.provider_op(vector.principal)
     family = str(BY_KIND[kind].canonical)
-    reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.itemised(name)]
+    reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.faults.itemised(name)]
     if not reporting:
         raise NotApplicable("no operation reports a failing provider for each item")
     for name in reporting:

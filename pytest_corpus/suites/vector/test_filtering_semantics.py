@@ -9,9 +9,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.suites.vector.answers import id_of
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Item, Sandbox, id_of
+from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.shared import Item
 
 KINDS = ("a", "b", "a", "b", "c", "a")
 """The kinds of the vectors of a filled place, in the order of their directions."""
@@ -196,7 +198,7 @@ def test_an_unknown_operator_is_refused(vector: Vector) -> None:
     """A filter with an operator that no document knows is a bad request, or not supported."""
     vector.need_filters()
     vector.require("query")
-    reply = vector.call("query", {**vector.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}})
+    reply = vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}})
     expect.refusal(reply, "BadRequest", "NotSupported")
 
 
@@ -226,7 +228,7 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
 def test_a_filter_that_is_no_object_is_refused(vector: Vector, value: Any) -> None:
     """A filter is an object."""
     vector.need_filters()
-    expect.refusal(vector.call("query", {**vector.minimal("query"), "filter": value}), "BadRequest")
+    expect.refusal(vector.call("query", {**vector.requests.minimal("query"), "filter": value}), "BadRequest")
 
 
 def most_terms(vector: Vector) -> int:
@@ -260,11 +262,11 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
     """One term more than allowed is refused, wherever a filter goes in."""
     terms = {f"key_{number}": number for number in range(most_terms(vector) + 1)}
     vector.require(operation)
-    query = {**vector.minimal("query"), "filter": terms}
+    query = {**vector.requests.minimal("query"), "filter": terms}
     args = {
         "query": query,
-        "batch_query": {"queries": [query], **vector.at(vector.main_namespace)},
-        "delete": {"filter": terms, **vector.at(vector.scratch)},
+        "batch_query": {"queries": [query], **vector.requests.in_main},
+        "delete": {"filter": terms, **vector.requests.in_scratch},
     }[operation]
     expect.refusal(vector.call(operation, args), "BadRequest")
 

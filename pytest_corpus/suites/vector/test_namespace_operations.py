@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.answers import id_of, matches_of
 from pytest_corpus.suites.vector.checks import described_by, exactly
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.sandbox import id_of, matches_of, stored
+from pytest_corpus.suites.vector.sandbox import stored
 
 WRONG_CREATION: tuple[tuple[str, Any], ...] = (
     ("namespace", ...),
@@ -157,7 +158,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, tail: str) -
     """A namespace that nobody created is an error, also where its name resembles a known one."""
     vector.need_namespaces()
     vector.require("query")
-    name = f"{vector.main_namespace}{tail}" if tail else vector.name("nowhere")
+    name = f"{vector.requests.main_namespace}{tail}" if tail else vector.name("nowhere")
     expect.refusal(vector.call("query", {**vector.looking(), "namespace": name}), "BadRequest")
 
 
@@ -242,7 +243,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, name: str) -> None:
     """The result is an object that says neither `success` false nor another namespace."""
     vector.need_namespaces()
-    args = vector.minimal(name)
+    args = vector.requests.minimal(name)
     result = expect.success(vector.call(name, args), "a success")
     expect.that(isinstance(result, dict), "an object", type(result).__name__, "result")
     expect.that(result.get("success") is not False, "true", "false", "result.success")

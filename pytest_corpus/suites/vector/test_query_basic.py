@@ -12,19 +12,11 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
 from pytest_corpus.suites.vector.ranking import Ranking, rankings
-from pytest_corpus.suites.vector.sandbox import (
-    Sandbox,
-    failures_of,
-    id_of,
-    matches_of,
-    metadata_of,
-    results_of,
-    vector_of,
-)
 
 WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
     ("vector", "x"),
@@ -55,7 +47,7 @@ MOST_PAGES = 20
 def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) -> None:
     """The result of a plain query fits the schema, whatever it is to include."""
     vector.require("query")
-    reply = vector.call("query", {**vector.minimal("query"), **more})
+    reply = vector.call("query", {**vector.requests.minimal("query"), **more})
     expect.success(reply, "a query result")
     holds("VEC-QUERY-1", reply, vector)
 
@@ -186,7 +178,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector, metadata: boo
 def test_a_top_k_that_is_no_positive_whole_number_is_refused(vector: Vector, top_k: Any) -> None:
     """Zero, negative numbers and fractions are refused."""
     vector.require("query")
-    expect.refusal(vector.call("query", {**vector.minimal("query"), "top_k": top_k}), "BadRequest")
+    expect.refusal(vector.call("query", {**vector.requests.minimal("query"), "top_k": top_k}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-QUERY-10")
@@ -194,7 +186,7 @@ def test_a_top_k_that_is_no_positive_whole_number_is_refused(vector: Vector, top
 def test_a_query_without_a_required_argument_is_refused(vector: Vector, missing: str) -> None:
     """`vector` and `top_k` are required."""
     vector.require("query")
-    args = vector.minimal("query")
+    args = vector.requests.minimal("query")
     del args[missing]
     expect.refusal(vector.call("query", args), "BadRequest")
 
@@ -206,7 +198,7 @@ def test_an_argument_of_the_wrong_type_is_refused(vector: Vector, key: str, valu
     vector.require("query")
     if isinstance(value, list) and key == "vector":
         value = (value * vector.dimensions)[: vector.dimensions]
-    expect.refusal(vector.call("query", {**vector.minimal("query"), key: value}), "BadRequest")
+    expect.refusal(vector.call("query", {**vector.requests.minimal("query"), key: value}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-QUERY-11")
@@ -214,7 +206,7 @@ def test_an_argument_of_the_wrong_type_is_refused(vector: Vector, key: str, valu
 def test_a_component_that_is_no_number_is_refused(vector: Vector, where: int) -> None:
     """A query vector holds numbers only, from the first component to the last."""
     vector.require("query")
-    args = vector.minimal("query")
+    args = vector.requests.minimal("query")
     args["vector"][where] = "0.5"
     expect.refusal(vector.call("query", args), "BadRequest")
 
@@ -315,7 +307,7 @@ def next_page(vector: Vector, query: Mapping[str, Any], token: str, known: str) 
 def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
     """`query_vector`, where it is given and not empty, is what was sent."""
     vector.require("query")
-    args = vector.minimal("query")
+    args = vector.requests.minimal("query")
     given = expect.success(vector.call("query", args)).get("query_vector")
     if not given:
         raise NotApplicable("no query_vector is given")

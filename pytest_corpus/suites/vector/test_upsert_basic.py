@@ -13,6 +13,7 @@ from pytest_corpus.kit.generate import SLOW_CALL_S
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.kit.stateful import run_machine
+from pytest_corpus.suites.vector.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.checks import (
     described_by,
     exactly,
@@ -24,7 +25,6 @@ from pytest_corpus.suites.vector.checks import (
 )
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import alike, direction
-from pytest_corpus.suites.vector.sandbox import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.state_machine import machine_of
 
 SCALARS: dict[str, Any] = {
@@ -243,7 +243,7 @@ def test_an_item_without_id_or_vector_is_refused(vector: Vector, missing: str) -
         item["id"] = ""
     else:
         del item[missing]
-    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.at(vector.scratch)}))
+    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-9")
@@ -252,7 +252,7 @@ def test_an_item_with_a_field_of_the_wrong_type_is_refused(vector: Vector, key: 
     """`id` and `namespace` are strings, `vector` is a list, `metadata` is an object."""
     vector.require("upsert")
     item = {**vector.item(), key: value}
-    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.at(vector.scratch)}))
+    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-9")
@@ -263,7 +263,7 @@ def test_a_component_that_is_no_number_is_refused(vector: Vector, value: Any, wh
     vector.require("upsert")
     item = vector.item()
     item["vector"][where] = value
-    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.at(vector.scratch)}))
+    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-10")
@@ -273,7 +273,7 @@ def test_an_upsert_without_a_list_of_vectors_is_refused(vector: Vector, kind: st
     vector.require("upsert")
     wrong = {"string": "x", "number": 7, "object": {}, "item": vector.item(), "null": None}
     given = {} if kind == "missing" else {"vectors": wrong[kind]}
-    expect.refusal(vector.call("upsert", {**given, **vector.at(vector.scratch)}), "BadRequest")
+    expect.refusal(vector.call("upsert", {**given, **vector.requests.in_scratch}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-UPSERT-10")
@@ -281,7 +281,7 @@ def test_an_upsert_without_a_list_of_vectors_is_refused(vector: Vector, kind: st
 def test_an_item_that_is_no_object_is_refused(vector: Vector, entry: Any) -> None:
     """Each entry of `vectors` is an object."""
     vector.require("upsert")
-    refused_or_reported(vector.call("upsert", {"vectors": [entry], **vector.at(vector.scratch)}))
+    refused_or_reported(vector.call("upsert", {"vectors": [entry], **vector.requests.in_scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-11")

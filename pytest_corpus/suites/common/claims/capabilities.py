@@ -77,7 +77,7 @@ class Capabilities:
         """Every operation that a capability switches on answers a plain request."""
         tried = False
         for operation in operations_of(subject.component):
-            claimed = subject.claimed(operation.name)
+            claimed = subject.prerequisites.claimed(operation.name)
             if operation.capability is None or claimed is False:
                 continue
             if operation.streaming and not subject.client.streams(subject.component):
@@ -95,7 +95,7 @@ class Capabilities:
     @pytest.mark.requirement("COM-CAP-7")
     def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject) -> None:
         """An operation that a capability switches off answers NOT_SUPPORTED, or works."""
-        denied = subject.denied()
+        denied = subject.prerequisites.denied()
         if not denied:
             raise NotApplicable("capabilities deny no operation")
         for name in denied:
@@ -104,7 +104,7 @@ class Capabilities:
     @pytest.mark.requirement("COM-CAP-8")
     def test_an_operation_that_works_is_not_denied(self, subject: Subject) -> None:
         """No operation works although capabilities deny it."""
-        denied = subject.denied()
+        denied = subject.prerequisites.denied()
         if not denied:
             raise NotApplicable("capabilities deny no operation")
         for name in denied:

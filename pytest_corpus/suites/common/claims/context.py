@@ -10,10 +10,11 @@ import pytest
 
 from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.component import HOUR_MS, Subject
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.request import HOUR_MS, Request, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
@@ -82,11 +83,11 @@ class Context:
     def test_every_documented_context_field_is_accepted(self, subject: Subject, key: str) -> None:
         """Each field of `ctx` alone, and all of them together, with valid values."""
         every = {
-            "request_id": f"req-{subject.canary(6)}",
-            "idempotency_key": f"key-{subject.canary()}",
-            "deadline_ms": subject.in_ms(HOUR_MS),
+            "request_id": f"req-{canary(6)}",
+            "idempotency_key": f"key-{canary()}",
+            "deadline_ms": in_ms(HOUR_MS),
             "traceparent": TRACE,
-            "tenant": f"tenant-{subject.canary()}",
+            "tenant": f"tenant-{canary()}",
             "attrs": {"user": "u1"},
         }
         ctx = every if key == "all" else {key: every[key]}
@@ -121,7 +122,7 @@ class Observability:
         for name in subject.operations(streaming=False):
             if subject.works(name):
                 holds(requirement, subject.call(name), subject)
-        holds(requirement, subject.call(subject.principal, subject.wrong_types(subject.principal)), subject)
+        holds(requirement, subject.call(subject.principal, subject.requests.wrong_types(subject.principal)), subject)
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-OBS-2")
@@ -130,9 +131,9 @@ class Observability:
         """Refused, malformed and expired calls are observed like any other."""
         plain = subject.envelope(subject.principal)
         request = {
-            "wrong_types": {**plain, "args": subject.wrong_types(subject.principal)},
+            "wrong_types": {**plain, "args": subject.requests.wrong_types(subject.principal)},
             "missing_args": {"op": plain["op"], "ctx": {}},
-            "expired": {**plain, "ctx": {"deadline_ms": subject.in_ms(-60_000)}},
+            "expired": {**plain, "ctx": {"deadline_ms": in_ms(-60_000)}},
             "wrong_context": {**plain, "ctx": {"deadline_ms": "soon"}},
         }[failing]
         reply = subject.send(request)
@@ -147,12 +148,12 @@ class Observability:
         subject.require(subject.principal)
         for name in subject.operations():
             if subject.works(name):
-                holds("COM-OBS-8", subject.invoke(name, ctx={"tenant": f"tenant-{subject.canary()}"}), subject)
+                holds("COM-OBS-8", subject.invoke(name, ctx={"tenant": f"tenant-{canary()}"}), subject)
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
         """The same tenant gives the same hash twice, two tenants give two hashes, none is the raw id."""
-        one, other = f"tenant-{subject.canary()}", f"tenant-{subject.canary()}"
+        one, other = f"tenant-{canary()}", f"tenant-{canary()}"
         hashes = [tenant_hash(subject, tenant) for tenant in (one, one, other)]
         expect.that(hashes[0] == hashes[1], "one hash for one tenant", "two")
         expect.that(hashes[0] != hashes[2], "two hashes for two tenants", "one")
@@ -160,7 +161,7 @@ class Observability:
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with one hash, and another tenant with another."""
-        one, other = f"tenant-{subject.canary()}", f"tenant-{subject.canary()}"
+        one, other = f"tenant-{canary()}", f"tenant-{canary()}"
         wanted, strange = tenant_hash(subject, one), tenant_hash(subject, other)
         for tenant, own in ((one, wanted), (other, strange)):
             for reply in every_outcome(subject, {"tenant": tenant}):
@@ -171,10 +172,10 @@ class Observability:
     @pytest.mark.requirement("COM-OBS-9")
     def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
         """Calls of two tenants that run at the same time are labelled each with its own hash."""
-        tenants = [f"tenant-{subject.canary()}" for _ in range(2)]
+        tenants = [f"tenant-{canary()}" for _ in range(2)]
         wanted = sorted(tenant_hash(subject, tenant) for tenant in tenants)
         name, sink = subject.principal, subject.client.metrics
-        requests = [subject.envelope(name, subject.distinct(name), {"tenant": tenant}) for tenant in tenants]
+        requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
         before = len(sink.observations)
         replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
         if not all(reply.is_success for reply in replies):
@@ -188,7 +189,7 @@ class Observability:
     @pytest.mark.requirement("COM-OBS-15")
     def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:
         """The hash of a tenant is no beginning of a plain digest of its id."""
-        tenant = f"tenant-{subject.canary()}"
+        tenant = f"tenant-{canary()}"
         found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
         told = any(digest.hexdigest().startswith(found[: telemetry.GRAM]) for digest in plain)
@@ -199,7 +200,7 @@ class Observability:
     def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
         """`deadline_bucket` is reported with a deadline, expired ones included, and not without."""
         subject.require(subject.principal)
-        ctx = {} if left_ms is None else {"deadline_ms": subject.in_ms(left_ms)}
+        ctx = {} if left_ms is None else {"deadline_ms": in_ms(left_ms)}
         for name in subject.operations():
             if subject.works(name):
                 holds("COM-OBS-10", subject.invoke(name, ctx=ctx), subject)
@@ -208,7 +209,7 @@ class Observability:
     def test_request_ids_are_no_labels(self, subject: Subject) -> None:
         """What is unique to a request does not become a label of any operation, whatever its outcome."""
         subject.require(subject.principal)
-        identity, trace = subject.canary(24), secrets.token_hex(16)
+        identity, trace = canary(24), secrets.token_hex(16)
         ctx = {"request_id": identity, "traceparent": TRACE.replace(TRACE.split("-")[1], trace)}
         unique = {"request id": identity, "request id of the trace": trace}
         for reply in every_outcome(subject, ctx, secrets=unique):
@@ -227,8 +228,8 @@ class StreamObservability:
         subject.require(name)
         stream = {
             "finished": lambda: subject.stream(name),
-            "refused": lambda: subject.stream(name, subject.wrong_types(name)),
-            "expired": lambda: subject.stream(name, ctx={"deadline_ms": subject.in_ms(-60_000)}),
+            "refused": lambda: subject.stream(name, subject.requests.wrong_types(name)),
+            "expired": lambda: subject.stream(name, ctx={"deadline_ms": in_ms(-60_000)}),
         }[outcome]()
         expect.readable(stream)
         holds(requirement, stream, subject)
@@ -272,32 +273,32 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_anywhere(self, subject: Subject) -> None:
         """A raw tenant id stands in no error, metric or log record, whatever the outcome."""
-        for reply in with_context(subject, "tenant", subject.canary(24), "tenant"):
+        for reply in with_context(subject, "tenant", canary(24), "tenant"):
             holds("COM-LEAK-4", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
         """A rate limit names its throttling scope without the raw tenant id."""
         if "provider" not in subject.client.hooks:
-            for reply in with_context(subject, "tenant", subject.canary(24), "tenant"):
+            for reply in with_context(subject, "tenant", canary(24), "tenant"):
                 holds("COM-LEAK-4", reply, subject)
             return
-        subject.provider_op(subject.principal)
-        fresh, tenant = subject.fresh(), subject.canary(24)
-        plan = fresh.plan("rate_limited", subject.principal)
+        subject.faults.provider_op(subject.principal)
+        fresh, tenant = subject.fresh(), canary(24)
+        plan = fresh.faults.plan("rate_limited", subject.principal)
         reply = fresh.invoke(
             subject.principal,
-            fresh.distinct(subject.principal),
+            fresh.requests.distinct(subject.principal),
             {"tenant": tenant},
             secrets={"tenant": tenant},
         )
-        fresh.fired(plan)
+        fresh.faults.fired(plan)
         holds("COM-LEAK-4", reply, fresh)
 
     @pytest.mark.requirement("COM-LEAK-5")
     def test_no_idempotency_key_anywhere(self, subject: Subject) -> None:
         """An idempotency key stands in no error, metric or log record, whatever the outcome."""
-        for reply in with_context(subject, "idempotency_key", subject.canary(24), "idempotency key"):
+        for reply in with_context(subject, "idempotency_key", canary(24), "idempotency key"):
             holds("COM-LEAK-5", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-6")
@@ -312,7 +313,7 @@ class Privacy:
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
         subject.require(subject.principal)
-        tenant, key = subject.canary(24), subject.canary(24)
+        tenant, key = canary(24), canary(24)
         context = {"tenant": tenant, "idempotency_key": key}
         unique = {"tenant": tenant, "idempotency key": key}
         for reply in (
@@ -356,13 +357,13 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     """A stream whose provider failed before this chunk."""
     if "provider" not in subject.client.hooks:
         subject.require(subject.principal_stream)
-        return subject.stream(subject.principal_stream, subject.wrong_types(subject.principal_stream))
+        return subject.stream(subject.principal_stream, subject.requests.wrong_types(subject.principal_stream))
     name = subject.principal_stream
-    subject.provider_op(name)
+    subject.faults.provider_op(name)
     fresh = subject.fresh()
-    plan = fresh.plan("unavailable", name, at_chunk=at_chunk)
-    stream = fresh.stream(name, fresh.long(name))
-    fresh.fired(plan)
+    plan = fresh.faults.plan("unavailable", name, at_chunk=at_chunk)
+    stream = fresh.stream(name, fresh.requests.long(name))
+    fresh.faults.fired(plan)
     expect.readable(stream)
     return stream
 
@@ -372,9 +373,9 @@ def answers_to_canaries(
 ) -> list[Reply | StreamReply]:
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
     replies = []
-    for name, args, ctx, hidden in subject.requests_with_canaries(refused=refused):
-        if subject.works(name):
-            replies.append(subject.invoke(name, args, ctx, secrets=hidden, debug_logs=debug_logs))
+    for request in subject.requests.with_canaries(refused=refused):
+        if subject.works(request.op):
+            replies.append(subject.carry_out(request, debug_logs=debug_logs))
     return replies
 
 
@@ -389,9 +390,9 @@ def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list
     replies = []
     for name in subject.operations():
         if subject.works(name):
-            for args in (subject.minimal(name), subject.wrong_types(name)):
+            for args in (subject.requests.minimal(name), subject.requests.wrong_types(name)):
                 replies.append(subject.invoke(name, args, ctx, **options))
-            expired = {**ctx, "deadline_ms": subject.in_ms(-60_000)}
+            expired = {**ctx, "deadline_ms": in_ms(-60_000)}
             replies.append(subject.invoke(name, ctx=expired, **options))
     return replies
 
@@ -401,16 +402,14 @@ def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply
     replies = []
     for name in (subject.principal, subject.principal_stream):
         if name and (name == subject.principal or subject.works(name)):
-            subject.provider_op(name)
+            subject.faults.provider_op(name)
             fresh = subject.fresh()
-            plan = fresh.plan(kind, name)
-            _, args, ctx, hidden = next(
-                each for each in subject.requests_with_canaries(refused=False) if each[0] == name
-            )
-            tenant, key = subject.canary(24), subject.canary(24)
-            ctx = {**ctx, "tenant": tenant, "idempotency_key": key}
-            hidden = {**hidden, "tenant": tenant, "idempotency key": key}
-            replies.append(fresh.invoke(name, args, ctx, secrets=hidden, **options))
-            fresh.fired(plan)
+            plan = fresh.faults.plan(kind, name)
+            plain = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
+            tenant, key = canary(24), canary(24)
+            ctx = {**plain.ctx, "tenant": tenant, "idempotency_key": key}
+            hidden = {**plain.canaries, "tenant": tenant, "idempotency key": key}
+            replies.append(fresh.carry_out(Request(name, plain.args, ctx, hidden), **options))
+            fresh.faults.fired(plan)
             fresh.client.provider.clear()
     return replies

@@ -10,10 +10,12 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import HOUR_MS, MAX_PROVIDER_RETRIES, Subject
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.request import HOUR_MS, in_ms
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.common.claims.health import RETRYABLE
 
@@ -48,16 +50,16 @@ class Deadlines:
         subject.require(subject.principal)
         for name in subject.operations(streaming=False):
             if subject.works(name) and not subject.operation(name).deadline_exempt:
-                reply = subject.call(name, ctx={"deadline_ms": subject.in_ms(-ago_ms)})
+                reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
                 expect.refusal(reply, "DeadlineExceeded")
 
     @pytest.mark.requirement("COM-DEADLINE-2")
     def test_an_expired_call_does_no_backend_work(self, subject: Subject) -> None:
         """No operation reaches the provider when its deadline has passed."""
-        subject.provider_op(subject.principal)
+        subject.faults.provider_op(subject.principal)
         for name in subject.operations():
             if subject.works(name) and not subject.operation(name).deadline_exempt:
-                reply = subject.invoke(name, subject.distinct(name), {"deadline_ms": subject.in_ms(-60_000)})
+                reply = subject.invoke(name, subject.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
                 heeded(subject, name, reply)
                 reached = reply.exchange.reached_provider
                 expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
@@ -65,7 +67,7 @@ class Deadlines:
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
         """When the provider hangs, the call ends with DEADLINE_EXCEEDED within its budget plus a second."""
-        for name in deadlined(subject, subject.backed(streaming=False)):
+        for name in deadlined(subject, subject.faults.backed(streaming=False)):
             cut_off(subject, name, at_chunk=None)
 
     @pytest.mark.core
@@ -76,22 +78,24 @@ class Deadlines:
         for name in subject.operations():
             for left_ms in (60_000, HOUR_MS):
                 if subject.works(name):
-                    works(subject.invoke(name, ctx={"deadline_ms": subject.in_ms(left_ms)}), f"{name} to work")
+                    works(subject.invoke(name, ctx={"deadline_ms": in_ms(left_ms)}), f"{name} to work")
 
     @pytest.mark.requirement("COM-DEADLINE-6")
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
         """A provider that takes a moment does not use up a budget of a minute."""
         if "provider" not in subject.client.hooks:
             works(
-                subject.call(subject.principal, ctx={"deadline_ms": subject.in_ms(60_000)}),
+                subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}),
                 "the call to work",
             )
             return
-        subject.provider_op(subject.principal)
+        subject.faults.provider_op(subject.principal)
         fresh = subject.fresh()
-        plan = fresh.plan("slow", subject.principal, delay_ms=60)
-        reply = fresh.invoke(subject.principal, fresh.distinct(subject.principal), {"deadline_ms": fresh.in_ms(60_000)})
-        fresh.fired(plan)
+        plan = fresh.faults.plan("slow", subject.principal, delay_ms=60)
+        reply = fresh.invoke(
+            subject.principal, fresh.requests.distinct(subject.principal), {"deadline_ms": in_ms(60_000)}
+        )
+        fresh.faults.fired(plan)
         works(reply, "a call well within its deadline to be carried out")
 
     @pytest.mark.requirement("COM-DEADLINE-7")
@@ -121,7 +125,7 @@ class StreamDeadlines:
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
         """A stream whose deadline has passed has one frame, the error."""
         subject.require(subject.principal_stream)
-        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": subject.in_ms(-ago_ms)})
+        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": in_ms(-ago_ms)})
         heeded(subject, subject.principal, expired(subject, subject.principal))
         expect.refusal(stream, "DeadlineExceeded")
         expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
@@ -132,13 +136,13 @@ class StreamDeadlines:
     )
     def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
         """When the provider hangs, the stream ends with DEADLINE_EXCEEDED within its budget plus a second."""
-        for name in subject.backed(streaming=True):
+        for name in subject.faults.backed(streaming=True):
             cut_off(subject, name, at_chunk=at_chunk)
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
         """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
-        for name in subject.backed(streaming=True):
+        for name in subject.faults.backed(streaming=True):
             heeded(subject, name, expired(subject, name))
             repeatedly(partial(trickled, subject, name))
 
@@ -150,7 +154,7 @@ def deadlined(subject: Subject, names: list[str]) -> list[str]:
 
 def expired(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer of an operation whose deadline passed a minute ago."""
-    return subject.invoke(name, ctx={"deadline_ms": subject.in_ms(-60_000)})
+    return subject.invoke(name, ctx={"deadline_ms": in_ms(-60_000)})
 
 
 def heeded(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
@@ -187,7 +191,7 @@ def out_of_time(
     for budget_ms in BUDGETS_MS:
         fresh = subject.fresh()
         planned = plan(fresh)
-        reply = call(fresh, {"deadline_ms": fresh.in_ms(budget_ms)}, budget_ms / 1000 + PROMPTLY_S + 0.5)
+        reply = call(fresh, {"deadline_ms": in_ms(budget_ms)}, budget_ms / 1000 + PROMPTLY_S + 0.5)
         fresh.client.provider.clear()
         if planned.fired or not reply.is_a("DeadlineExceeded"):
             break
@@ -212,14 +216,14 @@ def hung_health(subject: Subject) -> None:
 
 def trickled(subject: Subject, name: str) -> None:
     """A stream ends in time although its provider takes a while for each of many chunks."""
-    op = subject.provider_op(name)
+    op = subject.faults.provider_op(name)
     for budget_ms, slow_ms in STREAM_BUDGETS_MS:
         fresh = subject.fresh()
         fresh.client.provider.clear()
         plans = [
             fresh.client.provider.plan("slow", op, at_chunk=chunk, delay_ms=slow_ms) for chunk in range(SLOW_CHUNKS)
         ]
-        reply = fresh.invoke(name, fresh.long(name), {"deadline_ms": fresh.in_ms(budget_ms)})
+        reply = fresh.invoke(name, fresh.requests.long(name), {"deadline_ms": in_ms(budget_ms)})
         fresh.client.provider.clear()
         in_time(reply, budget_ms)
         if plans[0].fired or not reply.is_a("DeadlineExceeded"):
@@ -235,15 +239,15 @@ def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
 def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
     planned, reply, budget_ms = out_of_time(
         subject,
-        lambda fresh: fresh.plan("hang", name, at_chunk=at_chunk),
-        lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.long(name), ctx, limit_s=limit_s),
+        lambda fresh: fresh.faults.plan("hang", name, at_chunk=at_chunk),
+        lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.long(name), ctx, limit_s=limit_s),
     )
     if not planned.fired and reply.is_a("DeadlineExceeded"):
         in_time(reply, budget_ms)
         return
     if not planned.fired and at_chunk:
         ended(reply)
-    subject.fired(planned)
+    subject.faults.fired(planned)
     in_time(reply, budget_ms)
     expect.refusal(reply, "DeadlineExceeded")
 

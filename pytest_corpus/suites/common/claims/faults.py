@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import HOUR_MS, Subject
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import FAILURES, works
@@ -42,15 +43,15 @@ class Faults:
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
         """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider."""
-        for name in subject.backed(streaming=False):
-            for ctx in ({}, context(subject)):
+        for name in subject.faults.backed(streaming=False):
+            for ctx in ({}, context()):
                 expect.refusal(struck(subject, name, kind, ctx), str(BY_KIND[kind].canonical))
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of the provider stands in the error envelope of every operation."""
-        for name in subject.backed(streaming=False):
+        for name in subject.faults.backed(streaming=False):
             reply = struck(subject, name, kind, retry_after_ms=HINT_MS)
             classified(reply, kind, decided(kind))
             hint = error_of(reply).get("retry_after_ms")
@@ -84,17 +85,17 @@ class Faults:
         if subject.capabilities.flag("supports_deadline") is False:
             raise NotApplicable("deadlines are denied")
         name = subject.principal
-        subject.provider_op(name)
+        subject.faults.provider_op(name)
         fresh = subject.fresh()
-        plan = fresh.plan("hang", name, times=1)
-        cut = fresh.invoke(name, fresh.distinct(name), {"deadline_ms": fresh.in_ms(150)}, limit_s=2.0)
-        fresh.fired(plan)
+        plan = fresh.faults.plan("hang", name, times=1)
+        cut = fresh.invoke(name, fresh.requests.distinct(name), {"deadline_ms": in_ms(150)}, limit_s=2.0)
+        fresh.faults.fired(plan)
         fresh.client.provider.clear()
         if not cut.is_a("DeadlineExceeded"):
             with expect.resting_on("COM-DEADLINE-4"):
                 cut_off(subject, name, at_chunk=None)
             raise NotAssessed("a call whose provider hung did not end in a deadline this time")
-        works(fresh.invoke(name, fresh.distinct(name)), "the next call to work")
+        works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
 
     @pytest.mark.requirement("COM-FAULT-14")
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
@@ -160,26 +161,26 @@ class StreamFaults:
         hinted(stream)
 
 
-def context(subject: Subject) -> dict[str, Any]:
+def context() -> dict[str, Any]:
     """A context with everything that could change the way a call takes."""
     return {
-        "tenant": f"tenant-{subject.canary()}",
-        "deadline_ms": subject.in_ms(HOUR_MS),
-        "idempotency_key": f"key-{subject.canary()}",
+        "tenant": f"tenant-{canary()}",
+        "deadline_ms": in_ms(HOUR_MS),
+        "idempotency_key": f"key-{canary()}",
     }
 
 
 def works_again(subject: Subject, name: str, kind: str) -> None:
     """After one failure of the provider another request works, and the same one where it may be retried."""
-    subject.provider_op(name)
+    subject.faults.provider_op(name)
     fresh = subject.fresh()
-    same = fresh.distinct(name)
-    plan = fresh.plan(kind, name, times=1)
+    same = fresh.requests.distinct(name)
+    plan = fresh.faults.plan(kind, name, times=1)
     fresh.invoke(name, same)
-    fresh.fired(plan)
+    fresh.faults.fired(plan)
     fresh.client.provider.clear()
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
-    for args in (fresh.distinct(name), *([same] if retryable else [])):
+    for args in (fresh.requests.distinct(name), *([same] if retryable else [])):
         works(fresh.invoke(name, args), "the next call to work")
 
 
@@ -187,11 +188,11 @@ def struck(
     subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
 ) -> Reply | StreamReply:
     """The answer of a new instance whose provider fails."""
-    subject.provider_op(name)
+    subject.faults.provider_op(name)
     fresh = subject.fresh()
-    plan = fresh.plan(kind, name, **options)
-    reply = fresh.invoke(name, fresh.distinct(name), ctx)
-    fresh.fired(plan)
+    plan = fresh.faults.plan(kind, name, **options)
+    reply = fresh.invoke(name, fresh.requests.distinct(name), ctx)
+    fresh.faults.fired(plan)
     fresh.client.provider.clear()
     return reply
 
@@ -205,10 +206,10 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: floa
     name = subject.principal_stream
     if at_chunk is None:
         return struck(subject, name, kind, None, **options)
-    subject.provider_op(name)
+    subject.faults.provider_op(name)
     fresh = subject.fresh()
-    fresh.plan(kind, name, at_chunk=at_chunk, **options)
-    stream = fresh.stream(name, fresh.long(name))
+    fresh.faults.plan(kind, name, at_chunk=at_chunk, **options)
+    stream = fresh.stream(name, fresh.requests.long(name))
     fresh.client.provider.clear()
     if stream.finished:
         raise NotApplicable("the stream has fewer chunks, or goes on after the failure")

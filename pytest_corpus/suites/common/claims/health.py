@@ -6,7 +6,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.component import MAX_PROVIDER_RETRIES, Subject
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 
@@ -61,7 +62,7 @@ class Health:
         fresh = subject.fresh()
         plan = fresh.client.provider.plan("unavailable", times=MAX_PROVIDER_RETRIES)
         reply = fresh.call("health")
-        fresh.fired(plan)
+        fresh.faults.fired(plan)
         expect.either(reply, *RETRYABLE)
         if reply.is_success and isinstance(reply.result, dict):
             fine = reply.result.get("ok") is True and reply.result.get("status", "ok") == "ok"

@@ -27,7 +27,7 @@ class Streaming:
     def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The frames of a plain stream keep each rule of their shape and order."""
         name = subject.principal_stream
-        if subject.is_callable(name):
+        if subject.prerequisites.is_callable(name):
             stream = subject.stream(name)
             holds(requirement, stream, subject)
         subject.require(name)
@@ -36,7 +36,7 @@ class Streaming:
     def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
         """Bad arguments of a stream give a single error envelope and no data; a keep-alive is none (R4)."""
         subject.require(subject.principal_stream)
-        stream = subject.stream(subject.principal_stream, subject.wrong_types(subject.principal_stream))
+        stream = subject.stream(subject.principal_stream, subject.requests.wrong_types(subject.principal_stream))
         expect.refusal(stream, "BadRequest")
         data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
         expect.that(not data, "one error envelope and no data", f"{len(data)} frames with data")
@@ -46,13 +46,13 @@ class Streaming:
     def test_a_failure_in_mid_stream_ends_it(self, subject: Subject, at_chunk: int) -> None:
         """When the provider fails before a chunk, one canonical error envelope ends the stream."""
         name = subject.principal_stream
-        subject.provider_op(name)
+        subject.faults.provider_op(name)
         fresh = subject.fresh()
-        plan = fresh.plan("unavailable", name, at_chunk=at_chunk)
-        stream = fresh.stream(name, fresh.long(name))
+        plan = fresh.faults.plan("unavailable", name, at_chunk=at_chunk)
+        stream = fresh.stream(name, fresh.requests.long(name))
         if at_chunk and not plan.fired:
             expect.finished(stream)
             raise NotApplicable("the stream has fewer chunks")
-        fresh.fired(plan)
+        fresh.faults.fired(plan)
         expect.refusal(stream, "Unavailable")
         expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

@@ -10,9 +10,11 @@ import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import MAX_PROVIDER_RETRIES, Subject
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import in_ms
 from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, deadlined, expired, heeded, in_time, repeatedly
 from pytest_corpus.suites.common.claims.health import RETRYABLE
 from pytest_corpus.suites.common.claims.wire_handler import BUSY
@@ -39,7 +41,7 @@ class Stress:
         """Answers that come back from the provider in another order still go where they belong."""
         if "provider" not in subject.client.hooks:
             raise NotAssessed("the factory takes no keyword argument 'provider'", "provider")
-        subject.provider_op(subject.principal)
+        subject.faults.provider_op(subject.principal)
         chance = random.Random(subject.settings.seed)
         for _ in range(AT_ONCE * ROUNDS):
             subject.client.provider.plan("slow", delay_ms=chance.uniform(0, JITTER_MS))
@@ -50,7 +52,7 @@ class Stress:
     @pytest.mark.parametrize("budget_ms", BUDGETS_MS)
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED within a second after it."""
-        for name in deadlined(subject, subject.backed(streaming=False)):
+        for name in deadlined(subject, subject.faults.backed(streaming=False)):
             heeded(subject, name, expired(subject, name))
             repeatedly(partial(hurried, subject, name, budget_ms))
 
@@ -58,7 +60,7 @@ class Stress:
     @pytest.mark.requirement("COM-WIRE-3")
     def test_many_calls_one_after_another(self, subject: Subject) -> None:
         """An adapter answers its three hundredth call as it should answer its first."""
-        requests = subject.distinguishable()
+        requests = subject.requests.distinguishable()
         chance = random.Random(subject.settings.seed)
         for _ in range(CALLS):
             expect.readable(subject.send(chance.choice(requests)))
@@ -67,10 +69,10 @@ class Stress:
 def crowded(subject: Subject) -> None:
     """Rounds of requests sent together, each with the answer that it gets alone."""
     subject.require(subject.principal)
-    requests = subject.distinguishable()
+    requests = subject.requests.distinguishable()
     with subject.client.provider.paused():
-        alone = [subject.fingerprint(subject.send(request)) for request in requests]
-        again = [subject.fingerprint(subject.send(request)) for request in requests]
+        alone = [subject.requests.fingerprint(subject.send(request)) for request in requests]
+        again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
     if alone != again or len(set(alone)) < 2:
         raise NotAssessed("the answers to different requests cannot be told apart")
     chance = random.Random(subject.settings.seed)
@@ -88,15 +90,17 @@ def own_answer(subject: Subject, exchange: Exchange, own: Any) -> None:
     reply = Reply(exchange)
     if not reply.is_a(*BUSY):
         expect.success(reply, "the answer that the request gets alone")
-        expect.that(subject.fingerprint(reply) == own, "the answer that the request gets alone", "another answer")
+        expect.that(
+            subject.requests.fingerprint(reply) == own, "the answer that the request gets alone", "another answer"
+        )
 
 
 def hurried(subject: Subject, name: str, budget_ms: int) -> None:
     """A call whose provider takes longer than its budget, or hardly less."""
     fresh = subject.fresh()
-    fresh.client.provider.plan("slow", subject.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
-    deadline = {"deadline_ms": fresh.in_ms(budget_ms)}
-    reply = fresh.call(name, fresh.distinct(name), deadline, limit_s=budget_ms / 1000 + PROMPTLY_S + 1)
+    fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
+    deadline = {"deadline_ms": in_ms(budget_ms)}
+    reply = fresh.call(name, fresh.requests.distinct(name), deadline, limit_s=budget_ms / 1000 + PROMPTLY_S + 1)
     fresh.client.provider.clear()
     in_time(reply, budget_ms)
     expect.either(reply, "DeadlineExceeded", *RETRYABLE)

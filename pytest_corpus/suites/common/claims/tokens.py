@@ -71,7 +71,7 @@ class Counting(Subject):
 
     def counted(self, text: str, **changed: Any) -> Reply:
         """The answer to a request to count a text."""
-        return self.call("count_tokens", {**self.minimal("count_tokens"), "text": text, **changed})
+        return self.call("count_tokens", {**self.requests.minimal("count_tokens"), "text": text, **changed})
 
     def count(self, text: str, **changed: Any) -> int:
         """The number of tokens of a text."""
@@ -190,5 +190,5 @@ def repeatable(subject: Counting) -> None:
 def refuses_no_text(subject: Counting, kind: str) -> None:
     """`text` is required and a string."""
     subject.require("count_tokens")
-    args = {key: value for key, value in subject.minimal("count_tokens").items() if key != "text"}
+    args = {key: value for key, value in subject.requests.minimal("count_tokens").items() if key != "text"}
     expect.refusal(subject.call("count_tokens", {**args, **NO_STRINGS[kind]}), "BadRequest")

@@ -15,6 +15,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.kit.request import Request, in_ms
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
@@ -60,8 +61,8 @@ def refusals(subject: Subject) -> list[Reply]:
     return [
         subject.send(unknown),
         subject.send({key: plain[key] for key in ("op", "ctx")}),
-        subject.send({**plain, "args": subject.wrong_types(subject.principal)}),
-        subject.send({**plain, "ctx": {"deadline_ms": subject.in_ms(-60_000)}}),
+        subject.send({**plain, "args": subject.requests.wrong_types(subject.principal)}),
+        subject.send({**plain, "ctx": {"deadline_ms": in_ms(-60_000)}}),
     ]
 
 
@@ -71,13 +72,13 @@ def requests(subject: Subject) -> list[dict[str, Any]]:
     return [subject.envelope(name) for name in names or [subject.principal]]
 
 
-def offered(subject: Subject, requests: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+def offered(subject: Subject, requests: list[Request]) -> list[Request]:
     """Those of some requests whose operation is offered and works.
 
     Raises:
         NotApplicable: there is none.
     """
-    found = [(name, args) for name, args in requests if subject.works(name)]
+    found = [request for request in requests if subject.works(request.op)]
     if not found:
         raise NotApplicable("no operation that takes this is offered, or works")
     return found
@@ -167,13 +168,15 @@ class WireHandler:
         """A key in `args` that no document knows is ignored or refused, by every operation."""
         for name in subject.operations():
             if subject.works(name):
-                expect.either(subject.invoke(name, {**subject.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest")
+                expect.either(
+                    subject.invoke(name, {**subject.requests.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest"
+                )
 
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
         """A key in an object inside `args` that no document knows is ignored or refused for good, alone or with all."""
-        for name, args in offered(subject, subject.requests_with_unknown_keys({"vendor_hint": {"a": 1}})):
-            reply = subject.invoke(name, args)
+        for request in offered(subject, subject.requests.with_unknown_keys({"vendor_hint": {"a": 1}})):
+            reply = subject.carry_out(request)
             expect.either(reply, "BadRequest")
             for named in failed_as(reply):
                 expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
@@ -183,10 +186,11 @@ class WireHandler:
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
         """NaN and infinities are refused wherever an operation takes a number."""
         subject.require(subject.principal)
-        for name, args, ctx in subject.requests_with_number(number):
-            if subject.works(name):
-                past = ["DeadlineExceeded"] if ctx.get("deadline_ms") == -math.inf else []  # R18: less than zero
-                expect.refusal(subject.invoke(name, args, ctx), "BadRequest", *past)
+        for request in subject.requests.with_number(number):
+            if subject.works(request.op):
+                expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
+                past = ["DeadlineExceeded"] if expired else []
+                expect.refusal(subject.carry_out(request), "BadRequest", *past)
 
     @pytest.mark.requirement("COM-NUM-2")
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
@@ -200,8 +204,8 @@ class WireHandler:
     def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
         """An integer that no signed 64-bit field can hold is refused."""
         subject.require(subject.principal)
-        for name, args in offered(subject, subject.requests_with_integer(number)):
-            expect.refusal(subject.invoke(name, args), "BadRequest")
+        for request in offered(subject, subject.requests.with_integer(number)):
+            expect.refusal(subject.carry_out(request), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-4")
     @pytest.mark.parametrize("number", [2**63, 10**400, -(10**400)], ids=["2**63", "10**400", "-10**400"])
@@ -212,16 +216,16 @@ class WireHandler:
         for name in subject.deadlined():
             if subject.works(name):
                 expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
-        for name, args in subject.requests_with_integer(number):
-            if subject.works(name):
-                expect.either(subject.invoke(name, args), "BadRequest", "NotSupported")
+        for request in subject.requests.with_integer(number):
+            if subject.works(request.op):
+                expect.either(subject.carry_out(request), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
         """Requests sent together get the answers that they get one by one."""
-        requests = subject.distinguishable()
-        alone = [subject.fingerprint(subject.send(request)) for request in requests]
-        again = [subject.fingerprint(subject.send(request)) for request in requests]
+        requests = subject.requests.distinguishable()
+        alone = [subject.requests.fingerprint(subject.send(request)) for request in requests]
+        again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
         if alone != again or len(set(alone)) < 2:
             raise NotAssessed("the answers to different requests cannot be told apart")
         replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
@@ -231,7 +235,9 @@ class WireHandler:
             if not reply.is_a(*BUSY):
                 expect.success(reply, "the answer that the request gets alone")
                 expect.that(
-                    subject.fingerprint(reply) == own, "the answer that the request gets alone", "another answer"
+                    subject.requests.fingerprint(reply) == own,
+                    "the answer that the request gets alone",
+                    "another answer",
                 )
 
 
@@ -302,7 +308,7 @@ class Errors:
     @pytest.mark.requirement("COM-ERR-11")
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
         """`details.validation_errors` of a refused argument is a list with at least one entry."""
-        reply = subject.call(subject.principal, subject.wrong_types(subject.principal))
+        reply = subject.call(subject.principal, subject.requests.wrong_types(subject.principal))
         with expect.resting_on(subject.checked):
             expect.refusal(reply, "BadRequest")
         named = reply.details.get("validation_errors")
@@ -311,7 +317,7 @@ class Errors:
     @pytest.mark.requirement("COM-ERR-12")
     def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
         """Three times the same bad request, three times the same answer."""
-        wrong = subject.wrong_types(subject.principal)
+        wrong = subject.requests.wrong_types(subject.principal)
         replies = [subject.call(subject.principal, wrong) for _ in range(3)]
         for reply in replies:
             expect.readable(reply)

@@ -1,0 +1,105 @@
+"""Faults that are planned at the provider behind an adapter, through the hook `provider`."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.hooks.provider import Plan
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.shared import Shared
+
+MAX_PROVIDER_RETRIES = 20
+"""How often a planned fault strikes: more often than a sound adapter retries."""
+
+
+class Calls(Protocol):
+    """What of a component is needed to find out how it reaches its provider."""
+
+    client: AdapterClient
+    component: str
+    principal: str
+    principal_stream: str
+
+    @property
+    def shared(self) -> Shared: ...
+
+    @property
+    def requests(self) -> Requests: ...
+
+    def require(self, *names: str) -> None: ...
+
+    def invoke(self, name: str, args: Any) -> Any: ...
+
+    def operations(self, *, streaming: bool | None = None) -> list[str]: ...
+
+
+class ProviderFaults:
+    """Plans faults where the operations of a component reach the provider."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def plan(self, kind: str, name: str, **options: Any) -> Plan:
+        """Plan a fault where an operation reaches the provider, in place of any other.
+
+        It strikes again where the adapter retries by itself, unless `times` says otherwise.
+        """
+        options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
+        op, provider = self.provider_op(name), self._calls.client.provider
+        provider.clear()
+        return provider.plan(kind, op, **options)
+
+    def fired(self, plan: Plan) -> None:
+        """Go on, without it, only where a planned fault struck.
+
+        Raises:
+            NotAssessed: the adapter did not reach its provider under this op, or answered from a cache.
+        """
+        self._calls.client.provider.clear()
+        if not plan.fired:
+            raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired", "provider")
+
+    def provider_op(self, name: str) -> str | None:
+        """The op at which a fault is planned for a working operation; None: at whatever it reaches the provider with.
+
+        An operation may count tokens at the provider first: then the fault is planned at the op of its own name.
+        Anywhere else it strikes every op, a second provider that takes over included.
+
+        Raises:
+            NotAssessed: a plain request of it does not reach the provider.
+        """
+        calls = self._calls
+        calls.require(name)
+        own = f"{calls.component}.{name}"
+        if name not in calls.shared.provider_ops:
+            arrivals = calls.client.provider.arrivals
+            before = len(arrivals)
+            calls.invoke(name, calls.requests.distinct(name))
+            calls.shared.provider_ops[name] = tuple(dict.fromkeys(calls.client.provider.arrivals[before:]))
+        ops = calls.shared.provider_ops[name]
+        if not ops:
+            raise NotAssessed(
+                f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called",
+                "provider",
+            )
+        return own if own in ops and len(ops) > 1 else None
+
+    def backed(self, *, streaming: bool) -> list[str]:
+        """The operations that work and reach the provider, the principal one first.
+
+        Raises:
+            NotAssessed: not even the principal one reaches it.
+        """
+        principal = self._calls.principal_stream if streaming else self._calls.principal
+        self.provider_op(principal)
+        found = [principal]
+        for name in self._calls.operations(streaming=streaming):
+            try:
+                if name not in (principal, "capabilities", "health"):
+                    self.provider_op(name)
+                    found.append(name)
+            except Undecided:
+                continue
+        return found

@@ -1,0 +1,120 @@
+"""What a test may rely on: operations that are offered and answer a plain request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.looks import aside
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.shared import Shared
+from pytest_corpus.spec.operations import Operation
+
+
+class Calls(Protocol):
+    """What of a component is needed to find out what works."""
+
+    client: AdapterClient
+    capabilities: Capabilities
+    component: str
+    core: Mapping[str, str]
+    payloads: Mapping[str, str]
+
+    @property
+    def shared(self) -> Shared: ...
+
+    def operation(self, name: str) -> Operation: ...
+
+    def operations(self) -> list[str]: ...
+
+    def invoke(self, name: str) -> Reply | StreamReply: ...
+
+
+class Prerequisites:
+    """Finds out once for each operation whether it can be relied on, and goes on only where it can."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def require(self, *names: str) -> None:
+        """Go on only where these operations are offered and answer a plain request.
+
+        Raises:
+            NotApplicable: capabilities deny the operation, or it answers NOT_SUPPORTED unclaimed.
+            Blocked: it does not work, which is the finding of another requirement.
+        """
+        for name in names:
+            if name not in self._calls.shared.obstacles:
+                with aside():
+                    self._calls.shared.obstacles[name] = self.obstacle(name)
+            if (obstacle := self._calls.shared.obstacles[name]) is not None:
+                raise obstacle
+
+    def works(self, name: str) -> bool:
+        """Whether an operation is offered and works."""
+        try:
+            self.require(name)
+        except Undecided:
+            return False
+        return True
+
+    def claimed(self, name: str) -> bool | None:
+        """What capabilities say of an operation: offered, not offered, or nothing (None)."""
+        capability = self._calls.operation(name).capability
+        return self._calls.capabilities.flag(capability) if capability else True
+
+    def denies(self, name: str) -> bool:
+        """Whether capabilities say that an operation is not offered."""
+        return self.claimed(name) is False
+
+    def is_callable(self, name: str) -> bool:
+        """Whether an operation can be called and is not denied, working or not."""
+        return not self.denies(name) and (
+            not self._calls.operation(name).streaming or self._calls.client.streams(self._calls.component)
+        )
+
+    def denied(self) -> list[str]:
+        """The operations that capabilities deny and that can be called all the same."""
+        entry_point = self._calls.client.streams(self._calls.component)
+        return [
+            name
+            for name in self._calls.operations()
+            if self.denies(name) and (entry_point or not self._calls.operation(name).streaming)
+        ]
+
+    def obstacle(self, name: str) -> Undecided | None:
+        """Why an operation cannot be relied on, by its capability and a plain request; None where it can."""
+        operation = self._calls.operation(name)
+        claimed = self.claimed(name)
+        if claimed is False:
+            return NotApplicable(f"capabilities deny {operation.capability}")
+        if operation.streaming and not self._calls.client.streams(self._calls.component):
+            if claimed:
+                return Blocked("COM-CAP-9", "there is no handle_stream")
+            return NotApplicable("there is no handle_stream, and streaming is not claimed")
+        reply = self._calls.invoke(name)
+        if claimed is None and reply.is_a("NotSupported"):
+            return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {operation.capability} is not claimed")
+        if reply.is_a("ResourceExhausted") and name != "health":
+            return NotAssessed(f"a plain {operation.op} is answered with {reply}")
+        if name == "health" and reply.is_a("ResourceExhausted", "TransientNetwork", "Unavailable"):
+            return NotApplicable("health answers with an error: the backend is down (R35)")
+        try:
+            if isinstance(reply, StreamReply):
+                expect.finished(reply)
+            elif not isinstance(expect.success(reply), Mapping) and operation.payload:
+                by = self._calls.payloads.get(name) or self._calls.core.get(name, "COM-CAP-6")
+                return Blocked(by, f"the result of a plain {operation.op} is no object", evidence=reply.exchange)
+        except Blocked as obstacle:
+            obstacle.evidence = reply.exchange
+            return obstacle
+        except Undecided as obstacle:
+            return obstacle
+        except Violation:
+            said = f"a plain {operation.op} is answered with {reply}"
+            return Blocked(self._calls.core.get(name, "COM-CAP-6"), said, evidence=reply.exchange)
+        return None

@@ -1,0 +1,54 @@
+"""The requests of a component that the tests ask for by what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import Request
+
+
+class Requests:
+    """What each component builds in its `requests.py`. Operations go by their bare names."""
+
+    def minimal(self, name: str) -> dict[str, Any]:
+        """The arguments of the plainest valid request of an operation."""
+        raise NotImplementedError
+
+    def distinct(self, name: str) -> dict[str, Any]:
+        """Valid arguments that were not sent before, so that no cache can answer them."""
+        return self.minimal(name)
+
+    def long(self, name: str) -> dict[str, Any]:
+        """Valid arguments, not sent before, whose stream is likely to have several chunks."""
+        return self.distinct(name)
+
+    def wrong_types(self, name: str) -> dict[str, Any]:
+        """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""
+        raise NotImplementedError
+
+    def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
+        """Requests with unknown keys inside what their arguments hold."""
+        raise NotApplicable(f"no operation takes objects in its arguments, for {len(unknown)} keys")
+
+    def with_number(self, number: float) -> list[Request]:
+        """Requests with this number wherever a number goes in, the deadline included."""
+        raise NotImplementedError
+
+    def with_integer(self, number: int) -> list[Request]:
+        """Requests with this number wherever a whole number goes in."""
+        raise NotImplementedError
+
+    def with_canaries(self, *, refused: bool) -> list[Request]:
+        """Requests that carry canaries: good ones, or ones to be refused."""
+        raise NotImplementedError
+
+    def distinguishable(self) -> list[dict[str, Any]]:
+        """Envelopes of unary requests whose answers can be told apart by `fingerprint`."""
+        raise NotImplementedError
+
+    def fingerprint(self, reply: Reply) -> Any:
+        """What tells the answer to one of `distinguishable` from the others."""
+        raise NotImplementedError

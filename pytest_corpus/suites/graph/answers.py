@@ -1,0 +1,72 @@
+"""Reading the results of the graph component, leniently: what they look like is the finding of their schemas."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.reply import Reply, StreamReply
+
+
+def records(reply: Reply | StreamReply) -> list[Any]:
+    """The records of a query or of a whole stream."""
+    if isinstance(reply, StreamReply):
+        expect.finished(reply, "a stream of records")
+        return [record for chunk in reply.chunks for record in listed(chunk, "records", of=object)]
+    return listed(expect.success(reply, "records"), "records", of=object)
+
+
+def listed(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
+    """A list in a result; what it holds of another kind is the finding of the schema."""
+    found = result.get(key) if isinstance(result, Mapping) else None
+    return [item for item in found if isinstance(item, of)] if isinstance(found, list) else []
+
+
+def following(result: Any) -> Any:
+    """The cursor of the next page (R32), or None on the last one."""
+    if not isinstance(result, Mapping) or result.get("has_more") is False:
+        return None
+    return result.get("next_cursor") or result.get("next_page_token")
+
+
+def failures(result: Any) -> list[Mapping[str, Any]]:
+    """The items that failed, of an upsert or a delete."""
+    return listed(result, "failures")
+
+
+def counted(result: Any) -> int | None:
+    """How many items an upsert or a delete says it processed, in any spelling (R14)."""
+    if not isinstance(result, Mapping):
+        return None
+    names = ("processed_count", "upserted_count", "deleted_count")
+    found = [result[name] for name in names if isinstance(result.get(name), (int, float))]
+    return int(found[0]) if found else None
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+
+
+VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")
+"""Keys of a result that two answers of one meaning may differ in."""
+
+
+def meaning(reply: Reply) -> Any:
+    """The result of an answer without what may differ between two answers of one meaning."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: bare(item) for key, item in value.items() if key not in VOLATILE}
+        return [bare(item) for item in value] if isinstance(value, list) else value
+
+    return bare(copy.deepcopy(reply.result))

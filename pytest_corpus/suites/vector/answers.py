@@ -1,0 +1,74 @@
+"""Reading the results of the vector component, leniently: what they look like is the finding of their schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.kit.outcomes import Blocked, Violation
+
+
+def matches_of(result: Any, by: str = "VEC-QUERY-1") -> list[Mapping[str, Any]]:
+    """The matches of a query result, read leniently; `by` is the requirement that says what it looks like."""
+    matches = result.get("matches") if isinstance(result, Mapping) else None
+    if not isinstance(matches, list):
+        raise Blocked(by, "a query result has no list of matches")
+    return [match for match in matches if isinstance(match, Mapping)]
+
+
+def results_of(result: Any) -> list[Any]:
+    """The results of a batch of queries, as an array or in an object (R10)."""
+    listed = result.get("results") if isinstance(result, Mapping) else result
+    if not isinstance(listed, list):
+        raise Blocked("VEC-MULTI-1", "a batch of queries is answered without a list of results")
+    return listed
+
+
+def vector_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a match says of its vector."""
+    held = match.get("vector")
+    return held if isinstance(held, Mapping) else {}
+
+
+def id_of(match: Mapping[str, Any]) -> str:
+    """The id of a match."""
+    return str(vector_of(match).get("id"))
+
+
+def metadata_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The metadata of a match; empty where there are none."""
+    held = vector_of(match).get("metadata")
+    return held if isinstance(held, Mapping) else {}
+
+
+def failures_of(result: Any) -> list[Any]:
+    """The failures of a batch."""
+    failures = result.get("failures") if isinstance(result, Mapping) else None
+    return failures if isinstance(failures, list) else []
+
+
+def processed(result: Any) -> int:
+    """How many items a batch says it processed, in any documented spelling (R14).
+
+    Raises:
+        Violation: it does not say.
+    """
+    for key in ("upserted_count", "deleted_count", "processed_count"):
+        count = result.get(key) if isinstance(result, Mapping) else None
+        if isinstance(count, int) and not isinstance(count, bool):
+            return count
+    raise Violation("a count of what was processed", "none", "result")
+
+
+def failed(result: Any) -> int:
+    """How many items a batch says failed."""
+    count = result.get("failed_count") if isinstance(result, Mapping) else None
+    return count if isinstance(count, int) else 0
+
+
+def indexes(result: Any) -> Iterator[int]:
+    """The indexes of the failed items, as far as they are given."""
+    for failure in failures_of(result):
+        index = failure.get("index") if isinstance(failure, Mapping) else None
+        if isinstance(index, int):
+            yield index
