@@ -10,9 +10,6 @@ from typing import Any, Literal
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 
-MAX_FRAME_BYTES = 1 << 20
-"""The size of a serialized frame that may not be exceeded (SPECIFICATION 4.2.3.4)."""
-
 FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "endless"]
 
 

@@ -16,9 +16,8 @@ from typing import Any
 
 import orjson
 
+from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_problems
-
-BOM = b"\xef\xbb\xbf"
 
 _COLON = re.compile(rb"\\u003[aA]")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
