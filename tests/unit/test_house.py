@@ -23,7 +23,6 @@ MOST_LINES = 400
 MOST_METHODS = 15
 
 LONG: dict[str, str] = {
-    "adapter.client": "to be divided",
     "kit.component": "to be divided",
     "suites.graph.component": "requests, prerequisites and root causes are still one class",
     "suites.graph.isolation": "requests, prerequisites and root causes are still one class",
