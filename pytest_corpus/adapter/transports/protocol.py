@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault
@@ -19,14 +20,14 @@ class CallFailed(Exception):
 
 
 class Frames(Protocol):
-    """The frames of a stream, each as the bytes of one JSON document; any asynchronous generator of bytes will do.
+    """The frames of a stream, each as the bytes of one JSON document; an asynchronous generator of bytes will do.
 
-    The client reads them one after the other and closes them in every case, also before the first and after the last.
+    The client reads frame after frame and closes the stream in every case, also before the first and after the last.
     """
 
-    def __aiter__(self) -> Frames: ...
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
 
-    async def __anext__(self) -> bytes:
+    def __anext__(self) -> Awaitable[bytes]:
         """The next frame.
 
         Raises:
