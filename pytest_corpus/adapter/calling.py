@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
+from pytest_corpus.adapter.cancelling import is_collected
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.loop import TimeLimit
 from pytest_corpus.adapter.plain import NotJSON
@@ -38,7 +39,7 @@ async def _unary(transport: Transport, exchange: Exchange) -> None:
 
 
 async def _stream(transport: Transport, exchange: Exchange) -> None:
-    started, total = time.monotonic(), 0
+    started, total, task = time.monotonic(), 0, asyncio.current_task()
     frames = transport.stream(exchange.request)
     try:
         async for data in frames:
@@ -51,7 +52,8 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
     except CallFailed as failed:
         exchange.fault = failed.fault
     finally:
-        await frames.aclose()
+        if not is_collected(task):
+            await frames.aclose()
 
 
 def _keep(data: bytes, started: float, exchange: Exchange) -> bool:

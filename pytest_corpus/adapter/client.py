@@ -220,7 +220,7 @@ class AdapterClient:
 
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
-            Withheld: the operation writes, and the client only reads.
+            WriteForbidden: the operation writes, and the client only reads.
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs)
         self._admit(exchange)
@@ -247,7 +247,7 @@ class AdapterClient:
 
         Raises:
             Unresponsive: they do not all end within the call limit.
-            Withheld: one of them writes, and the client only reads.
+            WriteForbidden: one of them writes, and the client only reads.
         """
         assert self._loop is not None, "the adapter is not open"
         exchanges = [Exchange(request, streaming=False) for request in requests]

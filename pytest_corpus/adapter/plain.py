@@ -19,7 +19,7 @@ MAX_BITS = 1024
 
 
 class NotJSON(ValueError):
-    """A value that no JSON text can hold; `str()` says of which type and where."""
+    """A value that no JSON text can hold, or bytes that are none; `str()` says why, without content."""
 
 
 def to_bytes(value: Any) -> bytes:

@@ -70,7 +70,6 @@ class HandlerFrames:
         self._handler, self._envelope = handler, envelope
         self._source: Any = None
         self._iterator: AsyncIterator[Any] | None = None
-        self._task: object = None
 
     def __aiter__(self) -> HandlerFrames:
         return self
@@ -82,8 +81,7 @@ class HandlerFrames:
             StopAsyncIteration: there are no more.
             CallFailed: the handler raises, or gives nothing to iterate or what is no JSON.
         """
-        self._task = asyncio.current_task()
-        frame, fault = None, None
+        frame, fault, task = None, None, asyncio.current_task()
         # In one coroutine: a StopIteration that leaves a second one would become a RuntimeError.
         try:
             if self._iterator is None:
@@ -99,23 +97,22 @@ class HandlerFrames:
         except StopAsyncIteration as error:
             if self._iterator is not None:
                 raise
-            fault = _raised(error, self._task)
+            fault = _raised(error, task)
         except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-            fault = _raised(error, self._task)
+            fault = _raised(error, task)
         if fault is not None:
             raise CallFailed(fault)
         return _written(frame)
 
     async def aclose(self) -> None:
         """Close what the handler returned where it offers that; RULINGS R22 lets it do without, and raise anything."""
-        if is_collected(self._task):
-            return
+        task = asyncio.current_task()
         try:
             close = getattr(self._source, "aclose", None)
             if callable(close):
                 await close()
         except BaseException as error:
-            if is_collected(self._task) or is_cancelled(error):
+            if is_collected(task) or is_cancelled(error):
                 raise
 
 
