@@ -12,13 +12,8 @@ What arrives bit by bit goes into a `StreamValidationEngine`, whose memory stays
 
 from __future__ import annotations
 
-from pytest_corpus.validation.streams.config import (
-    MAX_ERRORS,
-    MAX_FRAME_BYTES,
-    Framing,
-    ValidationConfig,
-    ValidationMode,
-)
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
+from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode
 from pytest_corpus.validation.streams.engine import Bytes, Source, StreamValidationEngine
 from pytest_corpus.validation.streams.machine import EVENT_KEYS, EVENTS
 from pytest_corpus.validation.streams.plan import FRAME_KEYS, STREAMING

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
-import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -12,29 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.closing import ClosingBudget, counted, grouped, lasting, thread_name
+from pytest_corpus.adapter.calling import call, call_all, mark, too_late
+from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, copied
+from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.loop import BLOCKED, STOP_S, LoopThread, TimeLimit
-from pytest_corpus.adapter.plain import NotJSON, to_json
+from pytest_corpus.adapter.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.text.redaction import type_name
-
-MAX_FRAMES = 10_000
-"""No request of the suite asks for a longer stream."""
-
-MAX_STREAM_BYTES = 64 * 2**20
 
 PATIENCE = 2
 """Calls of one operation that may run into the time limit before it is not called any more."""
-
-
-TURNS = 4
-"""How often the loop turns after an answer, so that what a task of the adapter reports is seen with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +109,7 @@ class AdapterClient:
                 self._open_one({**keywords, "component": component})
             except DeclarationError as error:
                 refused.append(error)
-        if not self._opened.handlers:
+        if not self._opened.transports:
             raise refused[0]
 
     def fresh(self) -> AdapterClient:
@@ -140,7 +128,7 @@ class AdapterClient:
             read_only=self.read_only,
             closing=self.closing,
             is_fresh=True,
-        ).open(tuple(self._opened.handlers) or COMPONENTS)
+        ).open(tuple(self._opened.transports) or COMPONENTS)
         if not any(part is own for part in other._opened.parts for own in self._opened.parts):
             return other
         other._opened.closers.clear()
@@ -158,7 +146,7 @@ class AdapterClient:
             return []
         try:
             said = loop.finish(self._opened.close(), self.closing.limit(last=True))
-            left = self._left_behind(loop.stop())
+            left = left_behind(loop.stop(), self._abandoned, self._threads_before)
         finally:
             self.closing.spend(time.monotonic() - started)
         behind = [f"closing left behind {', '.join(left)}"] if left else []
@@ -187,19 +175,11 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             return
 
-    def _left_behind(self, inside: Sequence[str]) -> list[str]:
-        """What an adapter left behind: in its event loop, and beside it."""
-        blocked = self._abandoned + inside.count(BLOCKED)
-        loops = [counted(blocked, "blocked event loop")] if blocked else []
-        threads = grouped("thread", map(thread_name, lasting() - self._threads_before))
-        waited = [f"{said}, for which Python waits" for said in threads]
-        return [*(each for each in inside if each != BLOCKED), *loops, *waited]
-
     def _replace_loop(self) -> None:
         """Leave a blocked loop behind and open the adapter anew in another."""
         self._abandoned += 1
         self._loop = self._lent = None
-        self.open(tuple(self._opened.handlers) or COMPONENTS)
+        self.open(tuple(self._opened.transports) or COMPONENTS)
 
     # -- what there is ---------------------------------------------------------------------------------
 
@@ -211,11 +191,11 @@ class AdapterClient:
 
     def serves(self, component: str) -> bool:
         """Whether there is a handler that a component's operations can be sent to."""
-        return self._opened.handler(component) is not None
+        return self._opened.serves(component)
 
     def streams(self, component: str) -> bool:
-        """Whether the handler has `handle_stream` at all."""
-        return self._opened.streams.get(component, self._opened.streams.get("", False))
+        """Whether a component has a streaming entry point at all."""
+        return self._opened.transport(component).streams
 
     def forget(self) -> None:
         """Drop the recorded exchanges and what was planned at the provider."""
@@ -240,7 +220,7 @@ class AdapterClient:
 
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
-            Withheld: the operation writes, and the client only reads.
+            WriteForbidden: the operation writes, and the client only reads.
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs)
         self._admit(exchange)
@@ -267,21 +247,20 @@ class AdapterClient:
 
         Raises:
             Unresponsive: they do not all end within the call limit.
-            Withheld: one of them writes, and the client only reads.
+            WriteForbidden: one of them writes, and the client only reads.
         """
         assert self._loop is not None, "the adapter is not open"
-        handler = self._opened.handler(component)
         exchanges = [Exchange(request, streaming=False) for request in requests]
         for exchange in exchanges:
             self._admit(exchange)
         try:
-            self._loop.run(_all(handler, exchanges), self.call_timeout)
+            self._loop.run(call_all(self._opened.transport(component), exchanges), self.call_timeout)
         except TimeLimit as late:
             if not late.ended:
                 raise Unresponsive(exchanges[0].op) from None
-            _mark(exchanges, _too_late(late, self.call_timeout))
+            mark(exchanges, too_late(late, self.call_timeout))
         except concurrent.futures.CancelledError:
-            _mark(exchanges, CallFault("raised", "CancelledError"))
+            mark(exchanges, CallFault("raised", "CancelledError"))
         return exchanges
 
     def _admit(self, exchange: Exchange) -> None:
@@ -295,130 +274,22 @@ class AdapterClient:
             ended, blamed = self._loop.ended, self._loop.blamed
             self._replace_loop()
             if ended and not blamed:
-                exchange.fault = _too_late(TimeLimit(blocked=True, ended=ended), limit)
+                exchange.fault = too_late(TimeLimit(blocked=True, ended=ended), limit)
                 return
-        handler = self._opened.handler(component)
         # What a call that was given up does later must not change the record of it.
         seen = Exchange(exchange.request, exchange.streaming, until=time.monotonic() + limit)
-        call = _stream if exchange.streaming else _unary
         try:
-            self._loop.run(call(handler, copied(exchange.request), seen), limit)
+            self._loop.run(call(self._opened.transport(component), seen), limit)
             exchange.fault = seen.fault
         except concurrent.futures.CancelledError:
             exchange.fault = CallFault("raised", "CancelledError")
         except TimeLimit as late:
-            exchange.fault = seen.fault or _too_late(late, limit)
+            exchange.fault = seen.fault or too_late(late, limit)
             if not exchange.limited:
                 self._late[exchange.op] += 1
             if late.blocked:
-                exchange.fault = _too_late(late, limit)
+                exchange.fault = too_late(late, limit)
                 self._loop.blamed = True
                 self._replace_loop()
         finally:
             exchange.frames = list(seen.frames)
-
-
-def _mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:
-    """Note a fault at every exchange that has come to nothing."""
-    for exchange in exchanges:
-        if not exchange.frames:
-            exchange.fault = exchange.fault or fault
-
-
-def _too_late(late: TimeLimit, limit: float) -> CallFault:
-    """What a call comes to that did not end in time, or whose loop did."""
-    if late.ended:
-        return CallFault("raised", f"{late.ended}, which ended the event loop")
-    why = (
-        f"the event loop was blocked for more than {limit:g} s, or stopped"
-        if late.blocked
-        else f"no end after {limit:g} s"
-    )
-    return CallFault("timeout", why)
-
-
-async def _unary(handler: Any, request: Any, exchange: Exchange) -> None:
-    started, task = time.monotonic(), asyncio.current_task()
-    try:
-        answer = handler.handle(request)
-        if inspect.isawaitable(answer):
-            answer = await answer
-    except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-        _raised(error, exchange, task)
-        return
-    _keep(answer, started, exchange)
-    await _settled()
-
-
-async def _all(handler: Any, exchanges: Sequence[Exchange]) -> None:
-    await asyncio.gather(*(_unary(handler, copied(each.request), each) for each in exchanges))
-
-
-async def _stream(handler: Any, request: Any, exchange: Exchange) -> None:
-    started, total, task = time.monotonic(), 0, asyncio.current_task()
-    frames: Any = None
-    try:
-        frames = handler.handle_stream(request)
-        if inspect.isawaitable(frames):
-            frames = await frames
-        if not hasattr(frames, "__aiter__"):
-            exchange.fault = CallFault("no_stream", f"handle_stream returns a {type_name(frames)}")
-            return
-        async for frame in frames:
-            if not _keep(frame, started, exchange):
-                break
-            total += exchange.frames[-1].size
-            if len(exchange.frames) >= MAX_FRAMES or total > MAX_STREAM_BYTES:
-                exchange.fault = CallFault("endless", f"{len(exchange.frames)} frames without an end")
-                break
-    except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-        _raised(error, exchange, task)
-    finally:
-        if not _collected(task):
-            await _closed(frames)
-    await _settled()
-
-
-async def _settled() -> None:
-    """Let what the adapter started beside its answer go on for a moment."""
-    for _ in range(TURNS):
-        await asyncio.sleep(0)
-
-
-async def _closed(frames: Any) -> None:
-    """Close an iterator that offers it; RULINGS R22 lets it do without, and raise whatever it likes."""
-    task = asyncio.current_task()
-    try:
-        close = getattr(frames, "aclose", None)
-        if callable(close):
-            await close()
-    except BaseException as error:
-        if _collected(task) or factories.is_cancelled(error):
-            raise
-
-
-def _keep(answer: Any, started: float, exchange: Exchange) -> bool:
-    try:
-        body, size = to_json(answer)
-    except NotJSON as error:
-        exchange.fault = CallFault("not_json", str(error))
-        return False
-    now = time.monotonic()
-    if now > exchange.until:
-        return False
-    exchange.frames.append(Frame(body, size, now - started))
-    return True
-
-
-def _raised(error: BaseException, exchange: Exchange, task: object) -> None:
-    if _collected(task) or factories.is_cancelled(error):
-        raise error
-    exchange.fault = CallFault("raised", type_name(error))
-
-
-def _collected(task: object) -> bool:
-    """Whether a coroutine is not run by its task any more: the garbage collector closes what outlived its loop."""
-    try:
-        return asyncio.current_task() is not task
-    except RuntimeError:
-        return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import thread as pools
 from typing import Final
 
@@ -16,6 +16,9 @@ LAST_S: Final = 12.0
 """What is kept for the instances that are closed at the end, out of the time for all."""
 
 MAX_HANGING: Final = 3
+
+BLOCKED: Final = "a blocked event loop"
+"""How the end of a loop tells that something holds it."""
 
 
 class ClosingBudget:
@@ -83,3 +86,12 @@ def lasting() -> set[threading.Thread]:
 def thread_name(thread: threading.Thread) -> str:
     """The name of the function that a thread runs, where it says so, else of its class."""
     return thread.name.partition(" (")[2].removesuffix(")") or type_name(thread)
+
+
+def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
+    """What an adapter left behind: `inside` its last loop, in the loops that were abandoned, and beside them."""
+    blocked = abandoned + inside.count(BLOCKED)
+    loops = [counted(blocked, "blocked event loop")] if blocked else []
+    threads = grouped("thread", map(thread_name, lasting() - threads_before))
+    waited = [f"{said}, for which Python waits" for said in threads]
+    return [*(each for each in inside if each != BLOCKED), *loops, *waited]

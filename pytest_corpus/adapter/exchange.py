@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
-
-MAX_FRAME_BYTES = 1 << 20
-"""The size of a serialized frame that may not be exceeded (SPECIFICATION 4.2.3.4)."""
 
 FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "endless"]
 
@@ -20,8 +16,8 @@ FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "endless"]
 class CallFault:
     """Why a call gave no complete answer on the wire.
 
-    raised: an exception escaped; timeout: no answer in time; not_json: the answer cannot be written as JSON;
-    no_stream: `handle_stream` gave nothing to iterate; endless: more frames than any test can ask for.
+    raised: an exception escaped; timeout: no answer in time; not_json: the answer is no JSON, or cannot be
+    written as such; no_stream: `handle_stream` gave nothing to iterate; endless: more frames than any test can ask for.
     `text` names the exception's type or the place, never content.
     """
 
@@ -31,7 +27,10 @@ class CallFault:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An answer as a JSON value, its size in bytes of compact UTF-8 JSON, and when it came, in seconds."""
+    """An answer as a JSON value, its size in bytes, and when it came, in seconds after the call.
+
+    In process the size is that of compact UTF-8 JSON.
+    """
 
     body: Any
     size: int
@@ -66,19 +65,6 @@ class Exchange:
         """The operation asked for, or an empty string where the request names none."""
         op = self.request.get("op") if isinstance(self.request, Mapping) else None
         return op if isinstance(op, str) else ""
-
-
-def copied(value: Any) -> Any:
-    """A deep copy, made quickly of what JSON knows."""
-    kind = type(value)
-    if kind is dict:
-        return {key: copied(item) for key, item in value.items()}
-    if kind is list:
-        return [copied(item) for item in value]
-    return value if kind in _ATOMS else copy.deepcopy(value)
-
-
-_ATOMS = (str, int, float, bool, type(None))
 
 
 def _is_finite(value: Any) -> bool:

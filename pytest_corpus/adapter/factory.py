@@ -1,8 +1,7 @@
-"""From a declaration to a factory, and from a factory to wire handlers."""
+"""From a declaration to a factory, and from a factory to what reaches wire handlers."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import os
@@ -12,8 +11,11 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import sdk
+from pytest_corpus.adapter.cancelling import is_cancelled
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.plain import said
+from pytest_corpus.adapter.transports.in_process import InProcess
+from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.redaction import redacted, type_name
 
@@ -116,19 +118,30 @@ def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
 
 
 class Opened:
-    """What a factory returned, reduced to wire handlers, with what must be closed afterwards."""
+    """What a factory returned, reduced to the transports that reach it, with what must be closed afterwards.
+
+    Attributes:
+        transports: what reaches a component, where the factory said which.
+        shared: what reaches every other component, if anything does.
+        parts: the objects that the factory returned.
+        closers: how to close them; a transport that holds a connection adds its `aclose`.
+        metrics_attached: an SDK adapter was given the recording sink.
+    """
 
     def __init__(self) -> None:
-        self.handlers: dict[str, Any] = {}
-        self.shared: Any = None
+        self.transports: dict[str, Transport] = {}
+        self.shared: Transport | None = None
         self.parts: list[Any] = []
         self.closers: list[Closer] = []
         self.metrics_attached = False
-        self.streams: dict[str, bool] = {}
 
-    def handler(self, component: str) -> Any:
-        """The wire handler for a component, or None."""
-        return self.handlers.get(component, self.shared)
+    def serves(self, component: str) -> bool:
+        """Whether a component's operations reach a handler."""
+        return component in self.transports or self.shared is not None
+
+    def transport(self, component: str) -> Transport:
+        """What reaches a component; of one that is not served every call is a fault."""
+        return self.transports.get(component, self.shared) or InProcess(None)
 
     async def close(self) -> list[str]:
         """Close everything, the last opened first; what was raised, for a warning."""
@@ -141,18 +154,6 @@ class Opened:
                     raise
                 raised.append(described(error))
         return raised
-
-
-def is_cancelled(error: BaseException) -> bool:
-    """Whether this is our own order to stop, and not a CancelledError that an adapter let escape.
-
-    A coroutine that outlived its loop is told to stop by the garbage collector.
-    """
-    try:
-        cancelling = getattr(asyncio.current_task(), "cancelling", None)
-    except RuntimeError:
-        return True
-    return isinstance(error, asyncio.CancelledError) and (cancelling is None or bool(cancelling()))
 
 
 async def open_factory(
@@ -202,19 +203,10 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
         opened.metrics_attached = True
     opened.parts.append(part)
     where = wrapped.component if wrapped else component
-    opened.streams[where] = _has_stream(handler)
     if where:
-        opened.handlers[where] = handler
+        opened.transports[where] = InProcess(handler)
     else:
-        opened.shared = handler
-
-
-def _has_stream(handler: Any) -> bool:
-    """Whether a handler offers `handle_stream`; one that raises is there, and says so when it is called."""
-    try:
-        return callable(getattr(handler, "handle_stream", None))
-    except BaseException:  # noqa: BLE001 - a property of the adapter's may raise anything
-        return True
+        opened.shared = InProcess(handler)
 
 
 def _named(part: Any) -> str:

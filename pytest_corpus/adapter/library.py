@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.cancelling import is_cancelled
 from pytest_corpus.adapter.closing import ClosingBudget
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
@@ -104,7 +105,7 @@ class ClientLibrary:
         try:
             return await factories.entered(factory(), self._opened)
         except BaseException as error:
-            if factories.is_cancelled(error):
+            if is_cancelled(error):
                 raise
             raise self._wrong(f"the factory raises {factories.described(error)}") from error
 
@@ -169,7 +170,7 @@ class ClientLibrary:
             made = builder()
             return Built(await made if inspect.isawaitable(made) else made)
         except BaseException as error:
-            if factories.is_cancelled(error):
+            if is_cancelled(error):
                 raise
             return Built(fault=f"raises {type_name(error)}")
 

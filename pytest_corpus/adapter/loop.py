@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
-from pytest_corpus.adapter.closing import grouped
+from pytest_corpus.adapter.closing import BLOCKED, grouped
 from pytest_corpus.adapter.plain import attempted
 from pytest_corpus.text.redaction import type_name
 
@@ -28,8 +28,6 @@ GRACE_S = 1.0
 
 STOP_S = 2.0
 """How long what an adapter left behind may take to end."""
-
-BLOCKED = "a blocked event loop"
 
 FORKED = 70
 """How a process ends that an adapter forked off inside the loop and let return into it."""

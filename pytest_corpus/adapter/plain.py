@@ -11,34 +11,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP
 from pytest_corpus.text.redaction import type_name
-from pytest_corpus.text.strict_json import nesting
+from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
 """Larger integers are no number that a metric or a label can hold."""
 
 
 class NotJSON(ValueError):
-    """A value that no JSON text can hold; `str()` says of which type and where."""
+    """A value that no JSON text can hold, or bytes that are none; `str()` says why, without content."""
 
 
-def to_json(value: Any) -> tuple[Any, int]:
-    """`value` as it would arrive on the other side, and its size in bytes as compact UTF-8 JSON.
+def to_bytes(value: Any) -> bytes:
+    """`value` as compact UTF-8 JSON, as it would travel.
 
-    Any mapping becomes an object, any tuple an array. Non-finite numbers are kept, for a requirement of its
-    own to judge; an integer that no double holds counts as infinite.
+    Any mapping becomes an object, any tuple an array. Non-finite numbers are written as Python writes them, for a
+    requirement of its own to judge; half a character (a lone surrogate) is escaped.
 
     Raises:
-        NotJSON: it holds something that JSON does not know, is nested too deep, or raises when it is looked at.
+        NotJSON: it holds something that JSON does not know, holds itself, or raises when it is looked at.
     """
     try:
-        text = _write(value)
-        data = text.encode("utf-8", "surrogatepass")
-        if nesting(data) > MAX_DEPTH:
-            raise NotJSON(f"an answer that {TOO_DEEP}")
-        long = len(data) > _MAX_DIGITS and _TOO_LONG in data.translate(_ZEROS)
-        return (_read_closely if long else _read)(text), len(data)
+        return _write(value).encode("utf-8", "backslashreplace")
     except NotJSON:
         raise
     except BaseException as error:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the value
@@ -52,18 +46,6 @@ def _mapping(value: Any) -> Any:
 
 
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mapping).encode
-_read = json.JSONDecoder().decode
-
-_MAX_DIGITS = 308
-_TOO_LONG = b"0" * (_MAX_DIGITS + 1)
-_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
-
-
-_read_closely = json.JSONDecoder(parse_int=_integer).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +72,12 @@ def plain(value: Any) -> Any:
         exact = int.__int__(value)
         return exact if exact.bit_length() <= MAX_BITS else Unreadable("int")
     try:
-        return to_json(value)[0]
+        copy, flaw = read_exactly(to_bytes(value))
+        if flaw is None:
+            return copy
     except NotJSON:
-        return Unreadable(type_name(value), said(value))
+        pass
+    return Unreadable(type_name(value), said(value))
 
 
 _ATOMS = (str, float, bool, type(None))

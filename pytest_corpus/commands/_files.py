@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._console import size
+from pytest_corpus.spec.wire_format import BOM
 
 STDIN = "-"
 """The name that stands for stdin."""
@@ -28,8 +29,6 @@ LINES = (".ndjson", ".jsonl")
 
 SUFFIXES = (".json", *LINES)
 """The suffixes of the files that count in a folder."""
-
-BOM = b"\xef\xbb\xbf"
 
 _SNIFFED = 4096
 _SIGNATURES = (

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._files import BOM, STDIN, foreign, opened, shown_name
+from pytest_corpus.commands._files import STDIN, foreign, opened, shown_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.wire_format import BOM, MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
     from pytest_corpus.validation.streams.config import ValidationConfig
@@ -39,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    from pytest_corpus.validation.streams.config import MAX_FRAME_BYTES, ValidationMode
+    from pytest_corpus.validation.streams.config import ValidationMode
 
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
     parser.add_argument("--component", choices=STREAMING, help="whose stream it is; this or --schema is needed")

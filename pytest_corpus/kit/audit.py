@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES, Exchange, non_finite
+from pytest_corpus.adapter.exchange import Exchange, non_finite
 from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.looks import look
@@ -18,6 +18,7 @@ from pytest_corpus.kit.sight import shown
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.text.redaction import listed, place, word
 from pytest_corpus.validation.schema.registry import registry
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pytest_corpus.adapter.exchange import MAX_FRAME_BYTES
 from pytest_corpus.kit.looks import aside, look
 from pytest_corpus.kit.outcomes import Blocked, Misclassified, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 
 ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
     "COM-WIRE-1",

@@ -16,14 +16,17 @@ from typing import Any
 
 import orjson
 
+from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_problems
-
-BOM = b"\xef\xbb\xbf"
 
 _COLON = re.compile(rb"\\u003[aA]")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_MAX_DIGITS = 400
+_MAX_DIGITS = 308
+"""Every integer of so many digits is in the range of a double."""
+
+_LONG_NUMBER = b"0" * (_MAX_DIGITS + 1)
+_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Fault(Enum):
@@ -57,6 +60,29 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
     if not closely or (nesting(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
     return _explained(data, "")
+
+
+def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
+    """As `read`, but with what a claim of its own judges left in the value: it is no flaw here.
+
+    NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
+    Of keys that stand twice the last counts. A document that cannot be read has the value None.
+    """
+    try:
+        if nesting(data) <= MAX_DEPTH:
+            value = (_EXACT_LONG if _has_long_number(data) else _EXACT).decode(data.decode())
+            return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
+    except ValueError:
+        pass
+    return None, _explained(data, "is no JSON")[1]
+
+
+def _keeps_every_key(data: bytes, value: Any) -> bool:
+    """Whether a value has each key of the text that it was read from; False means: perhaps."""
+    try:
+        return _has_every_key(data, orjson.dumps(value))
+    except TypeError:  # orjson writes neither lone surrogates nor integers of more than 64 bits
+        return False
 
 
 def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
@@ -133,6 +159,13 @@ def _integer(digits: str) -> int | float:
 
 
 _LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+_EXACT = json.JSONDecoder()
+_EXACT_LONG = json.JSONDecoder(parse_int=_integer)
+
+
+def _has_long_number(data: bytes) -> bool:
+    """Whether more digits stand in a row than an integer in the range of a double is sure to have."""
+    return len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
 
 
 def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
@@ -161,6 +194,11 @@ def _flaw_of(value: object) -> Flaw | None:
     """What is wrong with a value that a lenient reader accepted."""
     for problem in json_problems(value):
         return Flaw(Fault.SYNTAX, problem.message, problem.path)
+    return _duplicate_key(value)
+
+
+def _duplicate_key(value: object) -> Flaw | None:
+    """The first key that stands twice in an object of a value that `_LENIENT` read."""
     for path, twice in _walk_twice(value, ()):
         return Flaw(Fault.DUPLICATE_KEY, "stands twice in one object", dotted((*path, twice)))
     return None

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import calling
 from pytest_corpus.adapter import client as clients
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.closing import ClosingBudget
@@ -185,7 +186,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
         finally:
             closed.set()
 
-    monkeypatch.setattr(clients, "MAX_FRAMES", 50)
+    monkeypatch.setattr(calling, "MAX_FRAMES", 50)
     exchange = opened(handler(endless)).send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None
     assert exchange.fault.kind == "endless"
@@ -195,7 +196,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_large_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream is read up to a number of bytes."""
-    monkeypatch.setattr(clients, "MAX_STREAM_BYTES", 1000)
+    monkeypatch.setattr(calling, "MAX_STREAM_BYTES", 1000)
     client = opened(handler(lambda envelope: _frames(*["x" * 600] * 10)))
     exchange = client.send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None

@@ -1,4 +1,4 @@
-"""From a declaration to wire handlers (DESIGN 2)."""
+"""From a declaration to what reaches wire handlers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.transports.protocol import CallFailed
 
 
 class Handler:
@@ -132,22 +133,25 @@ def _function() -> Handler:
 def test_one_handler_serves_every_component(factory: Callable[..., Any]) -> None:
     """A single handler is asked for whatever component."""
     found = opened(factory)
-    assert isinstance(found.handler("llm"), Handler)
-    assert found.handler("llm") is found.handler("graph")
+    assert found.serves("llm")
+    assert asyncio.run(found.transport("llm").send(1)) == b'{"seen":1}'
+    assert found.transport("llm") is found.transport("graph")
 
 
 def test_a_mapping_serves_its_components() -> None:
     """A mapping serves the components it names and no other."""
     found = opened(lambda: {"llm": Handler()})
-    assert isinstance(found.handler("llm"), Handler)
-    assert found.handler("vector") is None
+    assert asyncio.run(found.transport("llm").send(1)) == b'{"seen":1}'
+    assert (found.serves("llm"), found.serves("vector")) == (True, False)
 
 
 def test_the_keyword_component_decides() -> None:
     """What a factory returns for a component serves that one alone."""
     found = opened(lambda component: Handler(), component="vector")
-    assert isinstance(found.handler("vector"), Handler)
-    assert found.handler("llm") is None
+    assert asyncio.run(found.transport("vector").send(1)) == b'{"seen":1}'
+    assert (found.serves("vector"), found.serves("llm")) == (True, False)
+    with pytest.raises(CallFailed, match="AttributeError"):
+        asyncio.run(found.transport("llm").send(1))
 
 
 @pytest.mark.parametrize(

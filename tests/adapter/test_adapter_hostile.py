@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
+from arrivals import arrived
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import DeclarationError
@@ -18,7 +19,7 @@ from pytest_corpus.adapter.exchange import CallFault, non_finite
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.plain import NotJSON, Unreadable, plain, to_json
+from pytest_corpus.adapter.plain import NotJSON, Unreadable, plain
 from pytest_corpus.text.problems import MAX_DEPTH
 
 Open = Callable[..., AdapterClient]
@@ -111,7 +112,7 @@ NO_ANSWERS = {
 def test_what_is_no_json(name: str) -> None:
     """Whatever goes wrong while an answer is read, it is no JSON, and nothing of its content is told."""
     with pytest.raises(NotJSON) as caught:
-        to_json({"answer": NO_ANSWERS[name]()})
+        arrived({"answer": NO_ANSWERS[name]()})
     assert SECRET not in str(caught.value)
 
 
@@ -119,7 +120,7 @@ def test_what_is_no_json(name: str) -> None:
 def test_methods_of_a_dict_that_raise(method: str) -> None:
     """A dict whose methods raise is read, or is no JSON; nothing else is raised."""
     try:
-        body, _ = to_json(raising(method))
+        body = arrived(raising(method)).body
     except NotJSON:
         return
     assert type(body) is dict
@@ -127,17 +128,17 @@ def test_methods_of_a_dict_that_raise(method: str) -> None:
 
 def test_just_deep_enough() -> None:
     """The limit of the strict reader is the limit here."""
-    assert to_json(nested(MAX_DEPTH))[1] == 2 * MAX_DEPTH
+    assert arrived(nested(MAX_DEPTH)).size == 2 * MAX_DEPTH
 
 
 def test_it_is_looked_at_once() -> None:
     """What changes at each look has the content of the first."""
-    assert to_json(Changing(a=1))[0] == {"look": 1}
+    assert arrived(Changing(a=1)).body == {"look": 1}
 
 
 def test_texts_are_plain() -> None:
     """A subclass of a text becomes a text."""
-    body, _ = to_json({"a": Loud("x")})
+    body = arrived({"a": Loud("x")}).body
     assert type(body["a"]) is str
     assert body == {"a": "x"}
 
@@ -145,7 +146,7 @@ def test_texts_are_plain() -> None:
 def test_an_integer_that_no_double_holds() -> None:
     """It is an infinity, as in the next reader, and is found as one; digits in a text are text."""
     digits = "9" * 400
-    body, _ = to_json({"number": int(digits), "text": digits, "large": 10**300})
+    body = arrived({"number": int(digits), "text": digits, "large": 10**300}).body
     assert list(non_finite(body)) == ["number"]
     assert (body["text"], body["large"]) == (digits, 10**300)
 

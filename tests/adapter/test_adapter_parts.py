@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from arrivals import arrived
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.loop import LoopThread, TimeLimit
-from pytest_corpus.adapter.plain import NotJSON, to_json
+from pytest_corpus.adapter.plain import NotJSON
 from pytest_corpus.spec.faults import FAULTS
 
 JSON = st.recursive(
@@ -36,22 +37,22 @@ def test_json_comes_back_as_it_is(value: Any) -> None:
     """A JSON value survives, and its size is that of its compact UTF-8 text."""
     import json
 
-    found, size = to_json(value)
-    assert found == value or any(True for _ in non_finite(value))
+    frame = arrived(value)
+    assert frame.body == value or any(True for _ in non_finite(value))
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    assert size == len(text.encode("utf-8", "surrogatepass"))
+    assert frame.size == len(text.encode())
 
 
 def test_mappings_and_tuples_become_json() -> None:
     """Any mapping is an object, any tuple an array."""
-    assert to_json(MappingProxyType({"a": (1, MappingProxyType({}))}))[0] == {"a": [1, {}]}
+    assert arrived(MappingProxyType({"a": (1, MappingProxyType({}))})).body == {"a": [1, {}]}
 
 
 @pytest.mark.parametrize("value", [object(), {1}, b"", {(1, 2): 3}, 1j])
 def test_no_json(value: Any) -> None:
     """What JSON does not know is refused by type, without content."""
     with pytest.raises(NotJSON):
-        to_json({"deep": [value]})
+        arrived({"deep": [value]})
 
 
 def test_recursion_is_no_json() -> None:
@@ -63,7 +64,7 @@ def test_recursion_is_no_json() -> None:
         deep = [deep]
     for value in (around, deep):
         with pytest.raises(NotJSON):
-            to_json(value)
+            arrived(value)
 
 
 def test_non_finite_paths() -> None:

@@ -22,9 +22,7 @@ PACKAGE = ROOT / "pytest_corpus"
 MOST_LINES = 400
 MOST_METHODS = 15
 
-LONG: dict[str, str] = {
-    "adapter.client": "how an answer is fetched and what is recorded of it are still one module",
-}
+LONG: dict[str, str] = {}
 """Modules of more lines, and why."""
 
 MANY: dict[str, str] = {

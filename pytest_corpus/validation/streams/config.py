@@ -9,13 +9,11 @@ from typing import Final, Literal
 
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.errors import UnknownEditionError
 from pytest_corpus.validation.schema.names import find_schema
 
 Framing = Literal["canonical", "event"]
-
-MAX_FRAME_BYTES: Final = 1_048_576
-"""The most that one frame may measure as UTF-8 JSON (SPECIFICATION 4.2.3.4)."""
 
 MAX_ERRORS: Final = 1000
 """How many defects a report holds; the others are counted, for a stream may be endless."""

@@ -9,10 +9,11 @@ from typing import Any, Protocol
 
 import orjson
 
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.text.problems import TOO_DEEP, Problem, json_problems
 from pytest_corpus.text.strict_json import Fault, read, written
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
-from pytest_corpus.validation.streams.config import MAX_FRAME_BYTES, Framing, ValidationConfig, ValidationMode
+from pytest_corpus.validation.streams.config import Framing, ValidationConfig, ValidationMode
 from pytest_corpus.validation.streams.machine import EVENTS, StreamMachine
 from pytest_corpus.validation.streams.plan import plan_of
 from pytest_corpus.validation.streams.report import ErrorType, StreamReport

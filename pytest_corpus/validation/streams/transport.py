@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from pytest_corpus.text.strict_json import BOM
+from pytest_corpus.spec.wire_format import BOM
 
 Payloads = Sequence[bytes | None]
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_corpus.validation.streams.config import (
-    MAX_ERRORS,
-    MAX_FRAME_BYTES,
-    Framing,
-    ValidationConfig,
-    ValidationMode,
-)
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
+from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode
 from pytest_corpus.validation.streams.engine import Source, StreamValidationEngine
 from pytest_corpus.validation.streams.report import StreamReport
 

@@ -1,0 +1,88 @@
+"""One call through a transport: what comes back within its bounds, and why there is no more."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from pytest_corpus.adapter.cancelling import is_collected
+from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.loop import TimeLimit
+from pytest_corpus.adapter.plain import NotJSON
+from pytest_corpus.adapter.reading import read_frame
+from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+
+MAX_FRAMES = 10_000
+"""No request of the suite asks for a longer stream."""
+
+MAX_STREAM_BYTES = 64 * 2**20
+
+
+async def call(transport: Transport, exchange: Exchange) -> None:
+    """Send the request of an exchange to the entry point that it names, and note what comes back."""
+    await (_stream if exchange.streaming else _unary)(transport, exchange)
+    await transport.settle()
+
+
+async def call_all(transport: Transport, exchanges: Sequence[Exchange]) -> None:
+    """Carry out several calls at the same time."""
+    await asyncio.gather(*(call(transport, each) for each in exchanges))
+
+
+async def _unary(transport: Transport, exchange: Exchange) -> None:
+    started = time.monotonic()
+    try:
+        _keep(await transport.send(exchange.request), started, exchange)
+    except CallFailed as failed:
+        exchange.fault = failed.fault
+
+
+async def _stream(transport: Transport, exchange: Exchange) -> None:
+    started, total, task = time.monotonic(), 0, asyncio.current_task()
+    frames = transport.stream(exchange.request)
+    try:
+        async for data in frames:
+            if not _keep(data, started, exchange):
+                break
+            total += len(data)
+            if len(exchange.frames) >= MAX_FRAMES or total > MAX_STREAM_BYTES:
+                exchange.fault = CallFault("endless", f"{len(exchange.frames)} frames without an end")
+                break
+    except CallFailed as failed:
+        exchange.fault = failed.fault
+    finally:
+        if not is_collected(task):
+            await frames.aclose()
+
+
+def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
+    """Note an answer that came in time; whether there may be another."""
+    try:
+        frame = read_frame(data, time.monotonic() - started)
+    except NotJSON as error:
+        exchange.fault = CallFault("not_json", str(error))
+        return False
+    if time.monotonic() > exchange.until:
+        return False
+    exchange.frames.append(frame)
+    return True
+
+
+def mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:
+    """Note a fault at every exchange that has come to nothing."""
+    for exchange in exchanges:
+        if not exchange.frames:
+            exchange.fault = exchange.fault or fault
+
+
+def too_late(late: TimeLimit, limit: float) -> CallFault:
+    """What a call comes to that did not end in time, or whose loop did."""
+    if late.ended:
+        return CallFault("raised", f"{late.ended}, which ended the event loop")
+    why = (
+        f"the event loop was blocked for more than {limit:g} s, or stopped"
+        if late.blocked
+        else f"no end after {limit:g} s"
+    )
+    return CallFault("timeout", why)

@@ -1,0 +1,24 @@
+"""From the bytes of an answer to a frame: the one reader of all transports."""
+
+from __future__ import annotations
+
+from pytest_corpus.adapter.exchange import Frame
+from pytest_corpus.adapter.plain import NotJSON
+from pytest_corpus.text.strict_json import Fault, read_exactly
+
+
+def read_frame(data: bytes, at_s: float) -> Frame:
+    """The frame that came after `at_s` seconds, with the JSON value of its bytes and their number.
+
+    Non-finite numbers and lone surrogates are kept, for requirements of their own to judge; an integer that no
+    double holds counts as infinite.
+
+    Raises:
+        NotJSON: the bytes are no UTF-8 or no JSON, begin with a byte order mark, name a key twice in one object,
+            or nest too deep (RFC 8259).
+    """
+    value, flaw = read_exactly(data)
+    if flaw is not None:
+        fault = f"with {flaw.fault.value}" if flaw.fault is Fault.DUPLICATE_KEY else f"that {flaw.message}"
+        raise NotJSON(f"an answer {fault}")
+    return Frame(value, len(data), at_s)

@@ -1,0 +1,122 @@
+"""The one reader: bytes become a frame, or are no JSON, whichever way they came."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from arrivals import arrived
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_corpus.adapter.exchange import non_finite
+from pytest_corpus.adapter.plain import NotJSON
+from pytest_corpus.adapter.reading import read_frame
+from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.text.problems import MAX_DEPTH
+
+TEXT = st.text() | st.sampled_from(("a", ":", '"', "\\u003a", "\\", "\ud800", "é", "[{"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def nested(levels: int) -> bytes:
+    """Lists in lists."""
+    return b"[" * levels + b"]" * levels
+
+
+@given(JSON)
+def test_what_is_written_is_read(value: Any) -> None:
+    """Any value comes back as it was, NaN, infinities, large integers and lone surrogates too."""
+    assert repr(arrived(value).body) == repr(value)
+
+
+@given(value=JSON, indent=st.none() | st.integers(0, 3), ascii_only=st.booleans())
+def test_a_document_may_be_written_in_any_way(value: Any, indent: int | None, ascii_only: bool) -> None:
+    """White space and escapes change nothing but the size, which is that of the bytes that came."""
+    data = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "backslashreplace")
+    frame = read_frame(data, 1.5)
+    assert (repr(frame.body), frame.size, frame.at_s) == (repr(json.loads(data)), len(data), 1.5)
+
+
+@given(around=JSON, name=TEXT, first=JSON, second=JSON)
+def test_a_key_that_stands_twice_is_found_wherever_it_stands(around: Any, name: str, first: Any, second: Any) -> None:
+    """No value, no name and no place hides it, not even a NaN, which alone is no fault here."""
+    key = json.dumps(name)
+    twice = f"{{{key}: {json.dumps(first)}, {key}: {json.dumps(second)}}}"
+    with pytest.raises(NotJSON, match=r"^an answer with a key that stands twice$"):
+        read_frame(f"[{json.dumps(around)}, {twice}]".encode(), 0.0)
+
+
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()[1:]))
+def test_any_bytes_are_a_frame_or_no_json(data: bytes) -> None:
+    """Nothing else comes of bytes, whatever they are; what is read is what Python's own reader makes of them."""
+    try:
+        frame = read_frame(data, 0.0)
+    except NotJSON:
+        return
+    assert repr(frame.body) == repr(json.loads(data.decode()))
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"", "is empty"),
+        (b" \r\n", "is empty"),
+        (b'{"canary": 1', "is no JSON"),
+        (b"{} {}", "is no JSON"),
+        (b"{'canary': 1}", "is no JSON"),
+        (BOM + b'{"canary": 1}', "begins with a byte order mark, which JSON does not have"),
+        (b'{"canary": "\xe9"}', "is not UTF-8 at byte 13"),
+        (b'{"canary": "\xed\xa0\x80"}', "is not UTF-8 at byte 13"),
+        ('{"canary": 1}'.encode("utf-16"), "is not UTF-8 at byte 1"),
+        (nested(MAX_DEPTH + 1), f"is nested deeper than {MAX_DEPTH} levels"),
+        (b"[" * 100_000, f"is nested deeper than {MAX_DEPTH} levels"),
+    ],
+)
+def test_what_is_no_json(data: bytes, fault: str) -> None:
+    """Each fault is told apart, and nothing of the content is told."""
+    with pytest.raises(NotJSON) as caught:
+        read_frame(data, 0.0)
+    assert str(caught.value) == f"an answer that {fault}"
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("NaN", math.nan),
+        ("-Infinity", -math.inf),
+        ("1e999", math.inf),
+        ("9" * 400, math.inf),
+        ("-" + "9" * 5000, -math.inf),
+        ("18446744073709551616", 2**64),
+        ("1" + "0" * 300, 10**300),
+    ],
+)
+def test_numbers_are_left_to_a_requirement_of_their_own(number: str, value: float) -> None:
+    """What is not finite stays in the frame with its path, and a large integer stays exact."""
+    body = read_frame(b'{"a": [%s], "b": "%s"}' % (number.encode(), number.encode()), 0.0).body
+    assert repr(body["a"]) == repr([value])
+    assert body["b"] == number
+    assert list(non_finite(body)) == ([] if type(value) is int else ["a[0]"])
+
+
+def test_a_lone_surrogate_is_left_to_the_schemas() -> None:
+    """Half a character that came as an escape stays in the frame."""
+    assert read_frame(b'{"a": "\\ud800"}', 0.0).body == {"a": "\ud800"}
+
+
+def test_just_deep_enough() -> None:
+    """The limit of nesting is that of every other reader of the suite."""
+    assert read_frame(nested(MAX_DEPTH), 0.0).size == 2 * MAX_DEPTH
+
+
+def test_an_object_of_this_process_can_name_a_key_twice() -> None:
+    """Keys that are one and the same on the wire are found, though they are two in Python."""
+    with pytest.raises(NotJSON, match="a key that stands twice"):
+        arrived({1: "a", "1": "b"})
