@@ -13,7 +13,6 @@ from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Finding, Ledger
 
 LONGEST_STRING = 60
-LONGEST_LINE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +39,24 @@ class Shown:
         writer.line(self.text)
 
 
-def failure(findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str) -> str:
-    """The message of a test with these findings; `rerun` has a place for the id, ``{id}``."""
+def failure(
+    findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str, sent_length: int
+) -> str:
+    """The message of a test with these findings.
+
+    Args:
+        rerun: the command that runs the test again, with a place for the id, ``{id}``.
+        sent_length: how many characters of a request are shown.
+    """
     both = zip(findings, evidence, strict=True)
-    return "\n\n".join(_one(finding, seen, rerun) for finding, seen in both)
+    return "\n\n".join(_one(finding, seen, rerun, sent_length) for finding, seen in both)
 
 
-def _one(finding: Finding, seen: Exchange | str | None, rerun: str) -> str:
+def _one(finding: Finding, seen: Exchange | str | None, rerun: str, sent_length: int) -> str:
     entry = catalogue()[finding.requirement]
     rows = [
         ("source", ", ".join(entry.source)),
-        ("sent", sent(seen) if isinstance(seen, Exchange) else ""),
+        ("sent", sent(seen, sent_length) if isinstance(seen, Exchange) else ""),
         ("expected", finding.expected),
         ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
         ("hint", entry.hint),
@@ -62,13 +68,13 @@ def _one(finding: Finding, seen: Exchange | str | None, rerun: str) -> str:
     return "\n".join([f"{entry.id} ({entry.level}): {entry.text}", *lines])
 
 
-def sent(exchange: Exchange) -> str:
-    """A request as one line: long strings shortened, secrets of the test masked."""
+def sent(exchange: Exchange, length: int) -> str:
+    """The first `length` characters of a request as one line: long strings shortened, secrets of the test masked."""
     text = json.dumps(_shortened(exchange.request), default=lambda value: f"<{type(value).__name__}>")
     for secret in exchange.secrets.values():
         text = text.replace(secret, "***")
     entry_point = "handle_stream" if exchange.streaming else "handle"
-    return f"{entry_point} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
+    return f"{entry_point} {text[:length]}{' ...' if len(text) > length else ''}"
 
 
 def offered(ledger: Ledger) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
@@ -51,7 +51,7 @@ def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         yield from _interface(exchange)
         if _watched(exchange, subject):
             yield from _observed(exchange, subject)
-    yield from _leaks(exchange)
+    yield from _leaks(exchange, exchange.logs if subject.client.hears_logs else ())
 
 
 def named(exchange: Exchange) -> list[Observation]:
@@ -218,15 +218,15 @@ def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
         yield "COM-OBS-10", Violation("no deadline_bucket without a deadline", "one", "extra.deadline_bucket")
 
 
-def _leaks(exchange: Exchange) -> Iterator[Finding]:
+def _leaks(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
     if not exchange.secrets:
         return
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
-    texts = {
+    texts: dict[str, Sequence[str]] = {
         "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
         "answer": [json.dumps(frame.body, ensure_ascii=False, default=str) for frame in exchange.frames],
         "metrics": [json.dumps(report.labels(), default=str, ensure_ascii=False) for report in reports],
-        "log": list(exchange.logs),
+        "log": logs,
     }
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
