@@ -43,9 +43,9 @@ MANY: dict[str, str] = {
     "reference.vector.arguments:VectorRequests": "to be divided",
     "suites.embedding.component:Embedding": "requests, prerequisites and root causes are still one class",
     "suites.graph.component:Graph": "requests, prerequisites and root causes are still one class",
-    "suites.graph.sandbox:Space": "requests, prerequisites and root causes are still one class",
+    "suites.graph.sandbox:Sandbox": "requests, prerequisites and root causes are still one class",
     "suites.llm.component:LLM": "requests, prerequisites and root causes are still one class",
-    "suites.vector.capabilities:VectorOffers": "requests, prerequisites and root causes are still one class",
+    "suites.vector.capabilities:VectorCapabilities": "requests, prerequisites and root causes are still one class",
 }
 """Classes of more public methods, and why."""
 

@@ -16,7 +16,7 @@ from pytest_corpus.kit.component import Settings, Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.suites.llm.component import PROBE
+from pytest_corpus.suites.llm.component import COMPONENT
 from pytest_corpus.text.redaction import listed, names, place, redacted, type_name, word
 
 SECRETS = [
@@ -130,7 +130,7 @@ def test_keys_that_read_like_names() -> None:
 def subject() -> Iterator[Subject]:
     """The LLM component of the reference adapter, with metrics."""
     client = AdapterClient(Declaration("mine", llm, "tests:llm")).open(("llm",))
-    yield PROBE(client, Capabilities("llm", {}), Settings())
+    yield COMPONENT(client, Capabilities("llm", {}), Settings())
     client.close()
 
 
