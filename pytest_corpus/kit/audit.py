@@ -18,13 +18,13 @@ from pytest_corpus.kit.sight import shown
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.words import SUCCESS_CODES
 from pytest_corpus.text.redaction import listed, place, word
 from pytest_corpus.validation.schema.registry import registry
 
 Finding = tuple[str, Violation]
 
 SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
-SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
 ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
 
 STREAM_REQUIREMENTS = {

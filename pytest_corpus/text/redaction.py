@@ -15,18 +15,11 @@ from typing import Any, Final
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.user_content import LISTS, OBJECTS, TEXTS, VECTORS
+from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAMING_CODE, SUCCESS_CODES
 
-_WRITTEN_FREELY: Final = frozenset(
-    (
-        *("text", "content", "prompt", "message", "system_message", "query", "arguments", "user"),
-        *("vector", "query_vector", "embedding", "params", "parameters", "metadata", "properties", "attrs"),
-        *("filter", "node_filters", "relationship_filters", "details", "records", "summary", "provider_specific"),
-    )
-)
+_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS
 """Keys at and below which anything may stand that a user wrote."""
-
-_LISTS: Final = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
-"""Keys at which a user may have written what belongs deeper."""
 
 _SECRET_KEY: Final = re.compile(
     r"secret|passw|authori[sz]|credential|cookie|bearer|signature|private|session|tenant|"
@@ -49,7 +42,7 @@ def shown(value: object, path: Iterable[object], rule: str) -> str:
     """The value at a path, on which a rule was broken, as it can be shown."""
     keys = [part for part in path if isinstance(part, str)]
     open_to_view = not any(key in _WRITTEN_FREELY or _SECRET_KEY.search(key) for key in keys)
-    open_to_view = open_to_view and (not keys or keys[-1] not in _LISTS)
+    open_to_view = open_to_view and (not keys or keys[-1] not in LISTS)
     if isinstance(value, str):
         plain = open_to_view and keys and rule in _RULES and _IDENTIFIER.fullmatch(value) and not _SECRET.search(value)
         return f'"{value}"' if plain else f"a string of {len(value)} characters"
@@ -87,8 +80,8 @@ _VOCABULARY: Final = frozenset(
         *BY_CODE,
         *(code.lower() for code in BY_CODE),
         *(name for operation in OPERATIONS for name in (operation.op, operation.name)),
-        *("OK", "PARTIAL_SUCCESS", "ACCEPTED", "STREAMING", "ok", "degraded", "down", "healthy", "unhealthy"),
-        *("stop", "length", "tool_calls", "content_filter", "error"),
+        *(*SUCCESS_CODES, STREAMING_CODE, *FINISH_REASONS, *HEALTH_STATES),
+        *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
     )
 )
 _NAME: Final = re.compile(r"(?!(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)_)[a-z]{1,16}(?:_[a-z]{1,16})*")

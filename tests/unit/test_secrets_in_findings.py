@@ -16,8 +16,9 @@ from pytest_corpus.kit.component import Settings, Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS
 from pytest_corpus.suites.llm.component import COMPONENT
-from pytest_corpus.text.redaction import listed, names, place, redacted, type_name, word
+from pytest_corpus.text.redaction import listed, names, place, redacted, shown, type_name, word
 
 SECRETS = [
     "sk_live_51H8xAbCdEf",
@@ -124,6 +125,12 @@ def test_keys_that_read_like_names() -> None:
     assert listed("the key", ["request_id", "sk_live_abcdef", "meta", "Ab1"]) == "the keys meta, request_id and 2 more"
     assert listed("key", ["A1", "B2"]) == "2 keys"
     assert names(["a.b", "a.b", "x y"]) == "a.b, an unusual name"
+
+
+@pytest.mark.parametrize("key", sorted(OBJECTS | TEXTS | VECTORS))
+def test_what_a_user_wrote_is_told_by_its_size(key: str) -> None:
+    """At and below a key of the user's content no string is shown, though it reads like a word of the protocol."""
+    assert shown("stop", (key,), "enum") == shown("stop", (key, "name"), "enum") == "a string of 4 characters"
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.common.claims.tokens import Counting
 
 RANGES = {
@@ -47,7 +48,6 @@ MOST_WINDOW = 40_000
 SMALL = 128
 """A window of fewer tokens may not hold an ordinary prompt where a byte is a token."""
 
-FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
 
 WEATHER: dict[str, Any] = {
     "type": "function",
