@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP
-from pytest_corpus.text.redaction import type_name
+from pytest_corpus.text.redaction import Unreadable, type_name
 from pytest_corpus.text.strict_json import nesting
 
 MAX_BITS = 1024
@@ -64,17 +63,6 @@ def _integer(digits: str) -> int | float:
 
 
 _read_closely = json.JSONDecoder(parse_int=_integer).decode
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """What stands where JSON knows no value: its type, and what it said of itself, to be searched for leaks."""
-
-    type: str
-    text: str = ""
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def plain(value: Any) -> Any:

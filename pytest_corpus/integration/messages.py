@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.text.redaction import printable, sample
 from pytest_corpus.verdict.ledger import Finding, Ledger
-
-LONGEST_STRING = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +66,9 @@ def _one(finding: Finding, seen: Exchange | str | None, rerun: str, sent_length:
 
 
 def sent(exchange: Exchange, length: int) -> str:
-    """The first `length` characters of a request as one line: long strings shortened, secrets of the test masked."""
-    text = json.dumps(_shortened(exchange.request), default=lambda value: f"<{type(value).__name__}>")
-    for secret in exchange.secrets.values():
-        text = text.replace(secret, "***")
+    """The entry point and the first `length` characters of a request, in one line."""
     entry_point = "handle_stream" if exchange.streaming else "handle"
-    return f"{entry_point} {text[:length]}{' ...' if len(text) > length else ''}"
+    return f"{entry_point} {sample(exchange.request, exchange.secrets.values(), length)}"
 
 
 def offered(ledger: Ledger) -> str:
@@ -86,13 +80,3 @@ def offered(ledger: Ledger) -> str:
         return ""
     said = f"{ledger.adapter}: {len(asked) - len(lacking)} of {len(asked)} request builders are offered"
     return f"{said}; not: {', '.join(sorted(lacking))}" if lacking else said
-
-
-def _shortened(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST_STRING:
-        return f"{value[:20]}... ({len(value)} characters)"
-    if isinstance(value, Mapping):
-        return {str(key): _shortened(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shortened(item) for item in value[:8]] + (["..."] if len(value) > 8 else [])
-    return value

@@ -8,7 +8,6 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
-from pytest_corpus.adapter.plain import Unreadable
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import looks_like_error
@@ -130,10 +129,10 @@ def _interface(exchange: Exchange) -> Iterator[Finding]:
                 Violation("the keyword arguments of the MetricsSink interface", report.malformed),
             )
         elif report.component not in COMPONENTS:
-            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), _short(report.component), "component")
+            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), word(report.component), "component")
     for count in exchange.counts:
         if isinstance(count.value, bool) or not isinstance(count.value, (int, float)):
-            yield "COM-OBS-12", Violation("a number", _kind(count.value), "value")
+            yield "COM-OBS-12", Violation("a number", type_name(count.value), "value")
 
 
 def _watched(exchange: Exchange, subject: Subject) -> bool:
@@ -160,7 +159,7 @@ def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
             yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {word(times)}")
         elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(failure)):
             wanted = _named_codes(failure)
-            yield "COM-OBS-6", Violation(wanted, _short(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
+            yield "COM-OBS-6", Violation(wanted, word(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
     if len(seen) == 1:
         yield from _labels(exchange, seen[0], failure, subject)
 
@@ -169,16 +168,16 @@ def _labels(
     exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: Subject
 ) -> Iterator[Finding]:
     if seen.component != subject.component:
-        yield "COM-OBS-4", Violation(subject.component, _kind(seen.component), "component")
+        yield "COM-OBS-4", Violation(subject.component, type_name(seen.component), "component")
     ms = seen.ms
     if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
-        yield "COM-OBS-7", Violation("a non-negative number", _kind(ms), "ms")
+        yield "COM-OBS-7", Violation("a non-negative number", type_name(ms), "ms")
     name = exchange.op.partition(".")[2]
     if name != "capabilities" and not _hidden(exchange, failure):
         if seen.ok is not (failure is None):
-            yield "COM-OBS-5", Violation(str(failure is None), _short(seen.ok), "ok")
+            yield "COM-OBS-5", Violation(str(failure is None), word(seen.ok), "ok")
         if not isinstance(seen.code, str) or seen.code not in _codes(failure):
-            yield "COM-OBS-6", Violation(_named_codes(failure), _short(seen.code), "code")
+            yield "COM-OBS-6", Violation(_named_codes(failure), word(seen.code), "code")
     yield from _context_labels(exchange, seen)
 
 
@@ -249,11 +248,3 @@ def _holds(text: str, secret: str) -> bool:
     if len(secret) <= GRAM:
         return secret in text
     return any(secret[start : start + GRAM] in text for start in range(len(secret) - GRAM + 1))
-
-
-def _short(value: Any) -> str:
-    return f"a {value.type}" if isinstance(value, Unreadable) else word(value)
-
-
-def _kind(value: Any) -> str:
-    return value.type if isinstance(value, Unreadable) else type_name(value)

@@ -7,9 +7,11 @@ numbers, and strings that read like an identifier of the protocol.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_corpus.spec.components import COMPONENTS
@@ -71,6 +73,33 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+def cut(text: str, most: int, end: int = 0) -> str:
+    """A text of which at most `most` characters are shown, among them the last `end`; dots stand where it was cut."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
+
+
+def sample(value: object, secrets: Iterable[str], most: int) -> str:
+    """What the suite itself sent, as JSON: long strings and arrays shortened, planted secrets masked, then cut."""
+    text = json.dumps(_shortened(value), default=lambda other: f"<{type_name(other)}>")
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return cut(text, most)
+
+
+def _shortened(value: object) -> object:
+    if isinstance(value, str) and len(value) > _LONGEST_STRING:
+        return f"{value[:20]}... ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {str(key): _shortened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:8]] + (["..."] if len(value) > 8 else [])
+    return value
+
+
+_LONGEST_STRING: Final = 60
+
 # -- what an adapter says of itself --------------------------------------------------------------------
 
 _VOCABULARY: Final = frozenset(
@@ -93,11 +122,24 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)|(?<![A-Za-z0-9+/])(?=[A
 _WORD: Final = re.compile(r"[^\s/'\"=:,()\[\]{}]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """What stands where JSON knows no value: its type, and what it said of itself, to be searched for leaks."""
+
+    type: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def word(value: object) -> str:
     """A value where a word of the protocol belongs (a code, class, operation, state): itself if it is one.
 
     Anything else is told by its kind and size: an adapter may have put the text of an exception there.
     """
+    if type(value) is Unreadable:
+        return f"a {value.type}"
     if isinstance(value, str):
         return value if value in _VOCABULARY else f"a string of {len(value)} characters"
     if value is None:
@@ -142,6 +184,8 @@ def _step(step: str) -> str:
 
 def type_name(value: Any) -> str:
     """The name of an object's type, whatever the type says of itself."""
+    if type(value) is Unreadable:
+        return value.type
     name = type.__dict__["__name__"].__get__(type(value))
     return name if _TYPE.fullmatch(name) else "type of an unusual name"
 
