@@ -232,7 +232,7 @@ def _leaks(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
         for channel, requirement in LEAKS[kind].items():
             if exchange.debug_logs and channel == "log":
                 requirement = "COM-LEAK-7"  # noqa: PLW2901 - the same leak, seen only on request
-            if any(_holds(text, secret) for text in texts[channel]):
+            if any(gives_away(text, secret) for text in texts[channel]):
                 place = {"error": "an error", "answer": "an answer", "metrics": "metrics", "log": "a log record"}[
                     channel
                 ]
@@ -244,7 +244,8 @@ def _error_text(body: Mapping[str, Any]) -> str:
     return json.dumps(said, ensure_ascii=False, default=str)
 
 
-def _holds(text: str, secret: str) -> bool:
+def gives_away(text: str, secret: str) -> bool:
+    """Whether a text holds a secret, or so much of it as counts as a leak (R21)."""
     if len(secret) <= GRAM:
         return secret in text
     return any(secret[start : start + GRAM] in text for start in range(len(secret) - GRAM + 1))
