@@ -27,11 +27,12 @@ PATIENCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """An adapter as the user declared it: a name for reports, the factory, and how it was written."""
+    """An adapter as the user declared it: a name for reports, the factory, how it was written, where it runs."""
 
     label: str
     factory: Callable[..., Any]
     declared: str
+    in_process: bool = True
 
 
 class AdapterClient:
@@ -188,6 +189,11 @@ class AdapterClient:
         """Which of `metrics` and `provider` the adapter uses, as far as its factory tells."""
         found = {name for name in ("metrics", "provider") if name in self.asked}
         return frozenset(found | ({"metrics"} if self._opened.metrics_attached else set()))
+
+    @property
+    def hears_logs(self) -> bool:
+        """Whether log records of the adapter can be heard: only those of this process can (R74)."""
+        return self.declaration.in_process
 
     def serves(self, component: str) -> bool:
         """Whether there is a handler that a component's operations can be sent to."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.text.redaction import type_name
+from pytest_corpus.text.redaction import Unreadable, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
@@ -46,17 +45,6 @@ def _mapping(value: Any) -> Any:
 
 
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mapping).encode
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """What stands where JSON knows no value: its type, and what it said of itself, to be searched for leaks."""
-
-    type: str
-    text: str = ""
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def plain(value: Any) -> Any:

@@ -23,12 +23,10 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
-from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
-
-HOOKS = ("metrics", "provider")
 
 CAPABILITIES = "COM-CAP-1"
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
@@ -268,7 +266,7 @@ def gate(requirement: Requirement, subject: Subject) -> None:
 
     Raises:
         NotApplicable: capabilities deny a feature that the requirement speaks of.
-        NotAssessed: a hook is missing.
+        NotAssessed: a hook is missing, or the adapter's log records cannot be heard.
         Blocked: capabilities did not answer, so nothing is known of the adapter.
     """
     if not subject.capabilities.document and requirement.id not in FOUNDATIONS:
@@ -277,6 +275,9 @@ def gate(requirement: Requirement, subject: Subject) -> None:
         if need in HOOKS:
             if need not in subject.client.hooks:
                 raise NotAssessed(f"the factory takes no keyword argument {need!r}", need)
+        elif need == LOGS:
+            if not subject.client.hears_logs:
+                raise NotAssessed("log records are heard only in this process, and the adapter runs outside it")
         elif need == "supports_caching":
             if not subject.capabilities.caches:
                 raise NotApplicable("no cache is claimed")

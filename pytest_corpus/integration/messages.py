@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.text.redaction import printable, sample
 from pytest_corpus.verdict.ledger import Finding, Ledger
-
-LONGEST_STRING = 60
-LONGEST_LINE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +36,24 @@ class Shown:
         writer.line(self.text)
 
 
-def failure(findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str) -> str:
-    """The message of a test with these findings; `rerun` has a place for the id, ``{id}``."""
+def failure(
+    findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str, sent_length: int
+) -> str:
+    """The message of a test with these findings.
+
+    Args:
+        rerun: the command that runs the test again, with a place for the id, ``{id}``.
+        sent_length: how many characters of a request are shown.
+    """
     both = zip(findings, evidence, strict=True)
-    return "\n\n".join(_one(finding, seen, rerun) for finding, seen in both)
+    return "\n\n".join(_one(finding, seen, rerun, sent_length) for finding, seen in both)
 
 
-def _one(finding: Finding, seen: Exchange | str | None, rerun: str) -> str:
+def _one(finding: Finding, seen: Exchange | str | None, rerun: str, sent_length: int) -> str:
     entry = catalogue()[finding.requirement]
     rows = [
         ("source", ", ".join(entry.source)),
-        ("sent", sent(seen) if isinstance(seen, Exchange) else ""),
+        ("sent", sent(seen, sent_length) if isinstance(seen, Exchange) else ""),
         ("expected", finding.expected),
         ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
         ("hint", entry.hint),
@@ -62,13 +65,10 @@ def _one(finding: Finding, seen: Exchange | str | None, rerun: str) -> str:
     return "\n".join([f"{entry.id} ({entry.level}): {entry.text}", *lines])
 
 
-def sent(exchange: Exchange) -> str:
-    """A request as one line: long strings shortened, secrets of the test masked."""
-    text = json.dumps(_shortened(exchange.request), default=lambda value: f"<{type(value).__name__}>")
-    for secret in exchange.secrets.values():
-        text = text.replace(secret, "***")
+def sent(exchange: Exchange, length: int) -> str:
+    """The entry point and the first `length` characters of a request, in one line."""
     entry_point = "handle_stream" if exchange.streaming else "handle"
-    return f"{entry_point} {text[:LONGEST_LINE]}{' ...' if len(text) > LONGEST_LINE else ''}"
+    return f"{entry_point} {sample(exchange.request, exchange.secrets.values(), length)}"
 
 
 def offered(ledger: Ledger) -> str:
@@ -80,13 +80,3 @@ def offered(ledger: Ledger) -> str:
         return ""
     said = f"{ledger.adapter}: {len(asked) - len(lacking)} of {len(asked)} request builders are offered"
     return f"{said}; not: {', '.join(sorted(lacking))}" if lacking else said
-
-
-def _shortened(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST_STRING:
-        return f"{value[:20]}... ({len(value)} characters)"
-    if isinstance(value, Mapping):
-        return {str(key): _shortened(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shortened(item) for item in value[:8]] + (["..."] if len(value) > 8 else [])
-    return value

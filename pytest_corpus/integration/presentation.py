@@ -55,7 +55,7 @@ def present(
     outcome = shown_outcome(record, options)
     report.outcome = "skipped" if disputed and outcome == "passed" else outcome
     if record.findings:
-        said = messages.failure(record.findings, execution.evidence, rerun)
+        said = messages.failure(record.findings, execution.evidence, rerun, options.profile.sent_length)
         if options.traceback and report.longrepr is not None:
             said = f"{report.longreprtext}\n\n{said}"
         report.longrepr = said if outcome == "failed" else (*where, said)

@@ -12,13 +12,13 @@ import pytest
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.profiles import ENVIRONMENT
 from pytest_corpus.reports.json_report import facts
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.text.redaction import cut, printable
 
 EVERY_S = 30.0
 """How often a long run says how far it is."""
 
 LONGEST = 40
-"""No stated fact takes more characters of the terminal."""
+"""So many characters of a stated fact the terminal shows."""
 
 
 def environment(variables: Mapping[str, str]) -> list[str]:
@@ -41,8 +41,7 @@ def snapshot(adapters: Iterable[Adapter]) -> list[str]:
 def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}={_short(item)}" for key, item in value.items()) + "}"
-    text = str(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return cut(str(value), LONGEST)
 
 
 @dataclass

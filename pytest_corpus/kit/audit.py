@@ -19,13 +19,13 @@ from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
-from pytest_corpus.text.redaction import listed, place, word
+from pytest_corpus.spec.words import SUCCESS_CODES
+from pytest_corpus.text.redaction import listed, place, type_name, word
 from pytest_corpus.validation.schema.registry import registry
 
 Finding = tuple[str, Violation]
 
 SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
-SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
 ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
 
 STREAM_REQUIREMENTS = {
@@ -113,7 +113,7 @@ def _success(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
     if extra := sorted(set(body) - SUCCESS_KEYS):
         yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", listed("the key", extra))
     if body.get("ok") is not True:
-        yield "COM-ENV-5", Violation("true", type(body.get("ok")).__name__, "ok")
+        yield "COM-ENV-5", Violation("true", type_name(body.get("ok")), "ok")
     code = body.get("code")
     if code not in SUCCESS_CODES:
         yield "COM-ENV-2", Violation(" or ".join(SUCCESS_CODES), word(code), "code")

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
-from pytest_corpus.text.redaction import listed, word
+from pytest_corpus.text.redaction import listed, type_name, word
 
 
 def looks_like_error(body: Any) -> bool:
@@ -37,7 +37,7 @@ def error_names(body: Any) -> tuple[str, ...]:
 def described(body: Any) -> str:
     """An answer in a few words, without content: its kind, code and class."""
     if not isinstance(body, dict):
-        return f"a {type(body).__name__}" if body is not None else "nothing"
+        return f"a {type_name(body)}" if body is not None else "nothing"
     if looks_like_error(body):
         code, error = body.get("code"), body.get("error")
         return f"the error {word(error)} / {word(code)}"

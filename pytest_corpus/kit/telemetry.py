@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
-from pytest_corpus.adapter.plain import Unreadable
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import looks_like_error
@@ -51,7 +50,7 @@ def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
         yield from _interface(exchange)
         if _watched(exchange, subject):
             yield from _observed(exchange, subject)
-    yield from _leaks(exchange)
+    yield from _leaks(exchange, exchange.logs if subject.client.hears_logs else ())
 
 
 def named(exchange: Exchange) -> list[Observation]:
@@ -130,10 +129,10 @@ def _interface(exchange: Exchange) -> Iterator[Finding]:
                 Violation("the keyword arguments of the MetricsSink interface", report.malformed),
             )
         elif report.component not in COMPONENTS:
-            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), _short(report.component), "component")
+            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), word(report.component), "component")
     for count in exchange.counts:
         if isinstance(count.value, bool) or not isinstance(count.value, (int, float)):
-            yield "COM-OBS-12", Violation("a number", _kind(count.value), "value")
+            yield "COM-OBS-12", Violation("a number", type_name(count.value), "value")
 
 
 def _watched(exchange: Exchange, subject: Subject) -> bool:
@@ -160,7 +159,7 @@ def _observed(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
             yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {word(times)}")
         elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(failure)):
             wanted = _named_codes(failure)
-            yield "COM-OBS-6", Violation(wanted, _short(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
+            yield "COM-OBS-6", Violation(wanted, word(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
     if len(seen) == 1:
         yield from _labels(exchange, seen[0], failure, subject)
 
@@ -169,16 +168,16 @@ def _labels(
     exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: Subject
 ) -> Iterator[Finding]:
     if seen.component != subject.component:
-        yield "COM-OBS-4", Violation(subject.component, _kind(seen.component), "component")
+        yield "COM-OBS-4", Violation(subject.component, type_name(seen.component), "component")
     ms = seen.ms
     if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
-        yield "COM-OBS-7", Violation("a non-negative number", _kind(ms), "ms")
+        yield "COM-OBS-7", Violation("a non-negative number", type_name(ms), "ms")
     name = exchange.op.partition(".")[2]
     if name != "capabilities" and not _hidden(exchange, failure):
         if seen.ok is not (failure is None):
-            yield "COM-OBS-5", Violation(str(failure is None), _short(seen.ok), "ok")
+            yield "COM-OBS-5", Violation(str(failure is None), word(seen.ok), "ok")
         if not isinstance(seen.code, str) or seen.code not in _codes(failure):
-            yield "COM-OBS-6", Violation(_named_codes(failure), _short(seen.code), "code")
+            yield "COM-OBS-6", Violation(_named_codes(failure), word(seen.code), "code")
     yield from _context_labels(exchange, seen)
 
 
@@ -218,22 +217,22 @@ def _context_labels(exchange: Exchange, seen: Observation) -> Iterator[Finding]:
         yield "COM-OBS-10", Violation("no deadline_bucket without a deadline", "one", "extra.deadline_bucket")
 
 
-def _leaks(exchange: Exchange) -> Iterator[Finding]:
+def _leaks(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
     if not exchange.secrets:
         return
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
-    texts = {
+    texts: dict[str, Sequence[str]] = {
         "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
         "answer": [json.dumps(frame.body, ensure_ascii=False, default=str) for frame in exchange.frames],
         "metrics": [json.dumps(report.labels(), default=str, ensure_ascii=False) for report in reports],
-        "log": list(exchange.logs),
+        "log": logs,
     }
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
         for channel, requirement in LEAKS[kind].items():
             if exchange.debug_logs and channel == "log":
                 requirement = "COM-LEAK-7"  # noqa: PLW2901 - the same leak, seen only on request
-            if any(_holds(text, secret) for text in texts[channel]):
+            if any(gives_away(text, secret) for text in texts[channel]):
                 place = {"error": "an error", "answer": "an answer", "metrics": "metrics", "log": "a log record"}[
                     channel
                 ]
@@ -245,15 +244,8 @@ def _error_text(body: Mapping[str, Any]) -> str:
     return json.dumps(said, ensure_ascii=False, default=str)
 
 
-def _holds(text: str, secret: str) -> bool:
+def gives_away(text: str, secret: str) -> bool:
+    """Whether a text holds a secret, or so much of it as counts as a leak (R21)."""
     if len(secret) <= GRAM:
         return secret in text
     return any(secret[start : start + GRAM] in text for start in range(len(secret) - GRAM + 1))
-
-
-def _short(value: Any) -> str:
-    return f"a {value.type}" if isinstance(value, Unreadable) else word(value)
-
-
-def _kind(value: Any) -> str:
-    return value.type if isinstance(value, Unreadable) else type_name(value)

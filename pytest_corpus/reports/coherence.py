@@ -12,7 +12,7 @@ from typing import Any
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.text import count, printable
-from pytest_corpus.spec.requirements import Requirement, applicable
+from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.verdict import HELD_BACK
 
@@ -25,8 +25,8 @@ PROFILES = ("dev", "ci", "stress")
 CLIENT = "wire"
 """What stands in the place of the components of a client library, which has no capabilities."""
 
-UNTOLD = ("metrics", "provider", "supports_caching")
-"""Needs of which the capabilities in a report do not tell all: hooks, and a cache that is described in an object."""
+UNTOLD = (*HOOKS, LOGS, "supports_caching")
+"""Needs of which the capabilities in a report do not tell all: hooks, logs, and a cache that an object describes."""
 
 CLAIMED = "idempotent_writes"
 """The need that has to be claimed; any other has only not to be denied."""

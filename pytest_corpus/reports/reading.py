@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.reports.json_report import FORMAT
-from pytest_corpus.reports.text import printable
+from pytest_corpus.text.redaction import cut, printable
 
 LARGEST = 64 * 2**20
 """No report is larger, in bytes."""
@@ -51,16 +51,11 @@ def schema_flaws(document: object) -> list[str]:
     found = []
     for error in _validator().iter_errors(document):
         place = ".".join(str(part) for part in error.instance_path) or "the report"
-        found.append(f"{printable(place)[:100]}: {_shortened(error.message)}")
+        # The end of a message says what is wrong where a long value comes first.
+        found.append(f"{printable(place)[:100]}: {cut(printable(error.message), 200, end=130)}")
         if len(found) == 10:
             break
     return found
-
-
-def _shortened(message: str) -> str:
-    """A message, of which the end says what is wrong where a long value comes first."""
-    text = printable(message)
-    return text if len(text) <= 200 else f"{text[:60]} ... {text[-130:]}"
 
 
 @cache

@@ -10,9 +10,6 @@ from pytest_corpus.spec.components import COMPONENTS
 
 Retry = Literal["yes", "no", "conditional"]
 
-ADAPTER_SPECIFIC = "details.adapter_code"
-"""Where an adapter's own short code belongs (R7)."""
-
 
 def code_of(name: str) -> str:
     """The wire code of a class name: ``TextTooLong`` becomes ``TEXT_TOO_LONG`` (R7)."""

@@ -7,26 +7,21 @@ numbers, and strings that read like an identifier of the protocol.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.user_content import LISTS, OBJECTS, TEXTS, VECTORS
+from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAMING_CODE, SUCCESS_CODES
 
-_WRITTEN_FREELY: Final = frozenset(
-    (
-        *("text", "content", "prompt", "message", "system_message", "query", "arguments", "user"),
-        *("vector", "query_vector", "embedding", "params", "parameters", "metadata", "properties", "attrs"),
-        *("filter", "node_filters", "relationship_filters", "details", "records", "summary", "provider_specific"),
-    )
-)
+_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS
 """Keys at and below which anything may stand that a user wrote."""
-
-_LISTS: Final = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
-"""Keys at which a user may have written what belongs deeper."""
 
 _SECRET_KEY: Final = re.compile(
     r"secret|passw|authori[sz]|credential|cookie|bearer|signature|private|session|tenant|"
@@ -49,7 +44,7 @@ def shown(value: object, path: Iterable[object], rule: str) -> str:
     """The value at a path, on which a rule was broken, as it can be shown."""
     keys = [part for part in path if isinstance(part, str)]
     open_to_view = not any(key in _WRITTEN_FREELY or _SECRET_KEY.search(key) for key in keys)
-    open_to_view = open_to_view and (not keys or keys[-1] not in _LISTS)
+    open_to_view = open_to_view and (not keys or keys[-1] not in LISTS)
     if isinstance(value, str):
         plain = open_to_view and keys and rule in _RULES and _IDENTIFIER.fullmatch(value) and not _SECRET.search(value)
         return f'"{value}"' if plain else f"a string of {len(value)} characters"
@@ -78,6 +73,33 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+def cut(text: str, most: int, end: int = 0) -> str:
+    """A text of which at most `most` characters are shown, among them the last `end`; dots stand where it was cut."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
+
+
+def sample(value: object, secrets: Iterable[str], most: int) -> str:
+    """What the suite itself sent, as JSON: long strings and arrays shortened, planted secrets masked, then cut."""
+    text = json.dumps(_shortened(value), default=lambda other: f"<{type_name(other)}>")
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return cut(text, most)
+
+
+def _shortened(value: object) -> object:
+    if isinstance(value, str) and len(value) > _LONGEST_STRING:
+        return f"{value[:20]}... ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {str(key): _shortened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:8]] + (["..."] if len(value) > 8 else [])
+    return value
+
+
+_LONGEST_STRING: Final = 60
+
 # -- what an adapter says of itself --------------------------------------------------------------------
 
 _VOCABULARY: Final = frozenset(
@@ -87,8 +109,8 @@ _VOCABULARY: Final = frozenset(
         *BY_CODE,
         *(code.lower() for code in BY_CODE),
         *(name for operation in OPERATIONS for name in (operation.op, operation.name)),
-        *("OK", "PARTIAL_SUCCESS", "ACCEPTED", "STREAMING", "ok", "degraded", "down", "healthy", "unhealthy"),
-        *("stop", "length", "tool_calls", "content_filter", "error"),
+        *(*SUCCESS_CODES, STREAMING_CODE, *FINISH_REASONS, *HEALTH_STATES),
+        *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
     )
 )
 _NAME: Final = re.compile(r"(?!(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)_)[a-z]{1,16}(?:_[a-z]{1,16})*")
@@ -100,11 +122,24 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)|(?<![A-Za-z0-9+/])(?=[A
 _WORD: Final = re.compile(r"[^\s/'\"=:,()\[\]{}]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """What stands where JSON knows no value: its type, and what it said of itself, to be searched for leaks."""
+
+    type: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def word(value: object) -> str:
     """A value where a word of the protocol belongs (a code, class, operation, state): itself if it is one.
 
     Anything else is told by its kind and size: an adapter may have put the text of an exception there.
     """
+    if type(value) is Unreadable:
+        return f"a {value.type}"
     if isinstance(value, str):
         return value if value in _VOCABULARY else f"a string of {len(value)} characters"
     if value is None:
@@ -149,6 +184,8 @@ def _step(step: str) -> str:
 
 def type_name(value: Any) -> str:
     """The name of an object's type, whatever the type says of itself."""
+    if type(value) is Unreadable:
+        return value.type
     name = type.__dict__["__name__"].__get__(type(value))
     return name if _TYPE.fullmatch(name) else "type of an unusual name"
 

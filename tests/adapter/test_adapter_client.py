@@ -265,6 +265,16 @@ def test_hooks(opened: Open) -> None:
     assert opened(lambda provider, metrics: plain()).hooks == {"metrics", "provider"}
 
 
+def test_logs_are_heard_in_this_process() -> None:
+    """Whether an adapter's log records can be heard follows from where it runs; a fresh instance runs there too."""
+    for in_process in (True, False):
+        declaration = Declaration("test", handler(lambda envelope: {}), "tests:factory", in_process)
+        client = AdapterClient(declaration).open(("llm",))
+        assert client.hears_logs is in_process
+        assert client.fresh().hears_logs is in_process
+        client.close()
+
+
 def test_send_all(opened: Open) -> None:
     """Requests that are sent at once run at the same time and get their own answers."""
     together = []

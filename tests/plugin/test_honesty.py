@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from inner_runs import REFERENCE, Project, said, statuses, violated
 
+from pytest_corpus.adapter.client import AdapterClient
+
 HOOKLESS = "def hookless(): return llm()\n"
 
 
@@ -71,6 +73,40 @@ def test_a_hook_taken_and_not_used(project: Project, keyword: str) -> None:
         if entry["status"] == "satisfied" and entry["id"].startswith("COM-FAULT")
     ]
     assert satisfied == []
+
+
+LOGGING = """
+import logging
+
+class Logging(Wrapped):
+    async def handle(self, envelope):
+        logging.getLogger("provider").error("asked for %s", envelope)
+        return await self.inner.handle(envelope)
+"""
+
+
+def test_logs_that_can_be_heard(project: Project) -> None:
+    """An adapter in this process that logs what it is asked for is violated."""
+    project.adapter(LOGGING)
+    run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-[37]")
+    assert violated(project.report()) == {"COM-LEAK-3"}
+    assert violated(project.report(), "SHOULD") == {"COM-LEAK-7"}
+
+
+def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rests on log records is not assessed, and the reason says so; what this process logs is not blamed on it."""
+    monkeypatch.setattr(AdapterClient, "hears_logs", False)
+    project.adapter(LOGGING)
+    run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-[1347]")
+    found = {entry["id"]: entry for entry in project.report()["requirements"] if entry["tests"]}
+    assert {name: entry["status"] for name, entry in found.items()} == {
+        "COM-LEAK-1": "satisfied",
+        "COM-LEAK-3": "not_assessed",
+        "COM-LEAK-4": "satisfied",
+        "COM-LEAK-7": "not_assessed",
+    }
+    for name in ("COM-LEAK-3", "COM-LEAK-7"):
+        assert found[name]["reason"] == "log records are heard only in this process, and the adapter runs outside it"
 
 
 def test_a_skip_is_no_pass(project: Project) -> None:

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from instances import mutated
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.goldens.invariants import FREE, broken
+from pytest_corpus.authoring.goldens.invariants import broken
 from pytest_corpus.golden import CONDITIONS, DERIVATIONS, MAX_BYTES, ROOT_VARIABLE, check, check_text, files
 from pytest_corpus.schema_registry import SchemaRegistry
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS
+from pytest_corpus.spec.user_content import OBJECTS
 
 SHIPPED = resources.folder("golden")
 COMPLETE = "llm/llm_complete_success.json"
@@ -223,7 +224,7 @@ def test_any_mutation_is_told_in_findings(data: st.DataObject) -> None:
         assert "\n" not in finding.message
 
 
-@given(free=st.sampled_from(sorted(FREE)), rule=st.sampled_from(PLANTED))
+@given(free=st.sampled_from(sorted(OBJECTS)), rule=st.sampled_from(PLANTED))
 def test_what_is_written_freely_is_not_judged(free: str, rule: tuple[str, str, Damage, str]) -> None:
     """A broken document below a key of the user's own is nobody's business."""
     document = json.loads((SHIPPED / rule[1]).read_text())

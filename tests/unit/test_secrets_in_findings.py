@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,8 +17,9 @@ from pytest_corpus.kit.component import Settings, Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS
 from pytest_corpus.suites.llm.component import COMPONENT
-from pytest_corpus.text.redaction import listed, names, place, redacted, type_name, word
+from pytest_corpus.text.redaction import Unreadable, cut, listed, names, place, redacted, sample, shown, type_name, word
 
 SECRETS = [
     "sk_live_51H8xAbCdEf",
@@ -124,6 +126,38 @@ def test_keys_that_read_like_names() -> None:
     assert listed("the key", ["request_id", "sk_live_abcdef", "meta", "Ab1"]) == "the keys meta, request_id and 2 more"
     assert listed("key", ["A1", "B2"]) == "2 keys"
     assert names(["a.b", "a.b", "x y"]) == "a.b, an unusual name"
+
+
+@pytest.mark.parametrize("key", sorted(OBJECTS | TEXTS | VECTORS))
+def test_what_a_user_wrote_is_told_by_its_size(key: str) -> None:
+    """At and below a key of the user's content no string is shown, though it reads like a word of the protocol."""
+    assert shown("stop", (key,), "enum") == shown("stop", (key, "name"), "enum") == "a string of 4 characters"
+
+
+def test_a_long_text_is_cut() -> None:
+    """Dots stand where something is missing; the end is kept where it is asked for."""
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abcdefg", 6) == "abcdef ..."
+    assert cut("abcdefg", 6, end=2) == "abcd ... fg"
+
+
+def test_what_was_sent_is_shortened_and_masked() -> None:
+    """Of a request that is shown, long strings and arrays are cut short, and planted secrets are stars."""
+    request = {"text": "x" * 61, "key": "s3cret", "many": list(range(9)), "set": {1}}
+    said = sample(request, ["s3cret"], 1_000)
+    assert json.loads(said) == {
+        "text": f"{'x' * 20}... (61 characters)",
+        "key": "***",
+        "many": [*range(8), "..."],
+        "set": "<set>",
+    }
+    assert sample(request, ["s3cret"], 10) == f"{said[:10]} ..."
+
+
+def test_what_json_does_not_know_is_told_by_its_type() -> None:
+    """Neither what it said of itself nor the stand-in is shown."""
+    assert word(Unreadable("Money", "1 EUR")) == "a Money"
+    assert type_name(Unreadable("Money", "1 EUR")) == "Money"
 
 
 @pytest.fixture(scope="module")

@@ -12,17 +12,10 @@ from typing import Any, Final
 
 from pytest_corpus.spec.errors import TAXONOMY, code_of
 from pytest_corpus.spec.operations import protocol_of
+from pytest_corpus.spec.user_content import OBJECTS
 from pytest_corpus.text.problems import dotted
 
 Node = dict[str, Any]
-
-FREE: Final = frozenset(
-    (
-        *("metadata", "properties", "attrs", "details", "params", "parameters", "provider_specific"),
-        *("records", "row", "summary", "extensions", "filter", "node_filters", "relationship_filters"),
-    )
-)
-"""Keys below which a user may have written anything."""
 
 MAX_STRING_BYTES: Final = 1024 * 1024
 """The most that one string may measure. SCHEMA 7.3 wants a limit and prints none; a frame has no more (4.2.3)."""
@@ -55,7 +48,7 @@ def objects(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[o
     """Every object of a document, innermost first, with its path; what is written freely is left out."""
     if isinstance(value, dict):
         for key, item in value.items():
-            if key not in FREE:
+            if key not in OBJECTS:
                 yield from objects(item, (*path, key))
         yield path, value
     elif isinstance(value, list):
@@ -64,11 +57,11 @@ def objects(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[o
 
 
 def broken(document: Any, component: str, kind: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every rule that a document breaks: its name, the path, and what is wrong; `kind` may be one of `FREE`."""
+    """Every rule that a document breaks: its name, the path, and what is wrong; `kind` may be one of `OBJECTS`."""
     for path, text in _strings(document):
         if len(text.encode(errors="replace")) > MAX_STRING_BYTES:
             yield "string-size", dotted(path), f"is a string of more than {MAX_STRING_BYTES} bytes"
-    for path, node in objects(document) if kind not in FREE else ():
+    for path, node in objects(document) if kind not in OBJECTS else ():
         for derivation in DERIVATIONS:
             for key, value in derivation.derive(node, component):
                 if key in node and node[key] != value:

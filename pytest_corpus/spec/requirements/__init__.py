@@ -11,9 +11,9 @@ from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
-from pytest_corpus.spec.requirements.model import Level, Requirement
+from pytest_corpus.spec.requirements.model import HOOKS, LOGS, Level, Requirement
 
-__all__ = ["CATALOGUE_VERSION", "Level", "Requirement", "applicable", "catalogue", "nearest"]
+__all__ = ["CATALOGUE_VERSION", "HOOKS", "LOGS", "Level", "Requirement", "applicable", "catalogue", "nearest"]
 
 CATALOGUE_VERSION = "1.0"
 

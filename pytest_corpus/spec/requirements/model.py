@@ -9,6 +9,12 @@ from pytest_corpus.spec.components import COMPONENTS
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 
+HOOKS = ("metrics", "provider")
+"""What a requirement may need that a factory asks for by its name."""
+
+LOGS = "logs"
+"""What a requirement needs that rests on log records: an adapter whose records can be heard (R74)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
@@ -19,8 +25,8 @@ class Requirement:
         level: how binding the sentence is.
         text: the sentence in our own words.
         source: document and section of every passage it rests on, rulings (``R7``) included.
-        needs: what must be there to test it: the hooks ``metrics`` and ``provider``, or the name of a
-            capability flag that must not be false.
+        needs: what must be there to test it: the hooks ``metrics`` and ``provider``, ``logs`` that can be
+            heard, or the name of a capability flag that must not be false.
         components: the components it speaks of.
         hint: what an author usually has to change.
     """

@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.request import canary, in_ms
-from pytest_corpus.kit.telemetry import GRAM, outcomes
+from pytest_corpus.kit.telemetry import gives_away, outcomes
 from pytest_corpus.suites.common.claims.context import (
     Context,
     Observability,
@@ -115,8 +115,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
         raise NotApplicable("no text is reported as failed")
     for failure in failures_of(reply.result):
         said = str([failure.get(key) for key in SAID])
-        leaked = any(secret[start : start + GRAM] in said for start in range(len(secret) - GRAM + 1))
-        expect.that(not leaked, "nothing of the content", "a part of it", "result.failed_texts")
+        expect.that(not gives_away(said, secret), "nothing of the content", "a part of it", "result.failed_texts")
 
 
 def counted_once(stream: StreamReply) -> Any:

@@ -13,14 +13,12 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.llm.capabilities import MOST_WINDOW, LLMCapabilities
 from pytest_corpus.suites.llm.requests import LLMRequests
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
 """A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
-
-
-FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
 
 
 class LLM(LLMCapabilities):

@@ -9,13 +9,14 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
+from pytest_corpus.spec.words import STREAMING_CODE
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 from pytest_corpus.validation.streams.config import Framing, chunk_schema
 
 FRAME_KEYS: Final = ("ok", "code", "ms", "chunk")
 """The keys of a success frame; there are no others (SPECIFICATION 4.2.1)."""
 
-STREAMING: Final = "STREAMING"
+STREAMING: Final = STREAMING_CODE
 """The code of every success frame (SPECIFICATION 4.2.3.1)."""
 
 

@@ -24,7 +24,8 @@ REQUIREMENTS = (
         "COM-LEAK-3",
         "MUST",
         "No content of a request stands in a log record.",
-        ("SPECIFICATION 15", "SPECIFICATION 11.2", "R21"),
+        ("SPECIFICATION 15", "SPECIFICATION 11.2", "R21", "R74"),
+        needs=("logs",),
         hint="log hashes and lengths in place of content, in extra fields of the record too",
     ),
     Requirement(
@@ -53,7 +54,8 @@ REQUIREMENTS = (
         "COM-LEAK-7",
         "SHOULD",
         "Nor does it stand in debug records, when debug logging is switched on.",
-        ("SPECIFICATION 15",),
+        ("SPECIFICATION 15", "R74"),
+        needs=("logs",),
         hint="log hashes and lengths at debug level too",
     ),
 )

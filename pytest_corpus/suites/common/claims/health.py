@@ -10,8 +10,8 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.words import HEALTH_STATES
 
-STATES = ("ok", "degraded", "down")
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 DOWN = ("unavailable", "network", "overloaded")
 
@@ -32,7 +32,9 @@ class Health:
         """A report has a boolean `ok`, a known `status`, `server` and `version`."""
         report = self.report(subject.call("health"))
         expect.that(isinstance(report.get("ok"), bool), "a boolean", type(report.get("ok")).__name__, "result.ok")
-        expect.that(report.get("status") in STATES, " or ".join(STATES), "something else", "result.status")
+        expect.that(
+            report.get("status") in HEALTH_STATES, " or ".join(HEALTH_STATES), "something else", "result.status"
+        )
         for key in ("server", "version"):
             value = report.get(key)
             expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
@@ -44,7 +46,7 @@ class Health:
         if "provider" in subject.client.hooks:
             down = self.with_provider_down(subject)
             reports += [down.result] if down.is_success and isinstance(down.result, dict) else []
-        bad = [report for report in reports if report.get("status") in STATES[1:]]
+        bad = [report for report in reports if report.get("status") in HEALTH_STATES[1:]]
         if not bad:
             raise NotApplicable("no report was degraded or down")
         for report in bad:

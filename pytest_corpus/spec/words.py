@@ -1,0 +1,15 @@
+"""The few words that a value of the protocol may be: codes of success, reasons to finish, states of health."""
+
+from __future__ import annotations
+
+SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
+"""The `code` of a unary success (SPECIFICATION 4.2.1; R9)."""
+
+STREAMING_CODE = "STREAMING"
+"""The `code` of every success frame (SPECIFICATION 4.2.3.1; R2)."""
+
+FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
+"""Why a completion came to its end."""
+
+HEALTH_STATES = ("ok", "degraded", "down")
+"""The `status` of a health report, the good one first (SPECIFICATION 7.6; R35)."""
