@@ -14,13 +14,11 @@ from pytest_corpus.suites.embedding.caching import (
     CACHED,
     asks_anew,
     batches_apart,
-    changed_from,
     failing_batch,
     given_by,
     key_of,
     left_of,
     not_taken,
-    other_operations,
     replayed,
     requests_apart,
     told_of,
@@ -32,7 +30,7 @@ from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.texts import FILLER
 from pytest_corpus.suites.embedding.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.vectorless import NORMALIZED
-from pytest_corpus.suites.embedding.vectors import norm, vector_of
+from pytest_corpus.suites.embedding.vectors import norm
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
 """How two texts may resemble each other."""

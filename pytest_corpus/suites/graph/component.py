@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph import requests_with_canaries
 from pytest_corpus.suites.graph.dialects import Dialects
 from pytest_corpus.suites.graph.node_readers import SEEDS, edges_shown, nodes_shown

@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.graph import test_query_basic as queries

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.llm.completions import MOST_MODELS

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,9 +12,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.root_causes import root_cause
 from pytest_corpus.suites.vector.sandbox import Item, Sandbox, failures_of, id_of, matches_of, results_of, stored

@@ -17,12 +17,10 @@ from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, alike, best, canonical, direction, near, parallel
 from pytest_corpus.suites.vector.ranking import Ranking, rankings
 from pytest_corpus.suites.vector.sandbox import (
-    Sandbox,
     failures_of,
     id_of,
     matches_of,
     metadata_of,
-    results_of,
     vector_of,
 )
 
