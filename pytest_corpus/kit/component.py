@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.kit import expect
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.looks import aside
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.kit.patience import asked_to_wait, patiently
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities

@@ -12,10 +12,9 @@ from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.answers import adds_up, embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.prerequisites import EmbeddingPrerequisites
 from pytest_corpus.suites.embedding.requests import EmbeddingRequests

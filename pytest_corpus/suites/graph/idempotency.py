@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.graph.answers import listed, meaning, records
+from pytest_corpus.suites.graph.answers import meaning
 from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.isolation import isolated, tenants
-from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox
+from pytest_corpus.suites.graph.sandbox import Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
 MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", "batch", "transaction")

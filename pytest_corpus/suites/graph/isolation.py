@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.graph.answers import listed, meaning, records
+from pytest_corpus.suites.graph.answers import listed, records
 from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.sandbox import NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY

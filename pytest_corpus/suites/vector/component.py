@@ -12,7 +12,7 @@ from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.vector.answers import failures_of, matches_of, results_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
