@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.generate import strategies
-from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.stateful import machines, replayed, run_machine
+from pytest_corpus.kit.stateful import machines
 from pytest_corpus.suites.graph.answers import failures, listed
 from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.sandbox import Sandbox
@@ -174,27 +171,3 @@ def machine(graph: Graph) -> type[Any]:
                 self.world.compare()
 
     return Machine
-
-
-class Model:
-    """Random sequences."""
-
-    @pytest.mark.requirement("GRA-MODEL-1")
-    def test_any_sequence_of_writes_adds_up(self, graph: Graph) -> None:
-        """After every step of random sequences of writes, deletes, batches and transactions all is as it should be."""
-        graph.require("upsert_nodes", "delete_nodes")
-        graph.readers.of_nodes()
-        if graph.works("upsert_edges"):
-            if not graph.works("delete_edges"):
-                raise NotApplicable("edges cannot be deleted")
-            graph.readers.of_edges()
-        exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
-        with replayed(lambda: [exchange.request for exchange in exchanges[begun:]], graph.settings.seed):
-            World(graph).plain()
-        slow = min(exchange.elapsed_s for exchange in exchanges[begun:]) > SLOW_S
-        run_machine(
-            machine(graph),
-            seed=graph.settings.seed,
-            steps=SLOW_STEPS if slow else STEPS,
-            examples=SLOW_EXAMPLES if slow else EXAMPLES,
-        )

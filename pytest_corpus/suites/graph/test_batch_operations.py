@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -12,12 +13,12 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.graph import paging, transactions
 from pytest_corpus.suites.graph.answers import counted, failures, listed
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import blamed
-from pytest_corpus.suites.graph.paging import Paging
 from pytest_corpus.suites.graph.sandbox import GraphCalls, Sandbox
-from pytest_corpus.suites.graph.transactions import Transactions
 
 MOST_OPS = 6_000
 """A larger limit is not filled."""
@@ -43,12 +44,316 @@ BAD_OPERATIONS: dict[str, Any] = {
 }
 
 
-class TestTransactions(Transactions):
-    """All or nothing."""
+class TestTransactions:
+    """Commit, failure and refusal."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-1")
+    def test_a_transaction_is_applied(self, graph: Graph) -> None:
+        """Nodes that its operations write are there, and an edge between them."""
+        readers, sandbox = transactions.transacting(graph), graph.sandbox()
+        nodes = [sandbox.node(name) for name in "abc"][: transactions.room(graph)]
+        expect.success(
+            transactions.send(sandbox, *(transactions.put(sandbox, node) for node in nodes)), "a transaction to work"
+        )
+        for reader in readers:
+            sandbox.shows(reader, [transactions.value(node) for node in nodes], "what the transaction wrote")
+
+    @pytest.mark.requirement("GRA-TXN-1")
+    @pytest.mark.parametrize("story", ["write_delete", "delete_write", "write_twice", "update", "delete"])
+    def test_the_operations_of_a_transaction_are_applied_in_order(self, graph: Graph, story: str) -> None:
+        """What a later operation does to the node of an earlier one, or of an earlier call, stands at the end."""
+        readers, sandbox = transactions.transacting(graph), graph.sandbox()
+        if transactions.room(graph) < 2:
+            raise NotApplicable("a transaction holds one operation")
+        first, second = sandbox.node("a"), sandbox.node("a")
+        if story in ("update", "delete"):
+            sandbox.put(first)
+        items = {
+            "write_delete": [transactions.put(sandbox, first), transactions.drop(sandbox, "a")],
+            "delete_write": [transactions.drop(sandbox, "a"), transactions.put(sandbox, second)],
+            "write_twice": [transactions.put(sandbox, first), transactions.put(sandbox, second)],
+            "update": [transactions.put(sandbox, second)],
+            "delete": [transactions.drop(sandbox, "a")],
+        }[story]
+        expect.success(transactions.send(sandbox, *items), "a transaction to work")
+        for reader in readers:
+            sandbox.shows(
+                reader,
+                [] if "delete" in story and story != "delete_write" else [transactions.value(second)],
+                "its outcome",
+            )
+
+    @pytest.mark.requirement("GRA-TXN-1")
+    def test_a_transaction_takes_edges(self, graph: Graph) -> None:
+        """Nodes and an edge between them, written in one transaction, are there."""
+        transactions.transacting(graph)
+        edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
+        if transactions.room(graph) < 3:
+            raise NotApplicable(f"a transaction holds {transactions.room(graph)} operations")
+        nodes = [sandbox.node("a"), sandbox.node("b")]
+        items = [
+            transactions.put(sandbox, nodes[0]),
+            transactions.put(sandbox, nodes[1]),
+            transactions.link(sandbox, "a", "b"),
+        ]
+        expect.success(transactions.send(sandbox, *items), "a transaction to work")
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", {"b": transactions.value(nodes[1])}, "the edge that the transaction wrote")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-2")
+    @pytest.mark.parametrize("fault", ["unknown_operation", "wrong_arguments", "not_finite"])
+    @pytest.mark.parametrize("place", ["first", "middle", "last"])
+    def test_a_failed_transaction_leaves_no_trace(self, graph: Graph, place: str, fault: str) -> None:
+        """New nodes, an update and a delete before or after the operation that failed are undone or not done."""
+        readers, sandbox = transactions.transacting(graph), graph.sandbox()
+        before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        reply = transactions.failing(sandbox, place, fault)
+        expect.either(reply, "BadRequest", "NotSupported")
+        transactions.said_to_fail(reply)
+        for reader in readers:
+            sandbox.shows(reader, before, "what was there before")
+
+    @pytest.mark.requirement("GRA-TXN-2")
+    def test_a_failed_transaction_leaves_edges_as_they_were(self, graph: Graph) -> None:
+        """A new edge is not there, and a deleted one still is, after a transaction that failed."""
+        transactions.transacting(graph)
+        edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
+        values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+        sandbox.link(sandbox.edge("a", "b", "old"))
+        items = [
+            transactions.link(sandbox, "a", "c"),
+            graph.item("delete_edges", ids=[sandbox.id("old")], **sandbox.place),
+        ]
+        for item in items if transactions.room(graph) < 3 else [items]:
+            steps = item if isinstance(item, list) else [item]
+            transactions.said_to_fail(
+                transactions.send(sandbox, *steps, transactions.unusable(sandbox, "unknown_operation"))
+            )
+        for edge_reader in edge_readers:
+            sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edges as they were")
+
+    @pytest.mark.requirement("GRA-TXN-2")
+    @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
+    def test_a_transaction_that_the_provider_fails_leaves_no_trace(self, graph: Graph, kind: str) -> None:
+        """Where the provider fails and the transaction with it, nothing of it is there."""
+        transactions.transacting(graph)
+        if "provider" not in graph.client.hooks:
+            raise NotApplicable("without the provider nothing fails")
+        graph.faults.provider_op("transaction")
+        fresh = graph.fresh()
+        sandbox = fresh.sandbox(own=False)
+        plan = fresh.faults.plan(kind, "transaction")
+        reply = transactions.send(sandbox, transactions.put(sandbox, sandbox.node("a")))
+        fresh.faults.fired(plan)
+        if not transactions.committed(reply):
+            for reader in fresh.readers.of_nodes():
+                sandbox.shows(reader, (), "nothing of a transaction that failed")
+
+    @pytest.mark.requirement("GRA-TXN-2")
+    def test_a_transaction_works_after_a_failed_one(self, graph: Graph) -> None:
+        """After a failed transaction the same nodes can be written, in one that is transactions.committed."""
+        readers, sandbox = transactions.transacting(graph), graph.sandbox()
+        node = sandbox.node("a")
+        transactions.send(sandbox, transactions.put(sandbox, node), transactions.unusable(sandbox, "unknown_operation"))
+        result = expect.success(transactions.send(sandbox, transactions.put(sandbox, node)), "a transaction to work")
+        expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
+        for reader in readers:
+            sandbox.shows(reader, [transactions.value(node)], "what the second transaction wrote")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-3")
+    @pytest.mark.parametrize("fault", ["unknown_operation", "wrong_arguments", "not_finite"])
+    @pytest.mark.parametrize("place", ["first", "middle", "last"])
+    def test_a_failed_transaction_says_so(self, graph: Graph, place: str, fault: str) -> None:
+        """With an operation that cannot be carried out it is an error, or `success` is false."""
+        transactions.transacting(graph)
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        reply = transactions.failing(sandbox, place, fault)
+        expect.either(reply, "BadRequest", "NotSupported")
+        expect.that(not transactions.committed(reply), "an error, or success false", str(reply), "result.success")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-4")
+    @pytest.mark.parametrize("place", ["none", "first", "last"])
+    def test_the_result_of_a_transaction_is_of_the_schema(self, graph: Graph, place: str) -> None:
+        """A transactions.committed and a failed transaction are answered with a result of the schema, or an error."""
+        transactions.transacting(graph)
+        sandbox = graph.sandbox()
+        if place == "none":
+            reply = transactions.send(sandbox, transactions.put(sandbox, sandbox.node("a")))
+            expect.success(reply, "a transaction to work")
+        else:
+            reply = transactions.failing(sandbox, place, "unknown_operation")
+            expect.readable(reply)
+            if reply.is_error:
+                raise NotApplicable("a failed transaction is answered with an error, which has no result")
+        holds("GRA-TXN-4", reply, graph)
+
+    @pytest.mark.requirement("GRA-TXN-5")
+    def test_a_committed_transaction_has_a_result_for_each_operation(self, graph: Graph) -> None:
+        """There are as many results as operations, all successes, in their order, and `success` is true."""
+        transactions.transacting(graph)
+        sandbox = graph.sandbox()
+        sizes = [size for size in (2, 1, 3) if size <= graph.at_once][: transactions.room(graph)]
+        items = [
+            graph.item("upsert_nodes", nodes=[sandbox.node(f"n{size}x{n}") for n in range(size)], **sandbox.place)
+            for size in sizes
+        ]
+        result = expect.success(transactions.send(sandbox, *items), "a transaction to work")
+        found = listed(result, "results")
+        expect.that(result.get("success") is True, "true", "something else", "result.success")
+        expect.that(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
+        expect.that(all(item.get("ok") is True for item in found), "successes", "a failure", "result.results")
+        counts = [counted(item.get("result")) for item in found]
+        expect.that(None in counts or counts == sizes, "the order of the operations", "another", "result.results")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-TXN-6")
+    @pytest.mark.parametrize("kind", list(transactions.BAD))
+    def test_what_is_no_transaction_is_refused(self, graph: Graph, kind: str) -> None:
+        """`operations` is a list of objects with `op` and `args`; anything else fails and is not applied."""
+        graph.require("transaction")
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        for args in ({"operations": transactions.BAD[kind]}, {}):
+            reply = graph.call("transaction", args)
+            expect.either(reply, "BadRequest", "NotSupported")
+            expect.that(not transactions.committed(reply), "a refusal", str(reply))
+        if isinstance(transactions.BAD[kind], list):
+            reply = graph.call(
+                "transaction", {"operations": [transactions.put(sandbox, sandbox.node("a")), *transactions.BAD[kind]]}
+            )
+            expect.either(reply, "BadRequest", "NotSupported")
+            for reader in readers:
+                sandbox.shows(reader, (), "nothing of a transaction that failed")
 
 
-class TestPaging(Paging):
+class TestPaging:
     """Pages of nodes."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-1")
+    def test_the_nodes_that_were_written_are_listed(self, graph: Graph) -> None:
+        """New, updated and remaining nodes are listed, deleted ones are not."""
+        sandbox = paging.bulky(graph)
+        values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+        sandbox.shows("bulk_vertices", values.values(), "every node")
+        values["b"] = sandbox.put(sandbox.node("b"))[0]
+        sandbox.shows("bulk_vertices", values.values(), "every node as it is now")
+        sandbox.remove("nodes", "a")
+        sandbox.shows("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-2")
+    def test_a_page_is_of_the_schema(self, graph: Graph) -> None:
+        """Each page, the last one too, is of the schema."""
+        sandbox = paging.filled(graph, 3)
+        sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
+        for limit in (2, 100):
+            reply = sandbox.call("bulk_vertices", {"limit": limit})
+            expect.success(reply, "a page of nodes")
+            holds("GRA-BULK-2", reply, graph)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-3")
+    @pytest.mark.parametrize("limit", [1, 2, 3, 5, 10, 11, 12, 100, None], ids=str)
+    def test_pages_have_every_node_once(self, graph: Graph, limit: int | None) -> None:
+        """Whatever the size of a page, following the cursor gives every node exactly once."""
+        sandbox = paging.filled(graph, paging.COUNT)
+        given = {} if limit is None else {"limit": limit}
+        paging.spacious(sandbox, limit)
+        paging.every_node_once(
+            sandbox, {**given, **paging.narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(paging.COUNT)}
+        )
+
+    @pytest.mark.requirement("GRA-BULK-3")
+    def test_more_nodes_than_a_page_holds_by_default(self, graph: Graph) -> None:
+        """More than a hundred nodes are all listed, without a `limit`."""
+        sandbox = paging.filled(graph, 130)
+        paging.every_node_once(sandbox, paging.narrowed(sandbox), {sandbox.id(f"n{number}") for number in range(130)})
+
+    @pytest.mark.requirement("GRA-BULK-3")
+    def test_pages_of_an_empty_place_end(self, graph: Graph) -> None:
+        """Where nothing was written, or everything deleted, there are no nodes and no more pages."""
+        sandbox = paging.bulky(graph)
+        graph.namespaces(aside=True)
+        paging.every_node_once(sandbox, {"limit": 2}, set())
+        sandbox.put(sandbox.node("a"))
+        sandbox.remove("nodes", "a")
+        paging.every_node_once(sandbox, {"limit": 2}, set())
+
+    @pytest.mark.requirement("GRA-BULK-3")
+    def test_a_tenant_pages_through_its_own_nodes(self, graph: Graph) -> None:
+        """With a tenant, following the cursor gives every node once too."""
+        paging.bulky(graph)
+        sandbox = graph.sandbox(tenant=f"tenant-{canary()}")
+        sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
+        paging.spacious(sandbox, 2)
+        paging.every_node_once(
+            sandbox, {"limit": 2, **paging.narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(5)}
+        )
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-4")
+    @pytest.mark.parametrize("limit", [1, 2, 5])
+    def test_a_page_is_no_larger_than_asked_for(self, graph: Graph, limit: int) -> None:
+        """The first page and the following ones have at most `limit` nodes."""
+        sandbox = paging.filled(graph, paging.COUNT)
+        for page in islice(sandbox.pages({"limit": limit, **paging.narrowed(sandbox)}), paging.COUNT):
+            expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-5")
+    @pytest.mark.parametrize("limit", [1, 2, 3, 100])
+    def test_a_filter_is_heeded_on_every_page(self, graph: Graph, limit: int) -> None:
+        """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
+        sandbox = paging.bulky(graph)
+        fit = {2, 3, 7, 10}
+        sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(paging.COUNT)))
+        wanted = {"corpus_kind": f"{sandbox.tag}True"}
+        if paging.served(sandbox, wanted):
+            paging.every_node_once(
+                sandbox, {"limit": limit, "filter": wanted}, {sandbox.id(f"n{number}") for number in fit}
+            )
+
+    @pytest.mark.requirement("GRA-BULK-5")
+    @pytest.mark.parametrize("kind", ["text", "number", "boolean", "two", "missing", "other_type"])
+    def test_a_filter_compares_values(self, graph: Graph, kind: str) -> None:
+        """Text, numbers and booleans are compared with their type, several properties all together."""
+        sandbox = paging.bulky(graph)
+        sandbox.put(
+            sandbox.node("a", corpus_kind="x", corpus_size=1, corpus_true=True),
+            sandbox.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
+            sandbox.node("c", corpus_kind="y", corpus_size=1),
+        )
+        cases: dict[str, tuple[dict[str, Any], str]] = {
+            "text": ({"corpus_kind": "x"}, "ab"),
+            "number": ({"corpus_size": 1}, "ac"),
+            "boolean": ({"corpus_true": True}, "a"),
+            "two": ({"corpus_kind": "x", "corpus_size": 1}, "a"),
+            "missing": ({"corpus_missing": 1}, ""),
+            "other_type": ({"corpus_size": "1"}, ""),
+        }
+        wanted, names = {"corpus_group": sandbox.group, **cases[kind][0]}, cases[kind][1]
+        if paging.served(sandbox, wanted):
+            paging.every_node_once(sandbox, {"limit": 5, "filter": wanted}, {sandbox.id(name) for name in names})
+
+    @pytest.mark.core
+    @pytest.mark.requirement("GRA-BULK-6")
+    @pytest.mark.parametrize("kind", list(paging.BAD_PAGES))
+    def test_arguments_of_a_page_are_checked(self, graph: Graph, kind: str) -> None:
+        """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
+        graph.require("bulk_vertices")
+        denied = ["NotSupported"] if kind.startswith("filter") else []
+        expect.refusal(graph.call("bulk_vertices", paging.BAD_PAGES[kind]), "BadRequest", *denied)
+
+    @pytest.mark.requirement("GRA-BULK-7")
+    def test_a_made_up_cursor_is_refused(self, graph: Graph) -> None:
+        """A cursor that the adapter never gave out is BAD_REQUEST."""
+        graph.require("bulk_vertices")
+        expect.refusal(graph.call("bulk_vertices", {"limit": 2, "cursor": f"no-{canary()}"}), "BadRequest")
 
 
 @pytest.mark.core
