@@ -151,7 +151,7 @@ def pytest_make_collect_report(
                 run.begin()
                 report.result.extend(run.collecting.suites(found, collector))
             except pytest.Collector.CollectError as error:
-                report.outcome, report.longrepr = "failed", str(error)
+                run.collecting.fail(report, error)
     return report
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-BEGINNINGS = ("corpus adapter '", "corpus client '")
-"""How the text of a `DeclarationError` begins."""
-
 
 class DeclarationError(Exception):
     """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy."""

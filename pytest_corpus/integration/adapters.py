@@ -15,9 +15,10 @@ from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.integration.options import Options
-from pytest_corpus.kit.component import Settings, Subject
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS

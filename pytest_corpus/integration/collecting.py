@@ -13,7 +13,7 @@ from pytest_corpus.integration import collect
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.declaring import Declaring
-from pytest_corpus.integration.state import RunState
+from pytest_corpus.integration.state import USAGE_ERROR, RunState
 
 
 class Collecting:
@@ -40,6 +40,11 @@ class Collecting:
             node.adapter = adapter
             nodes.append(node)
         return nodes
+
+    def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
+        """Say in the report of a module that what it declares cannot be tested."""
+        report.outcome, report.longrepr = "failed", str(error)
+        setattr(report, USAGE_ERROR, True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -18,19 +18,13 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
 from pytest_corpus.kit import expect, looks
-from pytest_corpus.kit.audit import audit, editions
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.gate import CAPABILITIES, FOUNDATIONS
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
-from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, catalogue
+from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
-
-CAPABILITIES = "COM-CAP-1"
-FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""Requirements that can be judged even where capabilities do not answer."""
 
 UNFINISHED = NotAssessed("the test did not come to its end")
 
@@ -153,8 +147,7 @@ class TestExecution:
             self._broken_off = "another plugin replaced what the test was given"
             return False
         try:
-            if isinstance(self.target, Subject):
-                gate(self.requirement, self.target)
+            self.target.gate(self.requirement)
             with looks.counted() as taken:
                 function(**arguments)
                 if not taken():
@@ -249,40 +242,7 @@ class TestExecution:
         self._findings.append(Finding(requirement, violation.expected, got, path, indirect))
 
     def _audit(self) -> None:
-        if isinstance(self.target, ClientTarget):
-            self._editions &= self.target.editions
-        if not isinstance(self.target, Subject):
-            return
-        for client in self.target.clients:
-            for exchange in client.exchanges:
-                self._editions &= editions(exchange)
-                for requirement, violation in audit(exchange, self.target):
-                    if (self._place, requirement) not in self._reported and requirement in catalogue():
-                        self._find(requirement, violation, exchange)
-
-
-def gate(requirement: Requirement, subject: Subject) -> None:
-    """Let a test run only where what it needs is there.
-
-    Raises:
-        NotApplicable: capabilities deny a feature that the requirement speaks of.
-        NotAssessed: a hook is missing, or the adapter's log records cannot be heard.
-        Blocked: capabilities did not answer, so nothing is known of the adapter.
-    """
-    if not subject.capabilities.document and requirement.id not in FOUNDATIONS:
-        raise Blocked(CAPABILITIES, "capabilities do not answer, so nothing is known of the adapter")
-    for need in requirement.needs:
-        if need in HOOKS:
-            if need not in subject.client.hooks:
-                raise NotAssessed(f"the factory takes no keyword argument {need!r}", need)
-        elif need == LOGS:
-            if not subject.client.hears_logs:
-                raise NotAssessed("log records are heard only in this process, and the adapter runs outside it")
-        elif need == "supports_caching":
-            if not subject.capabilities.caches:
-                raise NotApplicable("no cache is claimed")
-        elif need == "idempotent_writes":
-            if subject.capabilities.flag(need) is not True:
-                raise NotApplicable("idempotent_writes is not claimed")
-        elif subject.capabilities.flag(need) is False:
-            raise NotApplicable(f"capabilities deny {need}")
+        for requirement, violation, exchange in self.target.audit():
+            if (self._place, requirement) not in self._reported and requirement in catalogue():
+                self._find(requirement, violation, exchange)
+        self._editions &= self.target.editions

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import pytest
 
-from pytest_corpus.adapter.errors import BEGINNINGS
 from pytest_corpus.integration import messages, presentation
 from pytest_corpus.integration.presentation import PROPERTY
 from pytest_corpus.integration.progress import Progress
-from pytest_corpus.integration.state import RunState
+from pytest_corpus.integration.state import USAGE_ERROR, RunState, UnusableDeclaration
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 
@@ -50,5 +51,13 @@ class Recording:
             report.longrepr = messages.Shown(report.longrepr)  # type: ignore[assignment]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed and any(beginning in str(report.longrepr) for beginning in BEGINNINGS):
+        if getattr(report, USAGE_ERROR, False):
             self.state.usage_error = True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        call = getattr(report, "call", None)
+        if call is not None and call.excinfo is not None and isinstance(call.excinfo.value, UnusableDeclaration):
+            setattr(report, USAGE_ERROR, True)  # a worker sends it along
+        return report

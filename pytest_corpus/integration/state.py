@@ -18,6 +18,13 @@ from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
 
+USAGE_ERROR = "corpus_usage_error"
+"""The attribute of a collection report that says that a declaration cannot be tested."""
+
+
+class UnusableDeclaration(pytest.Collector.CollectError):
+    """What is declared cannot be tested; a worker says so by a collection that fails."""
+
 
 class RunState:
     """The options and adapters of a run, and what it has come to so far.
@@ -52,7 +59,7 @@ class RunState:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
         self.usage_error = True
         said = printable(str(error))
-        return pytest.Collector.CollectError(said) if self.worker is not None else pytest.UsageError(said)
+        return UnusableDeclaration(said) if self.worker is not None else pytest.UsageError(said)
 
     def open(self, adapter: Adapter) -> Adapter:
         """Open an adapter, unless tests are only to be collected.

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, non_finite
 from pytest_corpus.kit import expect, telemetry
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.audited import Audited
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, described, looks_like_error, looks_like_success
@@ -41,7 +41,7 @@ STREAM_REQUIREMENTS = {
 """Which requirement a defect found by the stream validator breaks."""
 
 
-def audit(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+def audit(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     """Everything that an exchange breaks, as (requirement id, violation)."""
     yield from _call(exchange)
     for frame in exchange.frames:
@@ -72,7 +72,7 @@ def editions(exchange: Exchange) -> set[str]:
     return met
 
 
-def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
+def holds(requirement: str, reply: Reply | StreamReply, subject: Audited) -> None:
     """Raise the violation of one requirement where an answer breaks it.
 
     Raises:
@@ -100,7 +100,7 @@ def _call(exchange: Exchange) -> Iterator[Finding]:
     yield expect.BLOCKERS[fault.kind], Violation(wanted, got)
 
 
-def _unary(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+def _unary(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     body = exchange.frames[0].body
     if looks_like_success(body):
         yield from _success(body, subject.settings.edition)
@@ -185,7 +185,7 @@ def _retry_after(value: Any) -> Violation | None:
     return None if fit else Violation("null or a non-negative number", word(value), "retry_after_ms")
 
 
-def _stream(exchange: Exchange, subject: Subject) -> Iterator[Finding]:
+def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     from pytest_corpus.validation.streams.validate import validate_frames
 
     name = exchange.op.partition(".")[2]

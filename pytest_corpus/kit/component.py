@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.audit import audit, editions
 from pytest_corpus.kit.faults import ProviderFaults
+from pytest_corpus.kit.gate import gate
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.kit.patience import asked_to_wait, patiently
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import Request
 from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.shared import Shared
-from pytest_corpus.spec.dialects import DIALECTS, Dialect
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
+from pytest_corpus.spec.requirements import Requirement
+from pytest_corpus.spec.schemas import EDITIONS
 
 Own = TypeVar("Own", bound="Subject")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a run fixes: the seed of generated inputs, a pinned schema edition (or None), a name of its own, and
-    the probe queries of the graph dialects."""
-
-    seed: int = 0
-    edition: str | None = None
-    run: str = "run"
-    dialects: Mapping[str, Dialect] = field(default_factory=lambda: DIALECTS)
 
 
 class Subject:
@@ -61,11 +54,30 @@ class Subject:
         self.requests = self.requests_type(self)
         self.faults = self.faults_type(self)
         self.prerequisites = self.prerequisites_type(self)
+        self.editions = set(EDITIONS)
         self._fresh: list[AdapterClient] = []
+
+    # -- as the run sees it ------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Forget what the test before did."""
+        self.editions = set(EDITIONS)
         self.client.forget()
+
+    def gate(self, requirement: Requirement) -> None:
+        """Go on only where what a requirement needs is there.
+
+        Raises:
+            Undecided: it is not.
+        """
+        gate(requirement, self.client, self.capabilities)
+
+    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
+        for client in self.clients:
+            for exchange in client.exchanges:
+                self.editions &= editions(exchange)
+                yield from ((requirement, violation, exchange) for requirement, violation in audit(exchange, self))
 
     # -- requests --------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_corpus.kit import expect, telemetry
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.audited import Audited
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply, StreamReply
 
@@ -24,7 +24,7 @@ WORDS = {
 """Those that speak of strings in an error envelope."""
 
 
-def shown(requirement: str, reply: Reply | StreamReply, subject: Subject) -> bool:
+def shown(requirement: str, reply: Reply | StreamReply, subject: Audited) -> bool:
     """Whether an answer that does not break a requirement shows that it is kept.
 
     Raises:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.spec.requirements import Requirement
 
 
 class Target(Protocol):
@@ -13,6 +17,19 @@ class Target(Protocol):
     @property
     def clients(self) -> list[AdapterClient]:
         """Every instance of an adapter that the current test speaks to."""
+
+    editions: set[str]
+    """The schema editions that everything that was successful in the current test is valid under."""
+
+    def gate(self, requirement: Requirement) -> None:
+        """Go on only where what a requirement needs is there.
+
+        Raises:
+            Undecided: it is not.
+        """
+
+    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
 
     def begin(self) -> None:
         """Forget what the test before did."""

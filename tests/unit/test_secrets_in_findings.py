@@ -13,8 +13,9 @@ from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.kit.audit import audit
-from pytest_corpus.kit.component import Settings, Subject
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.settings import Settings
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS

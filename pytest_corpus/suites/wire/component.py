@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.library import Built, ClientLibrary
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.spec.requirements import Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.validation.requests import arguments, cases, errors, pipeline, roundtrip
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
@@ -85,6 +87,13 @@ class ClientTarget:
     def begin(self) -> None:
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)
+
+    def gate(self, requirement: Requirement) -> None:
+        """Each stage says for itself what it needs."""
+
+    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+        """Nothing is exchanged."""
+        yield from ()
 
     def close_fresh(self) -> None:
         """There is one instance."""

@@ -1,0 +1,41 @@
+"""What must be there before a test runs."""
+
+from __future__ import annotations
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
+
+CAPABILITIES = "COM-CAP-1"
+
+
+FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
+"""Requirements that can be judged even where capabilities do not answer."""
+
+
+def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
+    """Let a test run only where what it needs is there.
+
+    Raises:
+        NotApplicable: capabilities deny a feature that the requirement speaks of.
+        NotAssessed: a hook is missing, or the adapter's log records cannot be heard.
+        Blocked: capabilities did not answer, so nothing is known of the adapter.
+    """
+    if not capabilities.document and requirement.id not in FOUNDATIONS:
+        raise Blocked(CAPABILITIES, "capabilities do not answer, so nothing is known of the adapter")
+    for need in requirement.needs:
+        if need in HOOKS:
+            if need not in client.hooks:
+                raise NotAssessed(f"the factory takes no keyword argument {need!r}", need)
+        elif need == LOGS:
+            if not client.hears_logs:
+                raise NotAssessed("log records are heard only in this process, and the adapter runs outside it")
+        elif need == "supports_caching":
+            if not capabilities.caches:
+                raise NotApplicable("no cache is claimed")
+        elif need == "idempotent_writes":
+            if capabilities.flag(need) is not True:
+                raise NotApplicable("idempotent_writes is not claimed")
+        elif capabilities.flag(need) is False:
+            raise NotApplicable(f"capabilities deny {need}")
