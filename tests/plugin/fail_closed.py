@@ -54,9 +54,15 @@ def hostile_run(project: Project, source: str, *options: str, sound: bool) -> py
 
 
 def crashed(result: pytest.RunResult) -> str:
-    """The last line of an internal error that no hostile plugin raised; empty where there is none."""
+    """The last line of an internal error that no hostile plugin raised; empty where there is none.
+
+    A worker that a plugin ends in the middle of a test makes xdist itself fail (`worker_workerfinished`).
+    """
     lines = [line for line in (*result.outlines, *result.errlines) if line.startswith("INTERNALERROR>")]
-    return "" if not lines or "hostile" in "\n".join(lines[-3:]) else lines[-1]
+    theirs = any(
+        said in "\n".join(lines[-3:]) for said in ("hostile", "in worker_workerfinished", "assert not crashitem")
+    )
+    return lines[-1] if lines and not theirs else ""
 
 
 def found(project: Project) -> dict[str, Any] | None:
