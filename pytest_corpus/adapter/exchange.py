@@ -29,12 +29,13 @@ class CallFault:
 class Frame:
     """An answer as a JSON value, its size in bytes, and when it came, in seconds after the call.
 
-    In process the size is that of compact UTF-8 JSON.
+    In process the size is that of compact UTF-8 JSON. `finite` says that it surely holds finite numbers only.
     """
 
     body: Any
     size: int
     at_s: float
+    finite: bool = False
 
 
 @dataclass(slots=True)
@@ -59,12 +60,12 @@ class Exchange:
     debug_logs: bool = False
     limited: bool = False
     until: float = math.inf
+    op: str = field(init=False)
+    """The operation asked for, or an empty string where the request names none."""
 
-    @property
-    def op(self) -> str:
-        """The operation asked for, or an empty string where the request names none."""
+    def __post_init__(self) -> None:
         op = self.request.get("op") if isinstance(self.request, Mapping) else None
-        return op if isinstance(op, str) else ""
+        self.op = op if isinstance(op, str) else ""
 
 
 def _is_finite(value: Any) -> bool:

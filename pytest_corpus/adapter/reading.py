@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from pytest_corpus.adapter.exchange import Frame
 from pytest_corpus.adapter.plain import NotJSON
 from pytest_corpus.text.strict_json import Fault, read_exactly
+
+_PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
+"""What stands in any text whose value is not finite, and hardly in others."""
 
 
 def read_frame(data: bytes, at_s: float) -> Frame:
@@ -21,4 +26,4 @@ def read_frame(data: bytes, at_s: float) -> Frame:
     if flaw is not None:
         fault = f"with {flaw.fault.value}" if flaw.fault is Fault.DUPLICATE_KEY else f"that {flaw.message}"
         raise NotJSON(f"an answer {fault}")
-    return Frame(value, len(data), at_s)
+    return Frame(value, len(data), at_s, finite=_PERHAPS_INFINITE.search(data) is None)

@@ -45,7 +45,7 @@ def audit(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     """Everything that an exchange breaks, as (requirement id, violation)."""
     yield from _call(exchange)
     for frame in exchange.frames:
-        for path in non_finite(frame.body):
+        for path in () if frame.finite else non_finite(frame.body):
             yield "COM-NUM-2", Violation("finite numbers only", "NaN or an infinity", place(path))
         if looks_like_error(frame.body):
             yield from _error(frame.body, subject.settings.edition)

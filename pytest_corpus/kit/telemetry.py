@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
@@ -190,9 +191,13 @@ def _codes(failure: Mapping[str, Any] | None) -> set[str]:
     if failure is None:
         return {"OK"}
     error = str(failure.get("error"))
-    family = TAXONOMY[error].family if error in TAXONOMY else error
-    relatives = {name for each in TAXONOMY.values() if each.family == family for name in (each.name, each.code)}
-    return {str(failure.get("code")), error, *relatives}
+    return {str(failure.get("code")), error, *_relatives(TAXONOMY[error].family if error in TAXONOMY else "")}
+
+
+@cache
+def _relatives(family: str) -> frozenset[str]:
+    """The classes of a family and their codes."""
+    return frozenset(name for each in TAXONOMY.values() if each.family == family for name in (each.name, each.code))
 
 
 def _named_codes(failure: Mapping[str, Any] | None) -> str:

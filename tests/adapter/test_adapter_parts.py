@@ -320,7 +320,8 @@ def test_every_logger_is_heard() -> None:
         quiet.warning("quiet")
     logging.getLogger("tests.loud").warning("after")
     quiet.propagate = True
-    assert tap.texts == ["loud 1", "quiet"]
+    # Other threads of this process may have something to say, too.
+    assert [text for text in tap.texts if text in ("loud 1", "quiet", "after")] == ["loud 1", "quiet"]
 
 
 def test_levels_stay_as_they_are() -> None:

@@ -11,7 +11,7 @@ from pytest_corpus.adapter.plain import attempted
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
-class LogTap(logging.Handler):
+class LogTap:
     """A context manager that collects the text of every record that any logger emits.
 
     It listens where loggers hand their records on, after their own filters: loggers that do not propagate, or
@@ -20,18 +20,13 @@ class LogTap(logging.Handler):
     """
 
     def __init__(self, debug: bool = False) -> None:
-        super().__init__(level=0)
         self.texts: list[str] = []
         self._debug = debug
         self._root_level = logging.root.level
         self._hand_on = logging.Logger.callHandlers
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the message, the extra fields and the exception text of a record."""
-        self.take(record)
-
     def take(self, record: logging.LogRecord) -> bool:
-        """Keep what a record says; whether its message can be written at all. Nothing is raised."""
+        """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
         message = attempted(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
         extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
         parts = [message]

@@ -22,15 +22,33 @@ class Cleanup:
     def __init__(self, vector: VectorCapabilities) -> None:
         self._vector = vector
 
+    def foresee(self, request: Any) -> tuple[str | None, str] | None:
+        """Note a namespace that a request may create, for who interrupts the run never sees the answer.
+
+        Returns:
+            its tenant and name where it was not noted before, for `forget`; else None.
+        """
+        args = request.get("args") if isinstance(request, Mapping) else None
+        if not isinstance(args, Mapping) or request.get("op") != "vector.create_namespace":
+            return None
+        name, made = args.get("namespace"), self._vector.shared.made_namespaces
+        if not isinstance(name, str) or (tenant_of(request), name) in made:
+            return None
+        made[tenant_of(request), name] = None
+        return tenant_of(request), name
+
+    def forget(self, foreseen: tuple[str | None, str] | None) -> None:
+        """Take back what was foreseen and did not come."""
+        if foreseen is not None:
+            self._vector.shared.made_namespaces.pop(foreseen, None)
+
     def note(self, request: Any) -> None:
         """Remember what is there now, to be deleted at the end."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping):
             return
         tenant, where, vectors = tenant_of(request), args.get("namespace"), args.get("vectors")
-        if request.get("op") == "vector.create_namespace" and isinstance(where, str):
-            self._vector.shared.made_namespaces[tenant, where] = None
-        elif request.get("op") == "vector.delete_namespace":
+        if request.get("op") == "vector.delete_namespace":
             self._vector.shared.made_namespaces.pop((tenant, str(where)), None)
         elif request.get("op") == "vector.upsert" and where in (None, "default") and isinstance(vectors, list):
             self._vector.shared.leave(

@@ -120,9 +120,12 @@ class Vector(VectorCapabilities):
         """Make the places that a request speaks of, then send it."""
         if not self._preparing and isinstance(request, Mapping):
             self._preparation.prepare(request)
+        foreseen = self._cleanup.foresee(request)
         reply = super().send(request, **options)
         if reply.is_success:
             self._cleanup.note(request)
+        else:
+            self._cleanup.forget(foreseen)
         return reply
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
