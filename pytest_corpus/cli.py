@@ -116,5 +116,5 @@ def _let_go_of_stdout() -> None:
     """Let what is still to be written go nowhere, or Python would complain when it ends."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError:  # stdout is no file
+    except OSError:  # stdout is not a file
         return

@@ -66,7 +66,7 @@ def test_a_folder_that_is_gone_is_red(pytester: pytest.Pytester, folders: dict[s
     result = pytester.runpytest_subprocess(*PACKAGE)
     result.assert_outcomes(failed=2)
     for variable in ("CORPUS_SCHEMAS_ROOT", "CORPUS_GOLDEN_ROOT"):
-        result.stdout.fnmatch_lines([f"*which {variable} names, is no folder*"])
+        result.stdout.fnmatch_lines([f"*which {variable} names, is not a folder*"])
 
 
 def test_the_suite_is_no_part_of_a_conformance_run(pytester: pytest.Pytester) -> None:

@@ -16,7 +16,7 @@ FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "endless"]
 class CallFault:
     """Why a call gave no complete answer on the wire.
 
-    raised: an exception escaped; timeout: no answer in time; not_json: the answer is no JSON, or cannot be
+    raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
     written as such; no_stream: `handle_stream` gave nothing to iterate; endless: more frames than any test can ask for.
     `text` names the exception's type or the place, never content.
     """
@@ -44,7 +44,7 @@ class Exchange:
 
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
-    is no part of it.
+    is not part of it.
     """
 
     request: Any

@@ -164,7 +164,7 @@ async def open_factory(
     `sink` replaces the no-op sink of an SDK adapter, whether or not the factory asks for `metrics`.
 
     Raises:
-        DeclarationError: the factory raises, or what it returns is no adapter.
+        DeclarationError: the factory raises, or what it returns is not an adapter.
     """
     try:
         made = await entered(factory(**keywords), opened)
@@ -196,7 +196,7 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
     if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):
         raise DeclarationError(
             declared,
-            f"the factory returns {_named(part)}, which is no adapter",
+            f"the factory returns {_named(part)}, which is not an adapter",
             "return an object with 'async handle(envelope)', a corpus_sdk adapter, or a mapping of those",
         )
     if wrapped and wrapped.attached:

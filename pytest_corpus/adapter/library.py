@@ -84,7 +84,7 @@ class ClientLibrary:
             return found
         for name in found:
             if name not in COMPONENTS:
-                raise self._wrong("the mapping has a key that is no component", f"use {', '.join(COMPONENTS)}")
+                raise self._wrong("the mapping has a key that is not a component", f"use {', '.join(COMPONENTS)}")
         if not found:
             raise self._wrong("the mapping is empty")
         return {name: await self._entered(part) if _is_factory(part) else part for name, part in found.items()}

@@ -14,7 +14,7 @@ from pytest_corpus.text.redaction import Unreadable, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
-"""Larger integers are no number that a metric or a label can hold."""
+"""Larger integers are not a number that a metric or a label can hold."""
 
 
 class NotJSON(ValueError):
@@ -41,7 +41,7 @@ def to_bytes(value: Any) -> bytes:
 def _mapping(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    raise NotJSON(f"a {type_name(value)} is no JSON value")
+    raise NotJSON(f"a {type_name(value)} is not a JSON value")
 
 
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mapping).encode
@@ -72,7 +72,7 @@ _ATOMS = (str, float, bool, type(None))
 
 
 def items_of(value: Any) -> dict[str, Any] | None:
-    """A plain copy of a mapping, each value for itself; None of what is no mapping or cannot be read."""
+    """A plain copy of a mapping, each value for itself; None of what is not a mapping or cannot be read."""
     try:
         if not isinstance(value, Mapping):
             return None

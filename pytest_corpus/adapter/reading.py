@@ -19,7 +19,7 @@ def read_frame(data: bytes, at_s: float) -> Frame:
     double holds counts as infinite.
 
     Raises:
-        NotJSON: the bytes are no UTF-8 or no JSON, begin with a byte order mark, name a key twice in one object,
+        NotJSON: the bytes are not UTF-8 or not JSON, begin with a byte order mark, name a key twice in one object,
             or nest too deep (RFC 8259).
     """
     value, flaw = read_exactly(data)

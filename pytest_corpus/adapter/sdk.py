@@ -22,7 +22,7 @@ class Wrapped:
 
 
 def wrapped(candidate: Any, metrics: Any) -> Wrapped | None:
-    """`candidate` behind the SDK's wire handler, or None where it is no SDK adapter.
+    """`candidate` behind the SDK's wire handler, or None where it is not an SDK adapter.
 
     Where the adapter's own metrics sink is the SDK's no-op, `metrics` takes its place.
     """

@@ -43,13 +43,13 @@ def root_of(given: Path | str | None, variable: str, name: str) -> Path:
     """The folder that is meant: the one given, the one that an environment variable names, or the shipped one.
 
     Raises:
-        NotADirectoryError: it is no folder.
+        NotADirectoryError: it is not a folder.
     """
     named = os.environ.get(variable) if given is None else None
     root = Path(given or named or resources.folder(name))
     if not root.is_dir():
         by = f", which {variable} names," if named else ""
-        raise NotADirectoryError(f"{root}{by} is no folder; name one that holds the files of {name}/")
+        raise NotADirectoryError(f"{root}{by} is not a folder; name one that holds the files of {name}/")
     return root
 
 
@@ -72,7 +72,7 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
     """The bytes of a file; where there are none, the rule that it breaks and why: it cannot be read, or is too big."""
     try:
         if not path.is_file():
-            return b"", "json", "is no regular file" if path.exists() else "does not exist"
+            return b"", "json", "is not a regular file" if path.exists() else "does not exist"
         if (size := path.stat().st_size) > limit:
             return b"", "size", f"has {size} bytes, and {limit} are the most"
         return path.read_bytes(), "", ""

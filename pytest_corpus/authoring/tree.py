@@ -75,7 +75,7 @@ class Tree:
             if fault or flaw:
                 faults[file] = (rule or "json", fault or flaw)
             elif not isinstance(value, dict):
-                faults[file] = ("json", "is no JSON object")
+                faults[file] = ("json", "is not a JSON object")
             else:
                 documents[file] = value
         return documents, faults

@@ -33,7 +33,7 @@ def count(text: str) -> int:
     """
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return number
 
 

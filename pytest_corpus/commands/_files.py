@@ -1,6 +1,6 @@
 """Reading what a user names: files, folders and stdin, and one clear sentence for each thing that can be wrong.
 
-What cannot be read is a `CommandError`. What was read and is no sound JSON is a `Document` with a flaw: the
+What cannot be read is a `CommandError`. What was read and is not sound JSON is a `Document` with a flaw: the
 command looked at it and found something.
 """
 
@@ -80,7 +80,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
     except OSError as error:
         raise CommandError(f"{shown_name(name)}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a name with a NUL in it
-        raise CommandError(f"{name}: is no name of a file: {error}") from None
+        raise CommandError(f"{name}: is not a name of a file: {error}") from None
 
 
 def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
@@ -155,7 +155,7 @@ def _document(line: int | None, data: bytes) -> Document:
 
 
 def _syntax(data: bytes) -> str:
-    """Where a document that is UTF-8 is no JSON, as exactly as the parser says; otherwise nothing."""
+    """Where a document that is UTF-8 is not JSON, as exactly as the parser says; otherwise nothing."""
     import orjson
 
     try:
@@ -171,7 +171,7 @@ def _syntax(data: bytes) -> str:
             return f"ends in the middle of the JSON document, after {len(data)} bytes; is it cut off?"
         where = f"at line {error.lineno}, column {error.colno}" if error.colno else ""
         several = "; of a file with a document a line say --lines" if "after document" in error.msg else ""
-        return f"is no JSON: {error.msg} {where}{several}".rstrip()
+        return f"is not JSON: {error.msg} {where}{several}".rstrip()
     return ""
 
 

@@ -45,7 +45,7 @@ def _request(operation: Operation, edition: str) -> str:
 def _unknown(op: str) -> str:
     near = get_close_matches(op, BY_OP, n=1)
     hint = f"did you mean {near[0]}? If not," if near else "if that is meant,"
-    return f"its op, {shown(op, ('op',), 'enum')}, is no operation of the protocol; {hint} {_NAME_IT}"
+    return f"its op, {shown(op, ('op',), 'enum')}, is not an operation of the protocol; {hint} {_NAME_IT}"
 
 
 def _why_not(message: Mapping[str, Any]) -> str:

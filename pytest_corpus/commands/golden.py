@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
 
     act = next(act for name, _, _, act in _ACTIONS if name == given.action)
     if given.schemas is not None and not Path(given.schemas).is_dir():
-        raise CommandError(f"{given.schemas} is no folder: --schemas takes one that holds the files of schemas/")
+        raise CommandError(f"{given.schemas} is not a folder: --schemas takes one that holds the files of schemas/")
     try:
         schemas = SchemaRegistry(Path(given.schemas) if given.schemas is not None else None)
         schemas.preload_all_schemas()  # a broken folder is one sentence, not one a golden
@@ -174,7 +174,7 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
     before = Path(given.before) if given.before is not None else resources.folder("schemas")
     if not before.is_dir():
-        raise CommandError(f"{before} is no folder: --before takes one that holds the files of schemas/")
+        raise CommandError(f"{before} is not a folder: --before takes one that holds the files of schemas/")
     changes = golden_changes.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
     if given.format == "json":
         console.say_json({"changes": [change.as_json() for change in changes]})

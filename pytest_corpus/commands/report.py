@@ -50,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
     """Carry out one action.
 
     Raises:
-        CommandError: a file is no report, a suffix is unknown, or a file cannot be written.
+        CommandError: a file is not a report, a suffix is unknown, or a file cannot be written.
     """
     code: int = given.carry_out(given)
     return code

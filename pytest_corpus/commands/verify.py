@@ -118,7 +118,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _attestations(folder: Path) -> list[dict[str, Any]]:
-    """What the run wrote for each adapter; what is no report is left out."""
+    """What the run wrote for each adapter; what is not a report is left out."""
     from pytest_corpus.reports.reading import ReportError, read
 
     found = []

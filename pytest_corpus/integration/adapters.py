@@ -85,7 +85,7 @@ class Adapters:
         """
         found = factories.resolve(factory) if isinstance(factory, str) else factory
         if not callable(found):
-            raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is no factory")
+            raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is not a factory")
         if label in self.known:
             raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
         adapter = Adapter(Declaration(label, found, declared), Ledger(label), self.options)

@@ -46,7 +46,7 @@ def resting_on(requirement: str) -> Iterator[None]:
 
 
 def readable(reply: Reply | StreamReply) -> None:
-    """Block the test where the answer is no envelope at all."""
+    """Block the test where the answer is not an envelope at all."""
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout" and reply.exchange.limited:
         raise NotAssessed(f"{reply}, which is less than a call is given")

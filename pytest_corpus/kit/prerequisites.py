@@ -108,7 +108,7 @@ class Prerequisites:
                 expect.finished(reply)
             elif not isinstance(expect.success(reply), Mapping) and operation.payload:
                 by = self._calls.payloads.get(name) or self._calls.core.get(name, "COM-CAP-6")
-                return Blocked(by, f"the result of a plain {operation.op} is no object", evidence=reply.exchange)
+                return Blocked(by, f"the result of a plain {operation.op} is not an object", evidence=reply.exchange)
         except Blocked as obstacle:
             obstacle.evidence = reply.exchange
             return obstacle

@@ -1,7 +1,7 @@
 """The report as an in-toto Statement v1 with the test-result predicate v0.1, ready to be signed.
 
 The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter
-is no file, so it has no digest of its own; whoever holds the JSON report can tell that it is the one.
+is not a file, so it has no digest of its own; whoever holds the JSON report can tell that it is the one.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def render(document: Mapping[str, Any]) -> str:
     """The canonical text: sorted keys, two spaces for each level, a newline at the end.
 
     Raises:
-        TypeError, ValueError: the document is no JSON value.
+        TypeError, ValueError: the document is not a JSON value.
     """
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -51,5 +51,5 @@ def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:
 
 
 def sign_of(status: str | None) -> str:
-    """The sign of a status, such that it is no Markdown."""
+    """The sign of a status, such that it is not Markdown."""
     return "" if status is None else f"\\{sign}" if (sign := STATUS_SIGNS[status]).isascii() else sign

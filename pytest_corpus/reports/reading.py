@@ -28,12 +28,12 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
     """The document of a report and the bytes of its file.
 
     Raises:
-        ReportError: there is no such file, or it is no report of this format.
+        ReportError: there is no such file, or it is not a report of this format.
     """
     data = _bytes(path)
     document = _value(path, data)
     if not isinstance(document, dict) or "verdict" not in document or "requirements" not in document:
-        raise ReportError(path, "is no report of pytest-corpus; name a file that --corpus-report=NAME.json wrote")
+        raise ReportError(path, "is not a report of pytest-corpus; name a file that --corpus-report=NAME.json wrote")
     said = document.get("format")
     if said != FORMAT:
         shown = printable(str(said))[:20] if isinstance(said, str) else "unknown"
@@ -42,7 +42,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
         raise ReportError(path, "has no sha256, as reports of older versions have none; run the suite again")
     if flaws := schema_flaws(document):
         more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
-        raise ReportError(path, f"is no sound report: {flaws[0]}{more}")
+        raise ReportError(path, f"is not a sound report: {flaws[0]}{more}")
     return document, data
 
 
@@ -86,19 +86,19 @@ def _value(path: Path, data: bytes) -> Any:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise ReportError(path, "is no text in UTF-8, so it is no report") from None
+        raise ReportError(path, "is not text in UTF-8, so it is not a report") from None
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_number)
         json.dumps(value, ensure_ascii=False).encode("utf-8")
         return value
     except json.JSONDecodeError as error:
-        raise ReportError(path, f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
+        raise ReportError(path, f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except UnicodeEncodeError:
         raise ReportError(path, "holds half a character (a lone surrogate), which no report does") from None
     except RecursionError:
         raise ReportError(path, "is nested too deep for a report") from None
     except ValueError as error:
-        raise ReportError(path, f"is no sound JSON: {printable(str(error))[:100]}") from None
+        raise ReportError(path, f"is not sound JSON: {printable(str(error))[:100]}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -114,4 +114,4 @@ def _number(text: str) -> float:
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

@@ -122,7 +122,7 @@ def _deviations(document: dict[str, Any], today: date) -> Iterator[str]:
             try:
                 expires = date.fromisoformat(deviation["expires"])
             except ValueError:
-                yield f"{of} expires on {deviation['expires']}, which is no day"
+                yield f"{of} expires on {deviation['expires']}, which is not a day"
                 continue
             if expires < today:
                 yield f"{of} expired on {expires}"

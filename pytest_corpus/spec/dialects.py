@@ -25,7 +25,7 @@ PURPOSES = {
     "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`",
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
     "literal": "as `find`, with {literal} in place of the parameter",
-    "broken": "a text that is no query of the language",
+    "broken": "a text that is not a query of the language",
 }
 """What each probe query asks for."""
 
@@ -152,7 +152,7 @@ def with_overrides(given: object) -> Mapping[str, Dialect]:
     Of a language of the table only the purposes that are given change.
 
     Raises:
-        ValueError: it is no object of languages, purposes and texts.
+        ValueError: it is not an object of languages, purposes and texts.
     """
     if not isinstance(given, Mapping):
         raise ValueError("it must hold an object from dialect to probe queries")

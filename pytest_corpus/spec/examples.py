@@ -137,7 +137,7 @@ ERRORS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "graph": {
         "error": "QueryParseError",
-        "message": "The query is no valid cypher",
+        "message": "The query is not valid cypher",
     },
 }
 """A component's example error."""

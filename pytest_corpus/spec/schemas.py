@@ -22,7 +22,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 OWN_FOLDERS = ("report",)
-"""Folders below ``schemas/`` whose files describe what this product writes; they are no part of the protocol."""
+"""Folders below ``schemas/`` whose files describe what this product writes; they are not part of the protocol."""
 
 
 @dataclass(frozen=True, slots=True)

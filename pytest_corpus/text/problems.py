@@ -1,4 +1,4 @@
-"""What a problem of an instance is, and those problems that need no schema: values that are no JSON."""
+"""What a problem of an instance is, and those problems that need no schema: values that are not JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Problem:
 
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
-    """What in an instance is no JSON: NaN, infinities, lone surrogates, other types, keys of other types."""
+    """What in an instance is not JSON: NaN, infinities, lone surrogates, other types, keys of other types."""
     return plain(instance, schema)[1]
 
 
@@ -82,7 +82,7 @@ def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
 
 
 def _fault(value: object, around: tuple[int, ...]) -> str | None:
-    """Why a value is no JSON, its items aside; `around` are the containers that it lies in."""
+    """Why a value is not JSON, its items aside; `around` are the containers that it lies in."""
     fault = None
     if isinstance(value, str):
         if not _is_text(value):
@@ -104,7 +104,7 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
 
 def _key_fault(value: dict[Any, Any]) -> str | None:
     if not all(isinstance(key, str) for key in value):
-        return "has a key that is no string"
+        return "has a key that is not a string"
     return None if all(map(_is_text, value)) else "has a key with a lone surrogate, which UTF-8 cannot carry"
 
 

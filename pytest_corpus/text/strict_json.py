@@ -51,19 +51,19 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
     """The value of a JSON document, and its flaw.
 
     A document with a flaw has its value as far as a lenient reader makes it out, or else None; of keys that
-    stand twice the last counts. Unless `closely`, such keys and deep nesting are no flaw in what can be read.
+    stand twice the last counts. Unless `closely`, such keys and deep nesting are not a flaw in what can be read.
     """
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return _explained(data, f"is no JSON: {error.msg}")
+        return _explained(data, f"is not JSON: {error.msg}")
     if not closely or (nesting(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
     return _explained(data, "")
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
-    """As `read`, but with what a claim of its own judges left in the value: it is no flaw here.
+    """As `read`, but with what a claim of its own judges left in the value: it is not a flaw here.
 
     NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
     Of keys that stand twice the last counts. A document that cannot be read has the value None.
@@ -74,7 +74,7 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
         pass
-    return None, _explained(data, "is no JSON")[1]
+    return None, _explained(data, "is not JSON")[1]
 
 
 def _keeps_every_key(data: bytes, value: Any) -> bool:

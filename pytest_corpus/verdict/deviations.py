@@ -81,7 +81,7 @@ def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
     """The deviations that a file declares; while `drafting`, entries still to be written are left out.
 
     Raises:
-        DeviationError: the file cannot be read, is no TOML, or an entry is not complete.
+        DeviationError: the file cannot be read, is not TOML, or an entry is not complete.
     """
     raws = [(number, raw) for number, raw in enumerate(_entries(path), start=1) if not (drafting and _is_draft(raw))]
     entries = [_entry(number, raw) for number, raw in raws]
@@ -115,7 +115,7 @@ def _entry(number: int, raw: Any) -> Deviation:
     named = raw.get("requirement") if isinstance(raw, dict) else None
     where = f"entry {number}" + (f" ({named})" if isinstance(named, str) else "")
     if not isinstance(raw, dict):
-        raise DeviationError(f"{where} is no table")
+        raise DeviationError(f"{where} is not a table")
     known = {field.name for field in fields(Deviation)}
     for key in raw:
         if key not in known:

@@ -168,7 +168,7 @@ def test_the_keyword_component_decides() -> None:
     ],
 )
 def test_what_is_no_adapter(made: Any, fault: str) -> None:
-    """What is no adapter is refused with its type."""
+    """What is not an adapter is refused with its type."""
     with pytest.raises(DeclarationError, match=fault):
         opened(lambda: made)
 

@@ -110,7 +110,7 @@ NO_ANSWERS = {
 
 @pytest.mark.parametrize("name", [name for name in NO_ANSWERS if name != "a_list_iter"])
 def test_what_is_no_json(name: str) -> None:
-    """Whatever goes wrong while an answer is read, it is no JSON, and nothing of its content is told."""
+    """Whatever goes wrong while an answer is read, it is not JSON, and nothing of its content is told."""
     with pytest.raises(NotJSON) as caught:
         arrived({"answer": NO_ANSWERS[name]()})
     assert SECRET not in str(caught.value)
@@ -118,7 +118,7 @@ def test_what_is_no_json(name: str) -> None:
 
 @pytest.mark.parametrize("method", ["items", "__iter__", "__len__", "__getitem__", "keys"])
 def test_methods_of_a_dict_that_raise(method: str) -> None:
-    """A dict whose methods raise is read, or is no JSON; nothing else is raised."""
+    """A dict whose methods raise is read, or is not JSON; nothing else is raised."""
     try:
         body = arrived(raising(method)).body
     except NotJSON:

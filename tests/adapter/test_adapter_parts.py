@@ -93,7 +93,7 @@ def test_a_flag_flat_or_nested(document: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("value", [None, "yes", 1, [], {}])
 def test_a_flag_that_is_no_boolean_is_unknown(value: Any) -> None:
-    """Null and other types are no claim."""
+    """Null and other types are not a claim."""
     assert Capabilities("llm", {"supports_streaming": value}).flag("supports_streaming") is None
 
 
@@ -185,7 +185,7 @@ def test_sink_records_with_defaults() -> None:
         (("llm", "complete"), {}, "positional arguments"),
         ((), {"component": "llm", "op": "x", "ms": 1}, "without ok"),
         ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "tenant": "t"}, "unknown argument tenant"),
-        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "extra": [1]}, "extra is no mapping"),
+        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "extra": [1]}, "extra is not a mapping"),
     ],
 )
 def test_sink_keeps_what_does_not_fit(args: Any, kwargs: Any, complaint: str) -> None:

@@ -1,4 +1,4 @@
-"""The one reader: bytes become a frame, or are no JSON, whichever way they came."""
+"""The one reader: bytes become a frame, or are not JSON, whichever way they came."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_document_may_be_written_in_any_way(value: Any, indent: int | None, as
 
 @given(around=JSON, name=TEXT, first=JSON, second=JSON)
 def test_a_key_that_stands_twice_is_found_wherever_it_stands(around: Any, name: str, first: Any, second: Any) -> None:
-    """No value, no name and no place hides it, not even a NaN, which alone is no fault here."""
+    """No value, no name and no place hides it, not even a NaN, which alone is not a fault here."""
     key = json.dumps(name)
     twice = f"{{{key}: {json.dumps(first)}, {key}: {json.dumps(second)}}}"
     with pytest.raises(NotJSON, match=r"^an answer with a key that stands twice$"):
@@ -68,9 +68,9 @@ def test_any_bytes_are_a_frame_or_no_json(data: bytes) -> None:
     [
         (b"", "is empty"),
         (b" \r\n", "is empty"),
-        (b'{"canary": 1', "is no JSON"),
-        (b"{} {}", "is no JSON"),
-        (b"{'canary': 1}", "is no JSON"),
+        (b'{"canary": 1', "is not JSON"),
+        (b"{} {}", "is not JSON"),
+        (b"{'canary': 1}", "is not JSON"),
         (BOM + b'{"canary": 1}', "begins with a byte order mark, which JSON does not have"),
         (b'{"canary": "\xe9"}', "is not UTF-8 at byte 13"),
         (b'{"canary": "\xed\xa0\x80"}', "is not UTF-8 at byte 13"),

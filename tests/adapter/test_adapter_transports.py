@@ -169,7 +169,7 @@ def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], na
 
 @pytest.mark.parametrize("answer", [object(), {"a": {1}}, {(1, 2): 3}], ids=lambda answer: type(answer).__name__)
 def test_what_no_bytes_can_hold_is_a_fault(answer: Any) -> None:
-    """It is no JSON, and the frames before it are kept."""
+    """It is not JSON, and the frames before it are kept."""
     transport = InProcess(Handler(lambda envelope: answer, lambda envelope: _frames({}, answer, {})))
     for streaming in (False, True):
         exchange = carried(transport, streaming=streaming)
@@ -179,7 +179,7 @@ def test_what_no_bytes_can_hold_is_a_fault(answer: Any) -> None:
 
 @pytest.mark.parametrize("waits", ["handle", "frame", "close"])
 def test_a_call_that_is_cancelled_ends(waits: str) -> None:
-    """Our own order to stop is no finding about the adapter: it goes through, and the stream is closed."""
+    """Our own order to stop is not a finding about the adapter: it goes through, and the stream is closed."""
     closed = []
 
     class Source:
@@ -247,7 +247,7 @@ def test_bytes_from_elsewhere_are_read_alike(streaming: bool) -> None:
 @pytest.mark.parametrize("data", [b'{"a": 1, "a": 1}', b'{"a": "\xff"}', b"\xef\xbb\xbf{}", b"{", b""], ids=range(5))
 @pytest.mark.parametrize("streaming", [False, True])
 def test_bytes_that_are_no_json_are_a_fault(data: bytes, streaming: bool) -> None:
-    """The call is no JSON, frames before it are kept, none is read after it, and the stream is closed."""
+    """The call is not JSON, frames before it are kept, none is read after it, and the stream is closed."""
     transport = Remote(b"{}", data, b"{}") if streaming else Remote(data)
     exchange = carried(transport, streaming=streaming)
     assert exchange.fault is not None

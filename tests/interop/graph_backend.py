@@ -77,7 +77,7 @@ def parsed(spec: GraphQuerySpec) -> Query:
 
     Raises:
         NotSupported: the dialect, or a clause, is not offered.
-        QueryParseError: the text is no query.
+        QueryParseError: the text is not a query.
     """
     if spec.dialect is not None and spec.dialect not in DIALECTS:
         raise NotSupported("the dialect is not offered", details={"supported_query_dialects": DIALECTS})

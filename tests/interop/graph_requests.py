@@ -37,13 +37,13 @@ def whole(value: Any) -> bool:
 
 
 def check_object(value: Any, name: str) -> None:
-    """Refuse what is no object of finite numbers; none at all is fine."""
+    """Refuse what is not an object of finite numbers; none at all is fine."""
     require(value is None or isinstance(value, Mapping), name, "must be an object")
     require(finite(value), name, "must hold finite numbers only")
 
 
 def check_namespace(value: Any) -> None:
-    """Refuse a namespace that is no text."""
+    """Refuse a namespace that is not text."""
     require(text_or_none(value), "namespace", "must be a string")
 
 
@@ -64,7 +64,7 @@ def check_edge(edge: Edge) -> None:
 
 
 def check_times(entity: Node | Edge) -> None:
-    """Refuse times that are no numbers."""
+    """Refuse times that are not numbers."""
     for name in ("created_at", "updated_at"):
         time = getattr(entity, name)
         require(time is None or (isinstance(time, (int, float)) and finite(time)), name, "must be a number")

@@ -277,7 +277,7 @@ class Odd(Wrapped):
     ids=["coroutine", "without_aclose", "awaitable", "other_mapping", "falsy"],
 )
 def test_odd_but_legal(project: Project, source: str) -> None:
-    """An unusual way to be a wire handler is no finding."""
+    """An unusual way to be a wire handler is not a finding."""
     project.adapter(source)
     result = project.run("--corpus-adapter=mine:Odd", FEW, "--corpus-report=r.json")
     assert result.ret == 0, said(result)

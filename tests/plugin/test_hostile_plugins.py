@@ -170,7 +170,7 @@ def slow_client(project: Project, arguments: str) -> None:
 @pytest.mark.skipif(not hasattr(__import__("signal"), "SIGALRM"), reason="the plugin uses SIGALRM")
 @pytest.mark.parametrize("sound", [True, False])
 def test_a_time_limit_by_signal(project: Project, sound: bool) -> None:
-    """What another plugin's time limit ends was not assessed; it is no violation, and nothing passed."""
+    """What another plugin's time limit ends was not assessed; it is not a violation, and nothing passed."""
     slow_client(project, "" if sound else "text=['Hello']")
     project.pytester.makepyfile(hostile=ALARM)
     result = project.run(VIOLATING, REPORT, "-p", "hostile")
@@ -260,7 +260,7 @@ def test_reruns(project: Project, name: str) -> None:
 WORKERS = {
     "output emptied": "config.workeroutput['corpus'] = '{}'",
     "output dropped": "del config.workeroutput['corpus']",
-    "output is no json": "config.workeroutput['corpus'] = 'x'",
+    "output is not json": "config.workeroutput['corpus'] = 'x'",
     "nothing expected": "config.workeroutput['corpus'] = json.dumps({label: {**told, 'expected': []} "
     "for label, told in json.loads(config.workeroutput['corpus']).items()})",
 }

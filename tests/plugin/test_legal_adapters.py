@@ -1,4 +1,4 @@
-"""A correct adapter of an unusual shape is never failed for what is no requirement (DESIGN 1)."""
+"""A correct adapter of an unusual shape is never failed for what is not a requirement (DESIGN 1)."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_labels_that_were_not_looked_at_are_not_true(project: Project, times: in
 
 
 def test_no_exception_of_the_streaming_door_is_overlooked(project: Project) -> None:
-    """COM-WIRE-1 asks `handle_stream`, too, for requests that are no objects."""
+    """COM-WIRE-1 asks `handle_stream`, too, for requests that are not objects."""
     project.adapter(
         "class Raising(Wrapped):\n"
         "    async def handle_stream(self, envelope):\n"

@@ -43,7 +43,7 @@ def test_longer_is_patient(project: Project) -> None:
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "abc", "nan", "inf"])
 def test_wrong_number(project: Project, seconds: str) -> None:
-    """What is no number of seconds above zero is a usage error."""
+    """What is not a number of seconds above zero is a usage error."""
     result = project.run(REFERENCE, f"--corpus-call-timeout={seconds}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     expected = f"ERROR: --corpus-call-timeout={seconds}: use a number of seconds above 0"

@@ -113,7 +113,7 @@ def test_every_requirement_has_a_faulty_client() -> None:
 
 @pytest.mark.parametrize("name", STILL)
 def test_a_legal_client_is_conformant(project: Project, name: str) -> None:
-    """What the documents allow is no finding of a MUST."""
+    """What the documents allow is not a finding of a MUST."""
     result = project.run(client(project, STILL[name]), REPORT)
     assert (result.ret, project.report()["verdict"]) == (0, "conformant"), said(result)
     assert {test for _, test in reported(project)["WIR-BUILD-1"][1].items()} == {"satisfied"}
@@ -228,7 +228,7 @@ WRONG = {
     "mine:nothing": "has no attribute 'nothing'",
     "mine:raising": "the factory raises ValueError: out of order",
     "mine:asking": "the factory requires an argument 'url'",
-    "mine:other": "the mapping has a key that is no component",
+    "mine:other": "the mapping has a key that is not a component",
     "mine:empty": "the mapping is empty",
 }
 
@@ -253,7 +253,7 @@ ESCAPES = {
         "@property\n    def build_embed_request(self): raise ValueError('sk-secret')",
         "build_embed_request raises ValueError",
     ),
-    "is no method": ("build_embed_request = 'sk-secret'", "build_embed_request cannot be called"),
+    "is not a method": ("build_embed_request = 'sk-secret'", "build_embed_request cannot be called"),
     "hangs": ("def build_embed_request(self): __import__('time').sleep(20)", "has no end after 0.3 s"),
     "hangs as a coroutine": (
         "async def build_embed_request(self): await __import__('asyncio').sleep(20)",

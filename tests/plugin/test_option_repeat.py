@@ -69,7 +69,7 @@ def test_a_repeated_run_is_complete(project: Project) -> None:
 
 @pytest.mark.parametrize("count", ["0", "-1", "many", "1001"])
 def test_a_wrong_count(project: Project, count: str) -> None:
-    """What is no sensible number of times is one clear line."""
+    """What is not a sensible number of times is one clear line."""
     result = project.run(REFERENCE, f"--corpus-repeat={count}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert error_lines(result) == [f"ERROR: --corpus-repeat={count}: use a whole number from 1 to 1000"]

@@ -48,7 +48,7 @@ def test_same_inputs_for_the_same_seed(project: Project) -> None:
 
 @pytest.mark.parametrize("seed", ["abc", "1.5"])
 def test_wrong_seed(project: Project, seed: str) -> None:
-    """What is no whole number is a usage error."""
+    """What is not a whole number is a usage error."""
     result = project.run(REFERENCE, f"--corpus-seed={seed}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert error_lines(result) == [f"ERROR: --corpus-seed={seed}: use a whole number"]

@@ -36,17 +36,17 @@ def refuses():
 """
 
 DECLARATIONS = [
-    ("mine:Empty", "an object of type Empty, which is no adapter"),
-    ("mine:Sleepy", "an object of type Sleepy, which is no adapter"),
+    ("mine:Empty", "an object of type Empty, which is not an adapter"),
+    ("mine:Sleepy", "an object of type Sleepy, which is not an adapter"),
     ("mine:text", "'text' is a str, which cannot be called"),
     ("mine:raises", "the factory raises ValueError: no key"),
     ("mine:exits", "the factory raises SystemExit: 3"),
     ("mine:interrupts", "the factory raises KeyboardInterrupt"),
     ("mine:cancels", "the factory raises CancelledError"),
     ("mine:hangs", "the factory takes longer than 0.3 s"),
-    ("mine:none", "the factory returns None, which is no adapter"),
+    ("mine:none", "the factory returns None, which is not an adapter"),
     ("mine:needs", "the factory requires an argument 'endpoint'"),
-    ("mine:a_class", "the class Empty, which is no adapter"),
+    ("mine:a_class", "the class Empty, which is not an adapter"),
     ("mine:no_parts", "empty mapping"),
     ("mine:wrong_part", "a mapping with the key 'speech'"),
     ("mine:empty_generator", "yields nothing"),
@@ -125,7 +125,7 @@ def test_in_a_distributed_run(broken: Project, way: str) -> None:
     result = broken.run_apart("-n", "2", *options, plugins=("xdist",))
     text = said(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR, text
-    assert "which is no adapter" in text
+    assert "which is not an adapter" in text
     assert "Traceback" not in text
     assert "INTERNALERROR" not in text
     assert " passed" not in text
@@ -140,7 +140,7 @@ def test_hook_that_raises(broken: Project) -> None:
 def test_hook_of_an_object_that_is_no_factory(broken: Project) -> None:
     """A conftest's hook that returns an adapter instead of a factory is told so."""
     broken.pytester.makeconftest("def pytest_corpus_adapter(config): return object()")
-    assert_usage_error(broken.run(), "conftest.py", "is no factory")
+    assert_usage_error(broken.run(), "conftest.py", "is not a factory")
 
 
 def test_label_given_twice(broken: Project) -> None:

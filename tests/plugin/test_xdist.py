@@ -101,7 +101,7 @@ def test_lost_worker(project: Project) -> None:
 
 
 def test_lost_worker_of_a_whole_run(project: Project) -> None:
-    """A whole run with a lost worker is no verdict, either."""
+    """A whole run with a lost worker is not a verdict, either."""
     project.adapter(DYING)
     result = project.run_apart("--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST)
     assert project.report()["verdict"] == "partial"

@@ -54,7 +54,7 @@ def test_a_complete_entry_is_read(tmp_path: Path) -> None:
         (b"\xff\xfe", "it is not UTF-8 (byte 0)"),
         ("[deviations]\n", "no key 'deviations'"),
         ("[deviation]\n", "double brackets"),
-        ("deviation = [1]\n", "entry 1 is no table"),
+        ("deviation = [1]\n", "entry 1 is not a table"),
         (GOOD.replace(MUST, "LLM-STREM-1"), "no requirement 'LLM-STREM-1'; did you mean"),
         (GOOD.replace("reason", "raison"), "unknown key 'raison'"),
         (GOOD.replace('reason = "the provider cannot"\n', ""), "has no 'reason'"),

@@ -46,13 +46,13 @@ def test_outside_of_ci(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_hold_no_secret(url: str, told: str | None) -> None:
-    """User, password, query and fragment are left out, and what is no plain address is too."""
+    """User, password, query and fragment are left out, and what is not a plain address is too."""
     assert origin.ci({"JENKINS_URL": "x", "BUILD_URL": url}).get("url") == told
 
 
 @given(st.dictionaries(st.sampled_from(["JENKINS_URL", "BUILD_URL", "BUILD_ID", "GIT_COMMIT"]), st.text()))
 def test_any_environment(environ: dict[str, str]) -> None:
-    """No environment makes it fail or tell something that is no plain text."""
+    """No environment makes it fail or tell something that is not plain text."""
     told = origin.ci(environ)
     assert all(value.isprintable() for value in told.values())
 

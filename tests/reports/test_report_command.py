@@ -125,24 +125,24 @@ def test_deviations_expire(here: Path) -> None:
     assert fault == f"llm: the deviation from {name} expired on 2025-06-30"
 
 
-# files that are no reports
+# files that are not reports
 
 WRONG = {
     "empty": (b"", "is empty"),
     "blank": (b" \n", "is empty"),
-    "binary": (b"\x89PNG\r\n\x1a\n\x00\xff", "is no text in UTF-8"),
-    "no json": (b"hello", "is no JSON: Expecting value in line 1, column 1"),
-    "cut short": (b'{"verdict": "conf', "is no JSON: "),
-    "list": (b"[]", "is no report of pytest-corpus"),
-    "other json": (b'{"name": "x"}', "is no report of pytest-corpus"),
+    "binary": (b"\x89PNG\r\n\x1a\n\x00\xff", "is not text in UTF-8"),
+    "no json": (b"hello", "is not JSON: Expecting value in line 1, column 1"),
+    "cut short": (b'{"verdict": "conf', "is not JSON: "),
+    "list": (b"[]", "is not a report of pytest-corpus"),
+    "other json": (b'{"name": "x"}', "is not a report of pytest-corpus"),
     "older": (b'{"verdict": "x", "requirements": [], "format": "0.9"}', "is a report of format 0.9, and this version"),
     "no sha256": (b'{"verdict": "x", "requirements": [], "format": "1.0"}', "has no sha256"),
-    "broken": (b'{"verdict": "x", "requirements": [], "format": "1.0", "sha256": "0"}', "is no sound report: "),
+    "broken": (b'{"verdict": "x", "requirements": [], "format": "1.0", "sha256": "0"}', "is not a sound report: "),
     "deep": (b"[" * 100_000, "is nested too deep"),
     "twice": (b'{"verdict": 1, "verdict": 2}', "a key stands twice"),
-    "nan": (b'{"verdict": NaN}', "NaN is no JSON number"),
-    "huge": (b'{"verdict": 1e999}', "is no JSON number"),
-    "digits": (b'{"verdict": ' + b"1" * 5000 + b"}", "is no sound JSON"),
+    "nan": (b'{"verdict": NaN}', "NaN is not a JSON number"),
+    "huge": (b'{"verdict": 1e999}', "is not a JSON number"),
+    "digits": (b'{"verdict": ' + b"1" * 5000 + b"}", "is not sound JSON"),
     "surrogate": (b'{"verdict": "\\ud800"}', "a lone surrogate"),
 }
 
@@ -152,7 +152,7 @@ WRONG = {
 def test_files_that_are_no_reports(
     here: Path, capsys: pytest.CaptureFixture[str], case: str, action: tuple[str, ...]
 ) -> None:
-    """What is no report is refused in one line that names the file and says why, and nothing is written."""
+    """What is not a report is refused in one line that names the file and says why, and nothing is written."""
     data, said = WRONG[case]
     (here / "bad.json").write_bytes(data)
     assert run(*action, "bad.json") == 2

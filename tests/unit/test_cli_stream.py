@@ -88,7 +88,7 @@ def test_the_component_is_never_guessed() -> None:
         (["--component", "llm", "--sample-rate", "7"], "sample_rate must be above 0 and at most 1"),
         (["--component", "embedding", "--framing", "events"], "embedding.stream.frame"),
         (["--component", "vector"], "invalid choice: 'vector'"),
-        (["--component", "llm", "--max-frame-bytes", "0"], "'0' is no whole number above 0"),
+        (["--component", "llm", "--max-frame-bytes", "0"], "'0' is not a whole number above 0"),
         (["--component", "llm", "--sse", "--ndjson"], "not allowed with"),
     ],
 )
@@ -142,7 +142,7 @@ def test_many_errors_are_counted(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_stream_is_one_line(data: bytes, said: str, tmp_path: Path) -> None:
-    """What plainly is no stream at all is one finding of one line, not an error for each frame."""
+    """What plainly is not a stream at all is one finding of one line, not an error for each frame."""
     ended = called("stream", "check", written(tmp_path / "x", data), "--component", "llm")
     assert (ended.code, ended.err, ended.out.count("\n")) == (1, "", 1)
     assert said in ended.out

@@ -41,14 +41,14 @@ def test_what_a_test_rests_on_is_no_look() -> None:
     [("Oops", "OOPS", "COM-ERR-4"), (None, "OOPS", "COM-ERR-2"), ("Oops", 7, "COM-ERR-2")],
 )
 def test_an_error_without_a_known_name_blocks(error: Any, code: Any, by: str) -> None:
-    """A name that is not known, and one that is no string, are findings of different requirements."""
+    """A name that is not known, and one that is not a string, are findings of different requirements."""
     with pytest.raises(Blocked) as blocked:
         expect.refusal(reply({"ok": False, "error": error, "code": code}), "BadRequest")
     assert blocked.value.by == by
 
 
 def test_a_call_that_was_given_little_time_accuses_nobody() -> None:
-    """Running into a limit below the call limit is no violation of COM-WIRE-2; running into that one is."""
+    """Running into a limit below the call limit is not a violation of COM-WIRE-2; running into that one is."""
     late = CallFault("timeout", "no end after 2 s")
     with pytest.raises(NotAssessed) as undecided:
         expect.readable(reply(fault=late, limited=True))

@@ -115,7 +115,7 @@ ALLOWED: tuple[tuple[str, Damage], ...] = (
 
 @pytest.mark.parametrize(("file", "change"), ALLOWED, ids=range(len(ALLOWED)))
 def test_what_the_documents_allow_passes(file: str, change: Damage) -> None:
-    """Other legal answers, and whatever a user writes freely, are no findings."""
+    """Other legal answers, and whatever a user writes freely, are not findings."""
     assert found(file, change) == []
 
 
@@ -147,7 +147,7 @@ def test_a_stream_that_is_none_is_found(rule: str, damage: Callable[[list[str]],
     [
         (b"", "json", "is empty"),
         (b"\x89PNG\r\n\x1a\n\x00", "json", "is not UTF-8 at byte 1"),
-        (b'{"ok": true, "co', "json", "is no JSON"),
+        (b'{"ok": true, "co', "json", "is not JSON"),
         (b'{"ok": true, "ok": true}', "json", "stands twice"),
         (b'{"ms": NaN}', "json", "is not finite"),
         (b" " * (MAX_BYTES + 1), "size", "are the most"),
@@ -181,14 +181,14 @@ def test_a_file_that_is_removed_or_renamed_is_found(file: str, copied: Path) -> 
 
 
 def test_the_environment_names_the_folder(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """CORPUS_GOLDEN_ROOT is honoured, and an argument goes before it; what is no folder is refused by name."""
+    """CORPUS_GOLDEN_ROOT is honoured, and an argument goes before it; what is not a folder is refused by name."""
     (copied / "llm/llm_new.json").write_text("{}")
     monkeypatch.setenv(ROOT_VARIABLE, str(copied))
     try:
         assert [str(finding.file) for finding in check()] == ["llm/llm_new.json"]
         assert check(SHIPPED) == []
         monkeypatch.setenv(ROOT_VARIABLE, str(copied / "none"))
-        with pytest.raises(NotADirectoryError, match="which CORPUS_GOLDEN_ROOT names, is no folder"):
+        with pytest.raises(NotADirectoryError, match="which CORPUS_GOLDEN_ROOT names, is not a folder"):
             check()
     finally:
         (copied / "llm/llm_new.json").unlink()

@@ -91,6 +91,6 @@ def test_what_cannot_be_migrated_is_refused(given_one: Any, said: str) -> None:
 
 
 def test_to_migrate_twice_is_refused() -> None:
-    """A migrated envelope is no envelope of version 1 any more."""
+    """A migrated envelope is not an envelope of version 1 any more."""
     with pytest.raises(MigrationError, match="not of version 1"):
         migrate(migrate(envelope({"prompt": "hi"})))

@@ -289,12 +289,12 @@ def test_no_property_can_be_narrowed_unseen(damaged: Callable[[str, Damage], Pat
 BROKEN_FILES: tuple[tuple[str, bytes, str], ...] = (
     ("json", b"", "is empty"),
     ("json", b" \n", "is empty"),
-    ("json", b"{", "is no JSON"),
-    ("json", b'{"a": 1} {}', "is no JSON"),
-    ("json", b"[]", "is no JSON object"),
+    ("json", b"{", "is not JSON"),
+    ("json", b'{"a": 1} {}', "is not JSON"),
+    ("json", b"[]", "is not a JSON object"),
     ("json", b'{"title": "\xff"}', "is not UTF-8 at byte 12"),
     ("json", b"\xff\xfe{\x00}\x00", "is not UTF-8"),
-    ("json", b"\x00\x01\x02", "is no JSON"),
+    ("json", b"\x00\x01\x02", "is not JSON"),
     ("json", b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
     ("json", b'{"a": 1, "a": 2}', "stands twice"),
     ("json", b'{"a": NaN}', "is not finite"),
@@ -362,7 +362,7 @@ def test_the_environment_names_the_tree(copied: Path, monkeypatch: pytest.Monkey
 def test_a_root_that_is_no_folder_is_refused(root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One sentence names the folder, and the variable where that named it."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(NotADirectoryError, match="is no folder"):
+    with pytest.raises(NotADirectoryError, match="is not a folder"):
         lint(tmp_path / root)
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / root))
     with pytest.raises(NotADirectoryError, match=f"{root}, which CORPUS_SCHEMAS_ROOT names"):

@@ -214,7 +214,7 @@ HOSTILE: tuple[tuple[str, Callable[[], object]], ...] = (
 
 @pytest.mark.parametrize(("kind", "make"), HOSTILE, ids=[row[0] for row in HOSTILE])
 def test_what_json_does_not_have_is_a_problem_not_a_crash(kind: str, make: Callable[[], object]) -> None:
-    """A value that is no JSON is refused with the rule ``json`` at its place."""
+    """A value that is not JSON is refused with the rule ``json`` at its place."""
     chunk = {"text": make(), "is_final": True}
     assert not registry().is_valid("llm.types.chunk", chunk)
     found = registry().problems("llm.types.chunk", chunk)
@@ -453,7 +453,7 @@ CHUNK = "llm/llm.types.chunk.json"
     ("damage", "fault"),
     [
         (lambda file: file.unlink(), "cannot be read"),
-        (lambda file: file.write_text("{"), "is no JSON"),
+        (lambda file: file.write_text("{"), "is not JSON"),
         (lambda file: file.write_text("[]"), "must be a JSON object with"),
         (lambda file: file.write_text('{"$id": "https://example.com/x.json"}'), "must be a JSON object with"),
         (lambda file: file.write_text(json.dumps({"$id": BASE_URI + CHUNK, "type": 7})), "does not compile"),

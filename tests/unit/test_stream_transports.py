@@ -305,7 +305,7 @@ def test_an_engine_validates_whole_streams_apart() -> None:
 
 @pytest.mark.parametrize("source", [7, None, [7], [None], io.StringIO], ids=range(5))
 def test_a_source_that_is_none_is_refused(source: Any) -> None:
-    """What is no stream at all raises, for it is no defect of a stream."""
+    """What is not a stream at all raises, for it is not a defect of a stream."""
     with pytest.raises(TypeError):
         validate_ndjson_stream(source, component="llm")
     with pytest.raises(TypeError):

@@ -77,7 +77,7 @@ LEGAL: tuple[tuple[str, list[object], str], ...] = (
     ("an error at once", [ERROR], "error"),
     ("an error midway", [DATA, ERROR], "error"),
     ("zero and whole milliseconds", [frame(ms=0), frame(ms=3), FINAL], "success"),
-    ("a mapping that is no dict", [MappingProxyType(DATA), MappingProxyType(FINAL)], "success"),
+    ("a mapping that is not a dict", [MappingProxyType(DATA), MappingProxyType(FINAL)], "success"),
 )
 
 

@@ -98,5 +98,5 @@ def test_a_folder_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_name_that_no_file_has(tmp_path: Path) -> None:
-    """A NUL in a name is no traceback."""
+    """A NUL in a name is not a traceback."""
     assert obstacle(tmp_path / "a\0b") == "no file can have this name"

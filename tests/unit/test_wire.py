@@ -115,7 +115,7 @@ def test_negative_deadline_rejected() -> None:
 
 
 def test_non_serializable_rejected() -> None:
-    """A function is no JSON."""
+    """A function is not JSON."""
     envelope = {"op": "llm.complete", "ctx": {"request_id": "test"}, "args": {"callback": lambda x: x}}
     with pytest.raises(wire.SerializationError):
         wire.json_roundtrip(envelope, case_id="test_non_serializable")
@@ -411,7 +411,7 @@ def test_one_known_version_is_enough() -> None:
 
 
 def test_wrong_arguments_are_the_callers() -> None:
-    """A schema that there is not, and a component that the operation is not of, are no findings."""
+    """A schema that there is not, and a component that the operation is not of, are not findings."""
     with pytest.raises(UnknownSchemaError):
         wire.validate_wire_envelope(complete(), "llm.complete", "no.such.schema", "llm")
     with pytest.raises(ValueError, match="an operation of llm, not of vector"):

@@ -79,6 +79,6 @@ def _fit(
     if unknown := [name for name in given if name not in (*required, *optional)]:
         faults.append(listed("unknown argument", unknown))
     if extra is not None and labels is None:
-        faults.append("extra is no mapping")
+        faults.append("extra is not a mapping")
     known = {name: plain(value) for name, value in given.items() if name in (*required, *optional)}
     return {**known, "extra": labels or {}}, "; ".join(faults)

@@ -37,7 +37,7 @@ class InProcess:
         """What `handle` returns, or what awaiting that gives.
 
         Raises:
-            CallFailed: it raises, or returns what is no JSON.
+            CallFailed: it raises, or returns what is not JSON.
         """
         envelope, task = copied(envelope), asyncio.current_task()
         try:
@@ -80,7 +80,7 @@ class HandlerFrames:
 
         Raises:
             StopAsyncIteration: there are no more.
-            CallFailed: the handler raises, or gives nothing to iterate or what is no JSON.
+            CallFailed: the handler raises, or gives nothing to iterate or what is not JSON.
         """
         frame, fault, task = None, None, asyncio.current_task()
         # In one coroutine: a StopIteration that leaves a second one would become a RuntimeError.

@@ -52,7 +52,7 @@ def diff(
         before: those of now; by default the shared registry.
 
     Raises:
-        NotADirectoryError: the root is no folder.
+        NotADirectoryError: the root is not a folder.
         SchemaFileError: a schema that is needed is missing or broken.
     """
     folder, now = root_folder(root), before or registry()

@@ -26,7 +26,7 @@ def root_folder(root: Path | str | None = None) -> Path:
     """The ``golden/`` folder that is meant: the one given, that of ``CORPUS_GOLDEN_ROOT``, or the shipped one.
 
     Raises:
-        NotADirectoryError: it is no folder.
+        NotADirectoryError: it is not a folder.
     """
     return root_of(root, ROOT_VARIABLE, "golden")
 
@@ -35,7 +35,7 @@ def files(root: Path | str | None = None) -> tuple[str, ...]:
     """Every file that is checked, relative to the root: those of the table, then those that only the folder has.
 
     Raises:
-        NotADirectoryError: the root is no folder.
+        NotADirectoryError: the root is not a folder.
     """
     return tuple(dict.fromkeys((*BY_FILE, *files_below(root_folder(root)))))
 
@@ -54,7 +54,7 @@ def check(
         schemas: what to hold them against; by default the shared registry.
 
     Raises:
-        NotADirectoryError: the root is no folder.
+        NotADirectoryError: the root is not a folder.
         KeyError: a name is not in the table.
     """
     folder = root_folder(root)

@@ -96,7 +96,7 @@ def keywords(tree: Tree) -> Iterator[Finding]:
         for key in sorted(one.schema.keys() - every):
             near = () if key.startswith("x-") else get_close_matches(key, deciding, n=1, cutoff=0.8)
             if hint := _OLD_KEYWORDS.get(key) or next(iter(near), None):
-                message = f"is no keyword of draft 2020-12, so validators pass over it: did you mean {hint}?"
+                message = f"is not a keyword of draft 2020-12, so validators pass over it: did you mean {hint}?"
                 yield Finding(one.file, "keyword", message, f"{one.pointer}/{escaped(key)}")
 
 

@@ -86,7 +86,7 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
         rules: names of the rules to check.
 
     Raises:
-        NotADirectoryError: the root is no folder.
+        NotADirectoryError: the root is not a folder.
         KeyError: there is no such rule.
     """
     tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
@@ -100,7 +100,7 @@ def files(root: Path | str | None = None) -> tuple[str, ...]:
     """Every file that is linted, relative to the root: those of the table, then those that only the folder has.
 
     Raises:
-        NotADirectoryError: the root is no folder.
+        NotADirectoryError: the root is not a folder.
     """
     tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
     return tuple(dict.fromkeys((*tree.listed, *tree.files)))

@@ -16,7 +16,7 @@ def resolves(tree: Tree) -> Iterator[Finding]:
     for reference in tree.references:
         pointer = f"{reference.pointer}/$ref"
         if reference.target is None:
-            yield Finding(reference.file, "ref", f"{reference.ref} is no schema of this tree", pointer)
+            yield Finding(reference.file, "ref", f"{reference.ref} is not a schema of this tree", pointer)
         elif reference.target in tree.documents and not reference.found:
             yield Finding(reference.file, "ref", f"{reference.ref} leads to no schema in that file", pointer)
 

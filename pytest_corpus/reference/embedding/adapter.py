@@ -154,7 +154,7 @@ class ReferenceEmbedding(FeatureSpace, ReferenceAdapter):
         return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
 
     def read_texts(self, call: Call) -> list[str]:
-        """The texts of a batch; one that is no string refuses the batch as a whole (ERRORS 6.2)."""
+        """The texts of a batch; one that is not a string refuses the batch as a whole (ERRORS 6.2)."""
         texts: list[str] = replace(call.args, error="InputFormatError").items("texts", "a string", required=True)
         self.check_batch_size(len(texts))
         return texts

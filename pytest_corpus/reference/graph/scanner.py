@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 class QueryError(Exception):
-    """The text is no query, or does not fit its parameters; the message quotes neither."""
+    """The text is not a query, or does not fit its parameters; the message quotes neither."""
 
 
 class QueryFeatureError(QueryError):

@@ -259,7 +259,7 @@ def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) ->
 @pytest.mark.parametrize("where", ["only", "first", "last"])
 @pytest.mark.parametrize("kind", [kind for kind in NO_TEXTS if kind != "missing"])
 def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, kind: str, where: str) -> None:
-    """A text that is no string is refused with its batch, or reported for itself, and leaves the others alone."""
+    """A text that is not a string is refused with its batch, or reported for itself, and leaves the others alone."""
     several(embedding, 2, least=1 if where == "only" else 2)
     wrong, good = NO_TEXTS[kind]["text"], embedding.fit("river stone")
     texts = {"only": [wrong], "first": [wrong, good], "last": [good, wrong]}[where]

@@ -28,7 +28,7 @@ def without_vector(
     """What stands in the way of a test where an operation gave no vector to a text.
 
     Raises:
-        Blocked: the answer is no envelope, or a stream without an end.
+        Blocked: the answer is not an envelope, or a stream without an end.
     """
     expect.readable(reply)
     if reply.is_error:

@@ -13,7 +13,7 @@ UNIT = 0.01
 """How far from 1 the norm of an approximately unit vector may be (BEHAVIORAL_CONFORMANCE 6.4)."""
 
 FAR = 0.02
-"""From this distance on, relative to the longer of them, two vectors are no renderings of the same one."""
+"""From this distance on, relative to the longer of them, two vectors are not renderings of the same one."""
 
 
 def norm(vector: Vector) -> float:

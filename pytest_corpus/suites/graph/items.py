@@ -1,4 +1,4 @@
-"""What is no node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
+"""What is not a node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
 
 from __future__ import annotations
 

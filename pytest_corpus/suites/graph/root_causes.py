@@ -115,7 +115,7 @@ class GraphRootCauses(RootCauses[Graph]):
 def _resting_on(root: str, graph: Graph) -> tuple[str, ...]:
     """The requirements that a root explains.
 
-    An adapter that keeps no node and takes any argument for one does nothing at all: that is no single mistake, and
+    An adapter that keeps no node and takes any argument for one does nothing at all: that is not a single mistake, and
     what it does with edges stays a finding of its own.
     """
     if root == "GRA-NODE-1" and graph.call("upsert_nodes", {"nodes": 7}).is_success:

@@ -58,10 +58,10 @@ class TestEdges:
         sandbox, values = edges.linked(graph, edge_reader)
         sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
         for name in "bc":
-            sandbox.leads(edge_reader, name, (), "no edge from a node that is no source")
+            sandbox.leads(edge_reader, name, (), "no edge from a node that is not a source")
         sandbox.link(sandbox.edge("c", "b", "f"))
         sandbox.leads(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
-        sandbox.leads(edge_reader, "b", (), "no edge from a node that is no source")
+        sandbox.leads(edge_reader, "b", (), "no edge from a node that is not a source")
 
     @pytest.mark.requirement("GRA-EDGE-1")
     def test_an_edge_keeps_its_id_ends_and_label(self, graph: Graph) -> None:

@@ -397,7 +397,7 @@ def test_a_text_that_is_no_query_is_a_parse_error(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-QUERY-7")
 def test_an_empty_text_is_refused(graph: Graph) -> None:
-    """A text of nothing, or of spaces, is no query."""
+    """A text of nothing, or of spaces, is not a query."""
     graph.require("query")
     for text in ("", "  "):
         expect.refusal(graph.call("query", {**graph.requests.minimal("query"), "text": text}), "BadRequest")
@@ -571,14 +571,14 @@ def _rank(pair: tuple[int, Any]) -> int:
 
 
 def broken(graph: Graph) -> list[dict[str, Any]]:
-    """Requests whose text is no query of the dialect.
+    """Requests whose text is not a query of the dialect.
 
     Raises:
         NotAssessed: none is known.
     """
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
-        raise NotAssessed(f"no text is known that is no query of {graph.dialect}: give one with --corpus-dialects")
+        raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
     return [{"text": text, "dialect": graph.dialect} for text in texts]
 
 

@@ -15,7 +15,7 @@ from pytest_corpus.suites.llm.component import LLM, llm
 from pytest_corpus.suites.llm.requests import CALL, CLOCK, WEATHER, user
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
-"""What is no role: strings but the four, and what is no string."""
+"""What is not a role: strings but the four, and what is not a string."""
 
 INCOMPLETE = {
     "no_role": {"content": "hi"},

@@ -225,7 +225,7 @@ def test_a_delete_with_a_wrong_type_is_refused(vector: Vector, key: str, value: 
 @pytest.mark.requirement("VEC-DELETE-9")
 @pytest.mark.parametrize("at", [0, 1], ids=["before", "after"])
 def test_a_delete_with_one_wrong_id_removes_nothing(vector: Vector, at: int) -> None:
-    """A list of ids with one that is no string is refused as a whole."""
+    """A list of ids with one that is not a string is refused as a whole."""
     sandbox, items = filled(vector)
     ids: list[Any] = [items[0]["id"]]
     ids.insert(at, 7)
@@ -236,7 +236,7 @@ def test_a_delete_with_one_wrong_id_removes_nothing(vector: Vector, at: int) -> 
 @pytest.mark.requirement("VEC-DELETE-9")
 @pytest.mark.parametrize("value", NO_FILTERS, ids=lambda value: type(value).__name__)
 def test_a_delete_by_no_filter_is_refused(vector: Vector, value: Any) -> None:
-    """A filter that is no object is refused, and nothing is removed."""
+    """A filter that is not an object is refused, and nothing is removed."""
     sandbox, items = filled(vector)
     expect.refusal(sandbox.delete(filter=value), "BadRequest", *([] if vector.filters else ["NotSupported"]))
     present(sandbox, *items)

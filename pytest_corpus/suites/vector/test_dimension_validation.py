@@ -200,7 +200,7 @@ def test_a_namespace_that_is_made_again_has_its_new_dimensions(vector: Vector) -
 @pytest.mark.requirement("VEC-DIM-10")
 @pytest.mark.parametrize("operation", ["query", "batch_query", "upsert"])
 def test_a_vector_without_components_is_refused(vector: Vector, operation: str) -> None:
-    """An empty vector is no vector."""
+    """An empty vector is not a vector."""
     vector.require("query", operation)
     query = {**vector.requests.minimal("query"), "vector": []}
     if operation == "upsert":

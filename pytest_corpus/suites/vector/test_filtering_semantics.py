@@ -128,7 +128,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector, top_k: int, include_m
     ids=["two", "none", "one"],
 )
 def test_all_terms_must_hold(vector: Vector, wanted: dict[str, Any], parts: tuple[int, ...]) -> None:
-    """A vector that meets one of two terms only is no match."""
+    """A vector that meets one of two terms only is not a match."""
     vector.need_filters()
     if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
         raise NotApplicable("a filter has at most one term")

@@ -38,7 +38,7 @@ class WireValidationError(Exception):
 
 
 class EnvelopeTypeError(WireValidationError):
-    """An envelope is no dict (SCHEMA 6.3)."""
+    """An envelope is not a dict (SCHEMA 6.3)."""
 
     code = "ENVELOPE_TYPE"
 

@@ -25,8 +25,8 @@ class SchemaMigrator:
         A request that has messages already, or is of an operation that has neither, gets the version alone.
 
         Raises:
-            MigrationError: it is no JSON object or no LLM request; its version is not 1; ``args`` is no object;
-                ``args.prompt`` is no string, or stands beside ``args.messages``, so that one would be lost; or a
+            MigrationError: it is not a JSON object or no LLM request; its version is not 1; ``args`` is not an object;
+                ``args.prompt`` is not a string, or stands beside ``args.messages``, so that one would be lost; or a
                 completion has neither.
         """
         if not isinstance(v1_envelope, dict):
@@ -58,4 +58,4 @@ def _require_request(envelope: dict[str, Any], args: dict[str, Any]) -> None:
     if "prompt" in args and not isinstance(args["prompt"], str):
         raise MigrationError(f"args.prompt must be a string, not a {type(args['prompt']).__name__}")
     if not {"prompt", "messages"} & args.keys() and (op is None or op in _COMPLETING):
-        raise MigrationError("args has neither prompt nor messages: this is no completion that could be migrated")
+        raise MigrationError("args has neither prompt nor messages: this is not a completion that could be migrated")

@@ -109,7 +109,7 @@ def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
 
     As in edition 1.1.0, a member may be null, and keys that are not documented are left alone (SPECIFICATION 4;
     R8); where edition 1.0.0 alone counts, its schema refuses both. `deadline_ms` is absolute epoch milliseconds,
-    at least 1. What is no JSON deeper in `ctx` is left to the round trip.
+    at least 1. What is not JSON deeper in `ctx` is left to the round trip.
 
     Raises:
         EnvelopeTypeError, CtxValidationError
@@ -170,7 +170,7 @@ def validate_args_for_operation(args: Any, validator: Validator, case_id: str = 
     """Let arguments pass that a validator lets pass (SCHEMA 6.3).
 
     Raises:
-        ArgsValidationError: they are no object, or the validator raises: its own error where it is of this class;
+        ArgsValidationError: they are not an object, or the validator raises: its own error where it is of this class;
             of any other only the type is told, for its text may hold what must not be shown (it is the
             ``__cause__``).
     """

@@ -3,7 +3,7 @@
 A value passes where JSON has a counterpart that says the same: a dict is an object, a list or a tuple an array,
 a str, an int, a float or an enum of those its value. It does not pass where a writer would refuse it, where
 another reader would (SPECIFICATION 4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or where
-it would come back as something else: a key that is no string.
+it would come back as something else: a key that is not a string.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
     """The dict that arrives on the other side.
 
     Raises:
-        SerializationError: it cannot be written, or is no dict once it was; a `RoundTripError` where something
+        SerializationError: it cannot be written, or is not a dict once it was; a `RoundTripError` where something
             else comes back.
     """
     arrived = _written(obj, case_id)
@@ -38,7 +38,7 @@ def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
     """What stands under the strings among the keys of an envelope.
 
     Raises:
-        EnvelopeTypeError: it is no dict.
+        EnvelopeTypeError: it is not a dict.
     """
     if not issubclass(type(envelope), dict):
         raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
@@ -76,7 +76,7 @@ def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationEr
 
 
 def _keys_would_change(holder: dict[Any, Any]) -> bool:
-    """Whether the keys that are no strings are all such as a JSON writer turns into strings."""
+    """Whether the keys that are not strings are all such as a JSON writer turns into strings."""
     others = [key for key in dict.keys(holder) if not isinstance(key, str)]
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 

@@ -46,7 +46,7 @@ class UnknownSchemaError(LookupError):
 
 
 class SchemaFileError(Exception):
-    """A schema file is missing, is no JSON, carries another ``$id`` or does not compile."""
+    """A schema file is missing, is not JSON, carries another ``$id`` or does not compile."""
 
     def __init__(self, path: Path, fault: str) -> None:
         super().__init__(path, fault)

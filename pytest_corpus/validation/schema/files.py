@@ -30,7 +30,7 @@ def read(root: Path, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The document of a schema file below a folder, as it is and `for_compiler`.
 
     Raises:
-        SchemaFileError: it cannot be read, is no JSON, or has another ``$id``.
+        SchemaFileError: it cannot be read, is not JSON, or has another ``$id``.
     """
     path, uri = os.path.join(root, file), BASE_URI + file
     try:
@@ -40,7 +40,7 @@ def read(root: Path, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
     except OSError as fault:
         raise SchemaFileError(root / file, f"cannot be read: {fault.strerror}") from fault
     except (ValueError, RecursionError) as fault:
-        raise SchemaFileError(root / file, f"is no JSON: {fault}") from fault
+        raise SchemaFileError(root / file, f"is not JSON: {fault}") from fault
     if not isinstance(document, dict) or document.get("$id") != uri:
         raise SchemaFileError(root / file, f"must be a JSON object with $id {uri}")
     return document, for_compiler(document) if any(sign in text for sign in _SIGNS) else document

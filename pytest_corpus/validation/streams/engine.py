@@ -217,7 +217,7 @@ def _cut(data: Bytes) -> Iterator[bytes]:
         raise TypeError(f"a piece of a stream is bytes or text, not {type(data).__name__}")
     for start in range(0, len(data), BLOCK_BYTES):
         piece = data[start : start + BLOCK_BYTES] if len(data) > BLOCK_BYTES else data
-        # A lone surrogate becomes bytes that are no UTF-8, which is what it is.
+        # A lone surrogate becomes bytes that are not UTF-8, which is what it is.
         yield piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else bytes(piece)
 
 
@@ -239,7 +239,7 @@ def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
 
 
 def _no_json(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
-    """Why a frame is no JSON, wherever in it; `text` is what was written of it."""
+    """Why a frame is not JSON, wherever in it; `text` is what was written of it."""
     if text is not None:
         if b"null" not in text:
             return None

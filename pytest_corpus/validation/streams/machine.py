@@ -146,7 +146,7 @@ class StreamMachine:
         if not isinstance(frame, dict):
             self._unclear_end = True
             self._validated += self._is_due
-            self.note(ErrorType.FRAME_TYPE, "is no JSON object")
+            self.note(ErrorType.FRAME_TYPE, "is not a JSON object")
             return
         if size is not None and size > self.config.max_frame_bytes:
             self.note(ErrorType.FRAME_SIZE, f"measures more than {self.config.max_frame_bytes} bytes")
@@ -156,7 +156,7 @@ class StreamMachine:
             self._canonical_frame(frame)
 
     def unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
-        """Count a frame that is no JSON; `value` is what a lenient reader makes of it, to see where it ends."""
+        """Count a frame that is not JSON; `value` is what a lenient reader makes of it, to see where it ends."""
         if not self._next():
             return
         self._validated += self._is_due
@@ -308,7 +308,7 @@ class StreamMachine:
                 return
 
     def _read_any_end(self, frame: dict[Any, Any]) -> None:
-        """Whether a frame that is no JSON ends the stream all the same."""
+        """Whether a frame that is not JSON ends the stream all the same."""
         if self.config.framing == "event":
             self._unclear_end = frame.get("event") not in EVENTS
             self._read_event(frame.get("event"))

@@ -11,7 +11,7 @@ Terminal = Literal["success", "error"]
 class ErrorType:
     """What can be wrong with a stream; `FrameError.error_type` is one of these."""
 
-    # Bytes that are no JSON. The frame counts and may end the stream, but is not looked at any further.
+    # Bytes that are not JSON. The frame counts and may end the stream, but is not looked at any further.
     FRAME_UTF8: Final = "FRAME_UTF8"
     FRAME_JSON: Final = "FRAME_JSON"  # syntax, an empty payload, NaN, a lone surrogate, a byte order mark
     DUPLICATE_KEY: Final = "DUPLICATE_KEY"
@@ -20,7 +20,7 @@ class ErrorType:
     UNFINISHED_EVENT: Final = "UNFINISHED_EVENT"  # server-sent events that end before the blank line
 
     # The frame and its parts.
-    FRAME_TYPE: Final = "FRAME_TYPE"  # a frame that is no JSON object
+    FRAME_TYPE: Final = "FRAME_TYPE"  # a frame that is not a JSON object
     FRAMING: Final = "FRAMING"  # an overlay frame where canonical was expected, or the reverse
     FRAME_SHAPE: Final = "FRAME_SHAPE"  # a missing chunk, or keys that do not belong
     FRAME_OK: Final = "FRAME_OK"

@@ -153,7 +153,7 @@ class FramesAsPairs(ReferenceLLM):
 
 @catches("COM-WIRE-4")
 class NoObjectIsAPing(ReferenceLLM):
-    """It takes a request that is no object for a health check."""
+    """It takes a request that is not an object for a health check."""
 
     async def handle(self, envelope: Mapping[str, Any]) -> Envelope:
         ping = {"op": "llm.health", "ctx": {}, "args": {}}
@@ -162,7 +162,7 @@ class NoObjectIsAPing(ReferenceLLM):
 
 @catches("COM-WIRE-5")
 class NoObjectStreamsNothing(ReferenceLLM):
-    """It answers a stream request that is no object with an empty final chunk."""
+    """It answers a stream request that is not an object with an empty final chunk."""
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
         if not isinstance(envelope, Mapping):
@@ -192,7 +192,7 @@ class MissingOpIsUnknown(ReferenceLLM):
 
 @catches("COM-WIRE-7")
 class WrongContextIgnored(ReferenceLLM):
-    """It takes a `ctx` that is no object for an empty one."""
+    """It takes a `ctx` that is not an object for an empty one."""
 
     def read_section(self, envelope: Mapping[str, Any], name: str) -> Fields:
         wrong = name == "ctx" and name in envelope and not isinstance(envelope[name], Mapping)
@@ -211,7 +211,7 @@ class WrongArgsAreATypeError(ReferenceLLM):
 
 @catches("COM-WIRE-7")
 class WrongOpIsUnknown(ReferenceLLM):
-    """It looks an `op` that is no string up like any other and says NOT_SUPPORTED."""
+    """It looks an `op` that is not a string up like any other and says NOT_SUPPORTED."""
 
     def find_operation(self, op: object) -> Operation | None:
         if op is not None and not isinstance(op, str):

@@ -32,7 +32,7 @@ class LastChunkWithoutEmbeddings(Chunking):
 
 @catches("EMB-STREAM-1")
 class ChunkIsAResult(Chunking):
-    """It streams the result of `embed`, with one embedding that is no list."""
+    """It streams the result of `embed`, with one embedding that is not a list."""
 
     def shaped(self, job: Job, chunk: Chunk) -> Chunk:
         return {**chunk, "embeddings": chunk["embeddings"][0]} if chunk["embeddings"] else chunk

@@ -259,7 +259,7 @@ class OneTextIsAListOfLetters(ReferenceEmbedding):
 
 @catches("EMB-BATCH-8")
 class TextsAreWritten(ReferenceEmbedding):
-    """It turns what is no string in a batch into one."""
+    """It turns what is not a string in a batch into one."""
 
     def read_texts(self, call: Call) -> list[str]:
         if isinstance(call.args.values.get("texts"), list):

@@ -196,7 +196,7 @@ class SizeNotTold(ReferenceGraph):
 
 @catches("GRA-BATCH-9")
 class OddOperationsSkipped(ReferenceGraph):
-    """It skips what is no object among the operations of a batch."""
+    """It skips what is not an object among the operations of a batch."""
 
     def read_operations(self, args: Fields, name: str) -> Operations:
         given = args.values.get(name)

@@ -177,7 +177,7 @@ class ResultsAreReversed(Transacting):
 
 @catches("GRA-TXN-6")
 class OddStepsSkipped(ReferenceGraph):
-    """It skips what is no object among the operations of a transaction."""
+    """It skips what is not an object among the operations of a transaction."""
 
     def read_operations(self, args: Fields, name: str) -> Operations:
         given = args.values.get(name)

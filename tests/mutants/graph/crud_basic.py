@@ -366,7 +366,7 @@ class StoresAllButTheLastNode(ReferenceGraph):
 
 @catches("GRA-NODE-6")
 class LabelsOfANumberAreNone(ReferenceGraph):
-    """It takes labels that are no list for none."""
+    """It takes labels that are not a list for none."""
 
     def read_node(self, args: Fields, item: Fields) -> Node:
         labels = item.values.get("labels")

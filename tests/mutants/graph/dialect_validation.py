@@ -71,7 +71,7 @@ class StreamTakesAnyDialect(Streaming):
 
 @catches("GRA-DIALECT-6")
 class DialectNumberIgnored(ReferenceGraph):
-    """It takes a dialect that is no text for none."""
+    """It takes a dialect that is not text for none."""
 
     def read_dialect(self, args: Fields) -> str:
         return super().read_dialect(args) if isinstance(args.values.get("dialect"), str) else self.dialects[0]

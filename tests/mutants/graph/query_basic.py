@@ -172,7 +172,7 @@ class EmptyTextIsNoRecords(ReferenceGraph):
 
 @catches("GRA-QUERY-8")
 class TimeoutWordIgnored(Answering):
-    """It ignores a timeout that is no number."""
+    """It ignores a timeout that is not a number."""
 
     def taken(self, args: dict[str, Any]) -> dict[str, Any]:
         return {**args, "timeout_ms": None if isinstance(args.get("timeout_ms"), str) else args.get("timeout_ms")}

@@ -110,7 +110,7 @@ class OneTextIsAMessage(Messages):
 
 @catches("LLM-MSG-4")
 class OthersSkipped(Messages):
-    """It skips what is no message in a list."""
+    """It skips what is not a message in a list."""
 
     def shaped(self, messages: Any) -> Any:
         return [each for each in messages if isinstance(each, Mapping)] if isinstance(messages, list) else messages
@@ -134,7 +134,7 @@ class NameUnchecked(ReferenceLLM):
 
 @catches("LLM-MSG-6")
 class OneToolCallIsAList(ReferenceLLM):
-    """It does not look at tool calls that are no list."""
+    """It does not look at tool calls that are not a list."""
 
     def read_message(self, message: Fields) -> list[str]:
         calls = message.values.get("tool_calls")
@@ -227,7 +227,7 @@ class RequiredToolNotCalled(ReferenceLLM):
 
 @catches("LLM-TOOLS-2")
 class ArgumentsAreAnObject(ReferenceLLM):
-    """It gives the arguments of a tool call as a text that is no JSON."""
+    """It gives the arguments of a tool call as a text that is not JSON."""
 
     def tool_use(self, prompt: Prompt, name: str) -> Reply:
         reply = super().tool_use(prompt, name)

@@ -192,7 +192,7 @@ class OneIdIsAList(ReferenceVector):
 
 @catches("VEC-DELETE-9")
 class StrangeIdsAreSkipped(ReferenceVector):
-    """It skips ids that are no strings."""
+    """It skips ids that are not strings."""
 
     def read_ids(self, call: Call) -> list[str]:
         ids = call.args.values.get("ids")
@@ -203,7 +203,7 @@ class StrangeIdsAreSkipped(ReferenceVector):
 
 @catches("VEC-DELETE-9")
 class StrangeFilterOfADelete(ReferenceVector):
-    """It takes a filter of a delete that is no object for one that finds nothing."""
+    """It takes a filter of a delete that is not an object for one that finds nothing."""
 
     def read_filter(self, fields: Fields) -> list[Condition]:
         term = fields.values.get("filter")

@@ -200,7 +200,7 @@ class ZeroDimensionsAreOpen(ReferenceVector):
 
 @catches("VEC-DIM-8")
 class DimensionsAreRounded(ReferenceVector):
-    """It rounds dimensions that are no whole number."""
+    """It rounds dimensions that are not a whole number."""
 
     def read_dimensions(self, call: Call) -> int:
         dimensions = call.args.values.get("dimensions")

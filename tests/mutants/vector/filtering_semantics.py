@@ -217,7 +217,7 @@ class DeniedFiltersAreAnOutage(FiltersDenied):
 
 @catches("VEC-FILTER-9")
 class StrangeFilterIsNone(ReferenceVector):
-    """It takes a filter of a query that is no object for none."""
+    """It takes a filter of a query that is not an object for none."""
 
     def read_filter(self, fields: Fields) -> list[Condition]:
         strange = "vector" in fields.values and not isinstance(fields.values.get("filter"), Mapping)
@@ -226,7 +226,7 @@ class StrangeFilterIsNone(ReferenceVector):
 
 @catches("VEC-FILTER-9")
 class StrangeFilterIsAnOutage(ReferenceVector):
-    """It trips over a filter that is no object, and calls itself unavailable."""
+    """It trips over a filter that is not an object, and calls itself unavailable."""
 
     def read_filter(self, fields: Fields) -> list[Condition]:
         if fields.values.get("filter") is not None:

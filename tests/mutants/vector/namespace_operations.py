@@ -179,7 +179,7 @@ class DimensionsAsText(ReferenceVector):
 
 @catches("VEC-NS-7")
 class AnyTypeOfMetric(ReferenceVector):
-    """It takes the default metric where `distance_metric` is no string."""
+    """It takes the default metric where `distance_metric` is not a string."""
 
     def read_metric(self, call: Call) -> str:
         given = call.args.values.get("distance_metric")

@@ -250,7 +250,7 @@ class NegativeTopK(Lenient):
 
 @catches("VEC-QUERY-9")
 class TopKIsRounded(Lenient):
-    """It rounds a `top_k` that is no whole number."""
+    """It rounds a `top_k` that is not a whole number."""
 
     def put_right(self, values: dict[str, Any]) -> dict[str, Any]:
         top_k = values.get("top_k")
@@ -296,7 +296,7 @@ class FlagsAreTruthy(ReferenceVector):
 
 @catches("VEC-QUERY-11")
 class NamespaceOfAnyType(Lenient):
-    """It asks the default namespace where `namespace` is no string."""
+    """It asks the default namespace where `namespace` is not a string."""
 
     def read_namespace(self, fields: Fields) -> str:
         named = isinstance(fields.values.get("namespace"), str)
@@ -325,7 +325,7 @@ class TopKAsText(Lenient):
 
 @catches("VEC-QUERY-11")
 class StrangeVectorIsAnOutage(Lenient):
-    """It trips over a vector that is no list, and calls itself unavailable."""
+    """It trips over a vector that is not a list, and calls itself unavailable."""
 
     def put_right(self, values: dict[str, Any]) -> dict[str, Any]:
         return {**values, "vector": [each + 0 for each in values["vector"]]} if "vector" in values else values

@@ -279,7 +279,7 @@ class TextIsANumber(ReferenceVector):
 
 @catches("VEC-UPSERT-9")
 class StrangeMetadataIsDropped(ReferenceVector):
-    """It stores an item without its metadata where they are no object."""
+    """It stores an item without its metadata where they are not an object."""
 
     def read_metadata(self, fields: Fields) -> dict[str, Any]:
         return super().read_metadata(fields) if isinstance(fields.values.get("metadata"), Mapping) else {}
@@ -287,7 +287,7 @@ class StrangeMetadataIsDropped(ReferenceVector):
 
 @catches("VEC-UPSERT-9")
 class StrangeMetadataIsAnOutage(ReferenceVector):
-    """It trips over metadata that are no object, and calls itself unavailable."""
+    """It trips over metadata that are not an object, and calls itself unavailable."""
 
     def read_metadata(self, fields: Fields) -> dict[str, Any]:
         return {str(key): value for key, value in (fields.values.get("metadata") or {}).items()}

@@ -30,14 +30,14 @@ REQUIREMENTS = (
     Requirement(
         "COM-WIRE-4",
         "MUST",
-        "A request that is no JSON object is answered with an error envelope by `handle`.",
+        "A request that is not a JSON object is answered with an error envelope by `handle`.",
         ("SCHEMA 3.1", "R8"),
         hint="check that the request is an object before you read `op` from it, and refuse it with BAD_REQUEST",
     ),
     Requirement(
         "COM-WIRE-5",
         "MUST",
-        "A request that is no JSON object is answered with an error envelope by `handle_stream`.",
+        "A request that is not a JSON object is answered with an error envelope by `handle_stream`.",
         ("SCHEMA 3.1", "R8"),
         needs=("supports_streaming",),
         components=STREAMING,

@@ -49,7 +49,7 @@ REQUIREMENTS = (
     R(
         "GRA-DIALECT-6",
         "MUST",
-        "A `dialect` that is no string is refused with BAD_REQUEST or NOT_SUPPORTED.",
+        "A `dialect` that is not a string is refused with BAD_REQUEST or NOT_SUPPORTED.",
         ("SPECIFICATION 7.3.2", "R8"),
         hint="check that `dialect` is a string before you look it up; do not take another type for none",
     ),

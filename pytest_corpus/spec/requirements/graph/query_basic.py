@@ -48,7 +48,7 @@ REQUIREMENTS = (
     R(
         "GRA-QUERY-6",
         "MUST",
-        "A text that is no query of its dialect is refused with QueryParseError or BadRequest.",
+        "A text that is not a query of its dialect is refused with QueryParseError or BadRequest.",
         ("ERRORS 6.4", "SPECIFICATION 12.4", "R12"),
         hint="map the database's syntax error to QueryParseError, neither to no records nor to an outage",
     ),

@@ -44,7 +44,7 @@ REQUIREMENTS = (
     R(
         "GRA-STREAM-5",
         "MUST",
-        "`stream_query` refuses a text that is no query as `query` does.",
+        "`stream_query` refuses a text that is not a query as `query` does.",
         ("ERRORS 6.4", "R12"),
         needs=("supports_streaming",),
         hint="map the syntax error of a stream with the code of `query`, and do not end it as complete",

@@ -52,7 +52,7 @@ REQUIREMENTS = (
     R(
         "LLM-TOKENS-6",
         "MUST",
-        "A missing `text` or one that is no string is refused with BAD_REQUEST.",
+        "A missing `text` or one that is not a string is refused with BAD_REQUEST.",
         ("SPECIFICATION 8.3", "R8"),
         needs=("supports_count_tokens",),
         hint="check that `text` is there and a string before you split it",

@@ -26,14 +26,14 @@ REQUIREMENTS = (
     R(
         "LLM-MSG-3",
         "MUST",
-        "`content` that is no string is refused with BAD_REQUEST.",
+        "`content` that is not a string is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "R8"),
         hint="check that `content` is a string; do not join a list of parts",
     ),
     R(
         "LLM-MSG-4",
         "MUST",
-        "`messages` that is no list of objects is refused with BAD_REQUEST.",
+        "`messages` that is not a list of objects is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.2", "R8"),
         hint="check that `messages` is a list and each entry an object; neither wrap a text nor skip an entry",
     ),

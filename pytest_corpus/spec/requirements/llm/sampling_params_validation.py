@@ -54,9 +54,9 @@ REQUIREMENTS = (
     R(
         "LLM-SAMPLING-7",
         "MUST",
-        "A sampling parameter that is no number is refused with BAD_REQUEST.",
+        "A sampling parameter that is not a number is refused with BAD_REQUEST.",
         ("SCHEMA 4.1.3", "R8"),
-        hint="check the type before you compare or convert; a text, a list or an object is no number",
+        hint="check the type before you compare or convert; a text, a list or an object is not a number",
     ),
     R(
         "LLM-SAMPLING-8",

@@ -36,7 +36,7 @@ REQUIREMENTS = (
     R(
         "VEC-MULTI-4",
         "MUST",
-        "A batch with a bad query, or that is no list of queries, is refused with BAD_REQUEST.",
+        "A batch with a bad query, or that is not a list of queries, is refused with BAD_REQUEST.",
         ("SPECIFICATION 9.2", "SPECIFICATION 17.2", "R8"),
         needs=("supports_batch_queries",),
         hint="check `queries` and each query in it as `query` does, before the first is run; skip none",

@@ -62,7 +62,7 @@ REQUIREMENTS = (
     R(
         "VEC-DIM-8",
         "MUST",
-        "`dimensions` that is no positive whole number is refused with BAD_REQUEST.",
+        "`dimensions` that is not a positive whole number is refused with BAD_REQUEST.",
         ("SPECIFICATION 4.1", "SPECIFICATION 17.2", "R8"),
         hint="check that `dimensions` is an integer of at least 1; zero does not stand for unknown",
     ),

@@ -75,7 +75,7 @@ REQUIREMENTS = (
     R(
         "VEC-FILTER-9",
         "MUST",
-        "A filter that is no object is refused with BAD_REQUEST.",
+        "A filter that is not an object is refused with BAD_REQUEST.",
         ("SCHEMA 4.2.2", "R8"),
         needs=("supports_filters",),
         hint="check that a given `filter` is an object before you read it or drop it",

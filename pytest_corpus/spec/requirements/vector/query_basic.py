@@ -68,7 +68,7 @@ REQUIREMENTS = (
     R(
         "VEC-QUERY-9",
         "MUST",
-        "`top_k` that is no positive whole number is refused with BAD_REQUEST.",
+        "`top_k` that is not a positive whole number is refused with BAD_REQUEST.",
         ("SPECIFICATION 9.3", "SPECIFICATION 17.2"),
         hint="check that top_k is an integer of at least 1; neither round it nor take zero for none given",
     ),
@@ -84,7 +84,7 @@ REQUIREMENTS = (
         "MUST",
         "A query with an argument of the wrong type is refused with BAD_REQUEST.",
         ("SPECIFICATION 9.2", "SPECIFICATION 17.2", "R8"),
-        hint="check the type of every argument before use; the text of a number is no number",
+        hint="check the type of every argument before use; the text of a number is not a number",
     ),
     R(
         "VEC-QUERY-12",

@@ -188,7 +188,7 @@ class Observability:
 
     @pytest.mark.requirement("COM-OBS-15")
     def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:
-        """The hash of a tenant is no beginning of a plain digest of its id."""
+        """The hash of a tenant is not a beginning of a plain digest of its id."""
         tenant = f"tenant-{canary()}"
         found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]

@@ -170,7 +170,7 @@ class _Late(Violation):
 
 
 def repeatedly(attempt: Callable[[], None]) -> None:
-    """What a busy machine delays once is no finding: too late is what is late every time."""
+    """What a busy machine delays once is not a finding: too late is what is late every time."""
     for left in reversed(range(ATTEMPTS)):
         try:
             attempt()

@@ -83,11 +83,11 @@ class Counting(Subject):
         """A token count, as an integer or inside an object (R10).
 
         Raises:
-            Blocked: it is no count, which is a finding of its own.
+            Blocked: it is not a count, which is a finding of its own.
         """
         count = token_count(result)
         if count is None:
-            raise Blocked(self.payloads["count_tokens"], "a token count is no whole number that is not negative")
+            raise Blocked(self.payloads["count_tokens"], "a token count is not a whole number that is not negative")
         return count
 
     def token_problems(self, result: Any) -> Iterable[Violation]:

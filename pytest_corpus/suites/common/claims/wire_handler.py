@@ -37,7 +37,7 @@ WRONG_KEYS: tuple[tuple[str, Any], ...] = (
 """A required key and a value of the wrong type."""
 
 NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
-"""JSON values that are no request."""
+"""JSON values that are not a request."""
 
 BUSY = ("ResourceExhausted", "Unavailable")
 """What an adapter may say of calls beside others."""
