@@ -16,6 +16,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.llm.capabilities import MOST_WINDOW, LLMCapabilities
 from pytest_corpus.suites.llm.requests import LLMRequests
+from pytest_corpus.text.redaction import word
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
 """A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
@@ -116,19 +117,25 @@ class LLM(LLMCapabilities):
         if not _adds_up(chunk.get("usage_so_far")):
             yield (
                 "LLM-STREAM-2",
-                Violation("prompt_tokens + completion_tokens", "another total", "usage_so_far"),
+                Violation("prompt_tokens + completion_tokens", _total_of(chunk["usage_so_far"]), "usage_so_far"),
             )
 
 
 def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
     reason = result.get("finish_reason")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
-        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), "another word", "result.finish_reason")
+        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), word(reason), "result.finish_reason")
     if not _adds_up(result.get("usage")):
         yield (
             "LLM-COMPLETE-3",
-            Violation("prompt_tokens + completion_tokens", "another total", "result.usage.total_tokens"),
+            Violation("prompt_tokens + completion_tokens", _total_of(result["usage"]), "result.usage.total_tokens"),
         )
+
+
+def _total_of(usage: Mapping[str, Any]) -> str:
+    """The total of a usage that does not add up, beside its parts."""
+    prompt, completion, total = (word(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    return f"a total of {total} for {prompt} and {completion}"
 
 
 def _adds_up(usage: Any) -> bool:

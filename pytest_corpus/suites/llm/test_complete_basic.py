@@ -29,6 +29,7 @@ from pytest_corpus.suites.llm.completions import (
 )
 from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.requests import WEATHER, user
+from pytest_corpus.text.redaction import word
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
 """How two conversations may resemble each other."""
@@ -132,7 +133,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     for model in llm.models()[:MOST_MODELS]:
         with expect.resting_on("LLM-MODEL-1"):
             result = expect.success(llm.complete(model=model), "a completion by every listed model")
-        expect.that(result.get("model") == model, "the model asked for", "another name", "result.model")
+        expect.that(result.get("model") == model, "the model asked for", word(result.get("model")), "result.model")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-6")

@@ -22,6 +22,7 @@ from pytest_corpus.suites.vector.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.sandbox import Sandbox
 from pytest_corpus.suites.vector.shared import Item
+from pytest_corpus.text.redaction import word
 
 
 class VectorFaults(ProviderFaults):
@@ -172,7 +173,10 @@ def _query_result(result: Any, edition: str | None, requirement: str) -> Iterato
     if problem := payload_problem("vector.types.query_result", result, edition):
         yield requirement, problem
     elif result["total_matches"] < len(result["matches"]):
-        yield "VEC-QUERY-5", Violation("at least the number of matches", "fewer", "result.total_matches")
+        yield (
+            "VEC-QUERY-5",
+            Violation(f"{len(result['matches'])} or more", word(result["total_matches"]), "result.total_matches"),
+        )
 
 
 @pytest.fixture

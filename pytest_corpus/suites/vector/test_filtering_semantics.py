@@ -98,7 +98,8 @@ def test_each_filter_has_its_own_answer(vector: Vector) -> None:
     sandbox, items = filled(vector)
     for kind in ("a", "b", "a"):
         just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
-    expect.that(len(sandbox.ids(top_k=6)) == sandbox.vector.at_most(6), "all vectors without a filter", "fewer")
+    found, wanted = len(sandbox.ids(top_k=6)), sandbox.vector.at_most(6)
+    expect.that(found == wanted, f"all {wanted} vectors without a filter", f"{found}")
 
 
 @pytest.mark.core

@@ -12,6 +12,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.capabilities import FACTS, REQUIRED, SECTIONS
 from pytest_corpus.spec.operations import operations_of, protocol_of
+from pytest_corpus.text.redaction import word
 
 
 class Capabilities:
@@ -41,7 +42,7 @@ class Capabilities:
         stated = subject.capabilities.document.get("protocol")
         if not isinstance(stated, str) or not stated:
             raise Blocked("COM-CAP-2", "no protocol is stated")
-        expect.that(stated == wanted, wanted, "another protocol", "result.protocol")
+        expect.that(stated == wanted, wanted, word(stated), "result.protocol")
 
     @pytest.mark.requirement("COM-CAP-4")
     def test_facts_have_their_types(self, subject: Subject) -> None:
