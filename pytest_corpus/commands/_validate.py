@@ -210,10 +210,10 @@ def _counts(results: list[_File]) -> dict[str, int]:
 def _summary(results: list[_File]) -> str:
     counts = _counts(results)
     files, documents_ = console.plural(len(results), "file"), console.plural(counts["documents"], "document")
-    told = [f"{files}, {documents_}", f"{counts['invalid']:,} not valid"]
+    parts = [f"{files}, {documents_}", f"{counts['invalid']:,} not valid"]
     if counts["unreadable"]:
-        told.append(f"{console.plural(counts['unreadable'], 'file')} could not be checked")
-    return ", ".join(told)
+        parts.append(f"{console.plural(counts['unreadable'], 'file')} could not be checked")
+    return ", ".join(parts)
 
 
 def _as_json(results: list[_File]) -> dict[str, Any]:

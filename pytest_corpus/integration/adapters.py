@@ -190,15 +190,15 @@ class Adapters:
 
         Who presses Ctrl-C meanwhile need not wait for what is still to be closed.
         """
-        told: list[str] = []
+        warnings: list[str] = []
         try:
             for adapter in self.known.values():
                 kind = "adapter" if adapter.library is None else "client"
                 for said in self._close(adapter):
-                    told.append(f"{kind} {adapter.label}: {said}")
+                    warnings.append(f"{kind} {adapter.label}: {said}")
         except KeyboardInterrupt:
-            told.append("closing was interrupted")
-        return told
+            warnings.append("closing was interrupted")
+        return warnings
 
     def _close(self, adapter: Adapter) -> Iterator[str]:
         yield from (f"tidying up raised {said}" for said in self._tidy(adapter))

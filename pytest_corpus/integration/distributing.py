@@ -26,12 +26,12 @@ class Distributing:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        told = getattr(node, "workeroutput", {}).get(PROPERTY)
+        text = getattr(node, "workeroutput", {}).get(PROPERTY)
         self._waiting.add(node)
-        if error or not isinstance(told, str):
+        if error or not isinstance(text, str):
             return
         try:
-            for label, account in json.loads(told).items():
+            for label, account in json.loads(text).items():
                 self.state.ledger(label).take_account(account)
                 self.state.adapters.known[label].left_out = False
         except (ValueError, TypeError, KeyError, AttributeError):

@@ -94,11 +94,11 @@ def _add_properties(
         status = "deviated"
     elif disputed and not record.findings:
         status = "not_assessed"
-    told = {"corpus_requirement": record.requirement, "corpus_level": execution.requirement.level, STATUS: status}
-    report.user_properties += [*told.items(), (PROPERTY, record.dump())]
+    properties = {"corpus_requirement": record.requirement, "corpus_level": execution.requirement.level, STATUS: status}
+    report.user_properties += [*properties.items(), (PROPERTY, record.dump())]
     # JUnit takes the properties of a test from its teardown, and a test may have run before.
     own = execution.item.user_properties
-    own[:] = [*(pair for pair in own if pair[0] not in told), *told.items()]
+    own[:] = [*(pair for pair in own if pair[0] not in properties), *properties.items()]
 
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:

@@ -32,7 +32,7 @@ class WrongErrorClass:
 class RootCauses(Generic[Own]):
     """What explains the violations of a component; found out when the first one turns up, once a run."""
 
-    resting: frozenset[str] = frozenset()
+    dependents: frozenset[str] = frozenset()
     """The requirements whose tests rest on the component's plain sentences."""
 
     def __init__(self, subject: Own) -> None:
@@ -42,14 +42,14 @@ class RootCauses(Generic[Own]):
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
-        return self._wrongly_refused(requirement, violation) or self._resting_on_failing(requirement)
+        return self._wrongly_refused(requirement, violation) or self._consequence_of_failing(requirement)
 
     def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The plain sentences that do not hold, each with those that rest on it; none where that cannot be told."""
         yield from ()
 
-    def _resting_on_failing(self, requirement: str) -> Blocked | None:
-        if requirement not in self.resting:
+    def _consequence_of_failing(self, requirement: str) -> Blocked | None:
+        if requirement not in self.dependents:
             return None
         if self._failing is None:
             self._failing = {}

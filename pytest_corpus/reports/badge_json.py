@@ -13,14 +13,14 @@ COLORS = {"good": "brightgreen", "caution": "yellow", "bad": "red", "none": "lig
 def render(document: view.Document) -> str:
     """The endpoint document: label, message, colour."""
     tone = view.tone(document)
-    told = {
+    badge = {
         "schemaVersion": 1,
         "label": document["spec"]["protocol"],
         "message": message(document),
         "color": COLORS[tone],
         **({"isError": True} if tone == "bad" else {}),
     }
-    return json.dumps(told, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(badge, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
 def message(document: view.Document) -> str:

@@ -62,13 +62,13 @@ def _entries(document: Mapping[str, Any]) -> Iterator[str]:
     runs = _runs(document)
     for component in document["components"]:
         known = {each.id: each for each in applicable(component)}
-        told = Capabilities(component, document["capabilities"].get(component, {}))
+        stated = Capabilities(component, document["capabilities"].get(component, {}))
         entries = [entry for entry in document["requirements"] if entry["component"] == component]
         blocking = {by for entry in entries for by in entry.get("blocked_by", ())}
         for entry in entries:
             if entry["id"] in known:
                 blocks = entry["id"] in blocking
-                for said in _entry(entry, known[entry["id"]], told, runs, known, blocks=blocks):
+                for said in _entry(entry, known[entry["id"]], stated, runs, known, blocks=blocks):
                     found.setdefault((component, said), []).append(entry["id"])
     yield from (f"{component}: {some(names)}: {said}" for (component, said), names in found.items())
 
@@ -102,20 +102,20 @@ def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
 
 
 def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
-    components, told = document["components"], document["capabilities"]
-    if strange := sorted(set(told) - (set(components) - {CLIENT})):
+    components, stated = document["components"], document["capabilities"]
+    if strange := sorted(set(stated) - (set(components) - {CLIENT})):
         yield f"it has capabilities of {', '.join(strange)}, which it does not judge"
     if CLIENT in components and len(components) > 1:
         yield "a client library has no components of an adapter"
-    for component, facts in told.items():
+    for component, facts in stated.items():
         if facts != json_report.facts(component, facts):
             yield f"{component}: its capabilities hold what no run repeats"
     for key in ("server", "version"):
         said = document["adapter"].get(key)
-        if said not in ([facts.get(key) for facts in told.values()] or [None]):
+        if said not in ([facts.get(key) for facts in stated.values()] or [None]):
             yield f"its adapter states another {key} than its capabilities"
     for component, part in components.items():
-        if component not in told and component != CLIENT and part["verdict"].startswith("conformant"):
+        if component not in stated and component != CLIENT and part["verdict"].startswith("conformant"):
             yield f"{component}: it is {part['verdict']}, but its capabilities did not answer"
 
 
@@ -220,8 +220,8 @@ def _reasons(entry: Mapping[str, Any], runs: int, every: Mapping[str, Requiremen
     if status == "not_applicable" and {"keyword", "blocked_by"} & set(entry):
         yield "it is not applicable, and something is said to stand in the way"
     blockers = entry.get("blocked_by", [])
-    told = {match[1] for test in own if (match := _BLOCKED.match(test.get("reason", "")))}
-    if blockers != sorted(set(blockers)) or not (told <= set(blockers) if runs else told == set(blockers)):
+    stated = {match[1] for test in own if (match := _BLOCKED.match(test.get("reason", "")))}
+    if blockers != sorted(set(blockers)) or not (stated <= set(blockers) if runs else stated == set(blockers)):
         yield "it is not blocked by what blocks its tests"
     if strange := [name for name in blockers if name not in every or name == entry["id"]]:
         yield f"it cannot be blocked by {some(strange)}"
@@ -229,14 +229,14 @@ def _reasons(entry: Mapping[str, Any], runs: int, every: Mapping[str, Requiremen
 
 def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
     """What capabilities deny was not tested, and what is said to be denied is denied."""
-    told = [need for need in known.needs if need not in UNTOLD]
-    denied = [need for need in told if not _offered(need, of)]
+    stated = [need for need in known.needs if need not in UNTOLD]
+    denied = [need for need in stated if not _offered(need, of)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
     if denied and decided:
         yield f"a test of it is {some(sorted(decided))}, but its capabilities do not offer {some(denied)}"
     for test in tests:
         said = _DENIED.fullmatch(test.get("reason", ""))
-        if said and said[1] in told and of.flag(said[1]) is not False:
+        if said and said[1] in stated and of.flag(said[1]) is not False:
             yield f"a test of it is not applicable because of {said[1]}, which its capabilities do not deny"
 
 
@@ -246,27 +246,27 @@ def _offered(need: str, of: Capabilities) -> bool:
 
 def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
     tests = entry["tests"]
-    told = [test["repeats"] for test in tests if "repeats" in test]
-    if len(told) != (len(tests) if runs else 0) or any(each["runs"] != runs for each in told):
+    stated = [test["repeats"] for test in tests if "repeats" in test]
+    if len(stated) != (len(tests) if runs else 0) or any(each["runs"] != runs for each in stated):
         yield "its tests did not run equally often"
         return
     if not runs:
         if "repeats" in entry:
             yield "its tests were not repeated, and it says how often they passed"
         return
-    for test, each in zip(tests, told, strict=False):
+    for test, each in zip(tests, stated, strict=False):
         if each["passed"] > runs or (each["passed"] == runs) != (test["outcome"] == "satisfied"):
             yield f"a test of it is {test['outcome']} and passed {each['passed']} times of {runs}"
     rounds = entry.get("repeats", {"runs": 0, "passed": 0})
     outcomes = {test["outcome"] for test in tests}
-    most = max((each["passed"] for each in told), default=0)
+    most = max((each["passed"] for each in stated), default=0)
     fits = most <= rounds["runs"] <= runs and rounds["passed"] <= rounds["runs"]
     fits &= bool(rounds["runs"]) == ("repeats" in entry)
     if "violated" in outcomes:
         fits &= rounds["passed"] < rounds["runs"]
     elif "error" not in outcomes:
         fits &= rounds["passed"] == rounds["runs"]
-    if len(told) == 1:
+    if len(stated) == 1:
         fits &= rounds["passed"] == most
     if not fits:
         yield f"{rounds['passed']} of {rounds['runs']} rounds are said to have passed, which its tests do not say"

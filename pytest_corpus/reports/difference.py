@@ -77,8 +77,8 @@ def _kinds(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[s
 
 def _change(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict[str, Any]:
     entry = new or old or {}
-    told = {key: entry[key] for key in ("component", "id", "level", "text")}
-    return {**told, "old": old and old["status"], "new": new and new["status"]}
+    identity = {key: entry[key] for key in ("component", "id", "level", "text")}
+    return {**identity, "old": old and old["status"], "new": new and new["status"]}
 
 
 def _verdict(document: view.Document) -> str:

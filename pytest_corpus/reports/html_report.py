@@ -49,8 +49,8 @@ def _verdict(document: view.Document) -> Iterator[str]:
     yield f'<section class="verdict {tone}" aria-labelledby="verdict">'
     yield f'<p class="name">{text(document["adapter"]["name"])}</p>'
     yield f'<h1 id="verdict"><span aria-hidden="true">{SIGNS[tone]}</span> {text(words[:1].upper() + words[1:])}</h1>'
-    told = view.notices(document) or [MEANINGS[document["verdict"]]]
-    yield from (f"<p>{text(line)}</p>" for line in told)
+    lines = view.notices(document) or [MEANINGS[document["verdict"]]]
+    yield from (f"<p>{text(line)}</p>" for line in lines)
     yield from (f"<p>Not complete: {text(gap)}.</p>" for gap in document["gaps"])
     yield from (f"<p>{text(note)}</p>" for note in document.get("notes", ()))
     rows = [

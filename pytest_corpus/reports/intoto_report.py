@@ -38,7 +38,7 @@ def _predicate(document: view.Document) -> dict[str, Any]:
         *view.of_status(document, "not_assessed"),
         *view.of_status(document, "violated"),
     ]
-    told: dict[str, Any] = {
+    predicate: dict[str, Any] = {
         "result": RESULTS[view.tone(document)],
         "configuration": _configuration(document),
         "passedTests": _names(view.of_status(document, "satisfied")),
@@ -46,8 +46,8 @@ def _predicate(document: view.Document) -> dict[str, Any]:
         "failedTests": failed,
     }
     if url := document.get("ci", {}).get("url"):
-        told["url"] = url
-    return told
+        predicate["url"] = url
+    return predicate
 
 
 def _configuration(document: view.Document) -> list[dict[str, Any]]:

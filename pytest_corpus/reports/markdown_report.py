@@ -104,11 +104,15 @@ def _deviations(document: view.Document) -> str:
 
 
 def _deviation(entry: dict[str, Any]) -> str:
-    told = entry["deviation"]
-    lines = [_named(entry), f"  - reason: {code(told['reason'])}", f"  - removal plan: {code(told['removal_plan'])}"]
-    if issue := told.get("issue"):
+    deviation = entry["deviation"]
+    lines = [
+        _named(entry),
+        f"  - reason: {code(deviation['reason'])}",
+        f"  - removal plan: {code(deviation['removal_plan'])}",
+    ]
+    if issue := deviation.get("issue"):
         lines.append(f"  - issue: {code(issue)}")
-    return "\n".join([*lines, f"  - expires: {told['expires']}"])
+    return "\n".join([*lines, f"  - expires: {deviation['expires']}"])
 
 
 def _open(document: view.Document) -> str:

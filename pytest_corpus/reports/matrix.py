@@ -60,8 +60,13 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
     """The names of the adapters, with the file where two have one name, with a number where that does not help."""
     names = [str(document["adapter"]["name"]) for _, document in reports]
     twice = [name for name, many in Counter(names).items() if many > 1]
-    told = [f"{name} ({file})" if name in twice else name for name, (file, _) in zip(names, reports, strict=True)]
-    return [f"{name} #{told[: at + 1].count(name)}" if told.count(name) > 1 else name for at, name in enumerate(told)]
+    shown_names = [
+        f"{name} ({file})" if name in twice else name for name, (file, _) in zip(names, reports, strict=True)
+    ]
+    return [
+        f"{name} #{shown_names[: at + 1].count(name)}" if shown_names.count(name) > 1 else name
+        for at, name in enumerate(shown_names)
+    ]
 
 
 def _column(label: str, document: Document) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def _verdict(verdict: str | None) -> str:
 
 
 def _legend() -> str:
-    told = (f"{sign_of(status)} {word}" for status, word in STATUS_WORDS.items())
-    return f"{', '.join(told)}, an empty place: not in that report."
+    legend = (f"{sign_of(status)} {word}" for status, word in STATUS_WORDS.items())
+    return f"{', '.join(legend)}, an empty place: not in that report."
 
 
 def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:

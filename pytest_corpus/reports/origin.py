@@ -63,21 +63,21 @@ def ci(environ: Mapping[str, str]) -> dict[str, str]:
     system = _system(environ)
     if system is None:
         return {}
-    told = {"name": system.name}
+    origin = {"name": system.name}
     if _PLAIN.fullmatch(run := environ.get(system.run, "")):
-        told["id"] = run
+        origin["id"] = run
     try:
         url = _public(system.url.format_map(environ))
     except (KeyError, ValueError):
         url = ""
-    return {**told, "url": url} if url else told
+    return {**origin, "url": url} if url else origin
 
 
 def commit(environ: Mapping[str, str], folder: Path) -> str | None:
     """The commit under test, as 40 or 64 hexadecimal digits: what CI says, else what git says of a folder."""
     system = _system(environ)
-    told = environ.get(system.commit, "").lower() if system else ""
-    return told if _COMMIT.fullmatch(told) else _of_git(folder)
+    origin = environ.get(system.commit, "").lower() if system else ""
+    return origin if _COMMIT.fullmatch(origin) else _of_git(folder)
 
 
 def _system(environ: Mapping[str, str]) -> System | None:

@@ -110,24 +110,24 @@ def rerun(document: Document, requirement: str) -> str:
 
 def notices(document: Document) -> list[str]:
     """What a reader must know before the verdict."""
-    told = []
+    lines = []
     if altered(document):
-        told.append("The sha256 of this report does not match its content: it was changed after it was written.")
+        lines.append("The sha256 of this report does not match its content: it was changed after it was written.")
     if not document["complete"]:
-        told.append("Only a part of the suite ran, so there is no verdict.")
-    return told
+        lines.append("Only a part of the suite ran, so there is no verdict.")
+    return lines
 
 
 def notes(document: Document) -> list[str]:
     """The notes of the attestation: how whole the run was, and what the run itself notes."""
-    told = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
+    lines = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
     if document["complete"]:
-        told.append("All suites ran unmodified and whole.")
+        lines.append("All suites ran unmodified and whole.")
     if number := len(of_status(document, "deviated")):
-        told.append(f"{count(number, 'deviation')} declared.")
+        lines.append(f"{count(number, 'deviation')} declared.")
     if profile := document.get("profile"):
-        told.append(f"Profile {profile}.")
-    return [*told, *document.get("notes", ())]
+        lines.append(f"Profile {profile}.")
+    return [*lines, *document.get("notes", ())]
 
 
 def facts(document: Document) -> list[tuple[str, str]]:

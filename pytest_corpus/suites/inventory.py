@@ -81,24 +81,24 @@ def _cases(mark: pytest.Mark) -> list[_Case]:
     names, values = mark.args[:2]
     names = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
     ids = mark.kwargs.get("ids")
-    told = ids if callable(ids) else None
-    given = list(ids) if ids is not None and told is None else [None] * len(values)
+    namer = ids if callable(ids) else None
+    given = list(ids) if ids is not None and namer is None else [None] * len(values)
     shown, marks = [], []
     for number, (value, said) in enumerate(zip(values, given, strict=True)):
         case = value if isinstance(value, _PARAMETERS) else pytest.param(*(value if len(names) > 1 else [value]))
         name = (
             case.id
             or said
-            or "-".join(_shown(each, told, f"{of}{number}") for of, each in zip(names, case.values, strict=True))
+            or "-".join(_shown(each, namer, f"{of}{number}") for of, each in zip(names, case.values, strict=True))
         )
         shown.append(str(name).encode("unicode_escape").decode("ascii"))
         marks.append(tuple(_mark(each) for each in case.marks))
     return [_Case(*case) for case in zip(_told_apart(shown), marks, strict=True)]
 
 
-def _shown(value: Any, told: Any, otherwise: str) -> str:
+def _shown(value: Any, namer: Any, otherwise: str) -> str:
     """What pytest makes of a value in the name of a test."""
-    said = told(value) if told else None
+    said = namer(value) if namer else None
     value = value if said is None else said
     if value is None or isinstance(value, str | bool | int | float):
         return str(value)

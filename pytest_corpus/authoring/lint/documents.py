@@ -145,13 +145,13 @@ def enums(tree: Tree) -> Iterator[Finding]:
     """Enumerations with a repeated value."""
     for one in tree.places:
         values = one.schema.get("enum")
-        told = [_told(value) for value in values] if isinstance(values, list) else []
-        if repeated := [index for index, value in enumerate(told) if value in told[:index]]:
+        fingerprints = [_fingerprint(value) for value in values] if isinstance(values, list) else []
+        if repeated := [index for index, value in enumerate(fingerprints) if value in fingerprints[:index]]:
             message = f"repeats a value at index {repeated[0]}: remove it"
             yield Finding(one.file, "enum", message, f"{one.pointer}/enum")
 
 
-def _told(value: Any) -> str:
+def _fingerprint(value: Any) -> str:
     """A value so that two are written alike exactly when they are equal as JSON."""
 
     def whole(item: Any) -> Any:

@@ -38,11 +38,11 @@ def widens(tree: Tree) -> Iterator[Finding]:
         return  # what is broken has its own finding
     registry = SchemaRegistry(tree.root)
     folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
-    told: dict[Finding, None] = {}
+    unique: dict[Finding, None] = {}
     for schema in SCHEMAS:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
-            told |= dict.fromkeys(_narrowed(registry, schema, elder, newer, _made(folder, schema, elder)))
-    yield from told
+            unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, _made(folder, schema, elder)))
+    yield from unique
 
 
 def _is_sound(tree: Tree) -> bool:

@@ -47,15 +47,15 @@ def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
 
 def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
     """The shortest way from a node back to itself, for nodes that no circle before had."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for start in edges:
-        if start in told:
+        if start in reported:
             continue
         ways = [[start, end] for end in edges[start]]
         seen: set[str] = set()
         for way in ways:  # grows while it is walked
             if way[-1] == start:
-                told.update(way)
+                reported.update(way)
                 yield way[:-1]
                 break
             if way[-1] not in seen:

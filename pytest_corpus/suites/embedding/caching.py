@@ -72,11 +72,11 @@ def left_of(embedding: Embedding, text: str) -> str:
     if fresh.client is embedding.client:
         return text[: embedding.limited()]
     reply = fresh.embed(text, truncate=True)
-    told = reply.result.get("text") if isinstance(reply.result, dict) else None
+    reported = reply.result.get("text") if isinstance(reply.result, dict) else None
     with expect.resting_on("EMB-TRUNC-1"):
         cut(reply)
-    within = isinstance(told, str) and 0 < len(told) <= embedding.limited()
-    return told if within and isinstance(told, str) else text[: embedding.limited()]
+    within = isinstance(reported, str) and 0 < len(reported) <= embedding.limited()
+    return reported if within and isinstance(reported, str) else text[: embedding.limited()]
 
 
 def key_of() -> dict[str, Any]:
@@ -119,8 +119,8 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
     if reply.is_success:
         found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
-        if changed == "text" and isinstance(told := reply.result.get("text"), str):
-            expect.that(told != text, "the text of this request", "that of the first one", "result.text")
+        if changed == "text" and isinstance(reported := reply.result.get("text"), str):
+            expect.that(reported != text, "the text of this request", "that of the first one", "result.text")
         not_taken(embedding, found, first, truth)
 
 
@@ -229,6 +229,6 @@ def failing_batch(
 
 def told_of(reply: Reply, texts: list[str]) -> Reply:
     """A reply of which each text must be told: a silent loss is the finding of the test at hand."""
-    told = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
-    expect.that(told == len(texts), f"{len(texts)} texts embedded or reported", f"{told} of them", "result")
+    reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
+    expect.that(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
     return reply

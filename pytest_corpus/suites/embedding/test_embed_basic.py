@@ -124,10 +124,10 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
         reply = embedding.embed(text)
         embedding.fits(reply)
         result = expect.success(reply, "an embedding of any text")
-        told = result.get("text") if isinstance(result, dict) else None
-        if not isinstance(told, str) or not embedding.holds(text):
+        shown = result.get("text") if isinstance(result, dict) else None
+        if not isinstance(shown, str) or not embedding.holds(text):
             return
-        expect.that(belongs(embedding, told, text), "the text that was sent", "another text", "result.text")
+        expect.that(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
     generate.for_all(texts, check, seed=embedding.settings.seed, examples=30)
 

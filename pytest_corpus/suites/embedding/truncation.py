@@ -81,8 +81,8 @@ def whole(reply: Reply, text: str) -> None:
     """A text was embedded, and nothing says that it was cut."""
     result = expect.success(reply, "a text within the limit to be embedded")
     expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
-    told = result.get("text") if isinstance(result, dict) else None
-    shorter = isinstance(told, str) and len(plain(told)) < len(plain(text)) and plain(told) in plain(text)
+    shown = result.get("text") if isinstance(result, dict) else None
+    shorter = isinstance(shown, str) and len(plain(shown)) < len(plain(text)) and plain(shown) in plain(text)
     expect.that(not shorter, "the whole text", "a part of it", "result.text")
 
 
@@ -109,8 +109,8 @@ def told_by(reply: Reply | StreamReply) -> list[str]:
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """What may be left of a truncated text: what the result says, or else its beginning or its end."""
     limit = embedding.limited()
-    told = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= limit]
-    return list(dict.fromkeys(told)) or [text[:limit], text[-limit:]]
+    shown = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= limit]
+    return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
 
 
 def vector_in(embedding: Embedding, text: str, **changed: Any) -> list[float]:

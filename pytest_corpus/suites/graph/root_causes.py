@@ -59,7 +59,7 @@ CARRIED = (
 )
 """The requirements whose tests write through batches and transactions too."""
 
-RESTING: Mapping[str, tuple[str, ...]] = {
+DEPENDENTS: Mapping[str, tuple[str, ...]] = {
     "GRA-NODE-1": STORED,
     "GRA-NODE-3": STORED,
     "GRA-NODE-2": (
@@ -93,7 +93,7 @@ RESTING: Mapping[str, tuple[str, ...]] = {
 class GraphRootCauses(RootCauses[Graph]):
     """The plain sentences of a graph."""
 
-    resting = frozenset(requirement for resting in RESTING.values() for requirement in resting)
+    dependents = frozenset(requirement for dependents in DEPENDENTS.values() for requirement in dependents)
 
     def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         graph = self.subject
@@ -101,18 +101,18 @@ class GraphRootCauses(RootCauses[Graph]):
         for stage in (_nodes, _edges, _places, _many):
             try:
                 for root in stage(graph):
-                    yield root, _resting_on(root, graph)
+                    yield root, _dependents_of(root, graph)
                     if root in ("GRA-NODE-1", "GRA-NODE-3"):
                         return
             except Blocked as obstacle:
                 if obstacle.by == "GRA-NODE-1":
-                    yield obstacle.by, _resting_on(obstacle.by, graph)
+                    yield obstacle.by, _dependents_of(obstacle.by, graph)
                     return
             except (Undecided, Violation):
                 continue
 
 
-def _resting_on(root: str, graph: Graph) -> tuple[str, ...]:
+def _dependents_of(root: str, graph: Graph) -> tuple[str, ...]:
     """The requirements that a root explains.
 
     An adapter that keeps no node and takes any argument for one does nothing at all: that is not a single mistake, and
@@ -120,7 +120,7 @@ def _resting_on(root: str, graph: Graph) -> tuple[str, ...]:
     """
     if root == "GRA-NODE-1" and graph.call("upsert_nodes", {"nodes": 7}).is_success:
         return NODES
-    return RESTING[root]
+    return DEPENDENTS[root]
 
 
 def _nodes(graph: Graph) -> Iterator[str]:

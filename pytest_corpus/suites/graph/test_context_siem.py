@@ -79,5 +79,5 @@ def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
     """Nothing that was reported of a call holds a value."""
     reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
     for report in reports:
-        told = json.dumps(report.labels(), default=str, ensure_ascii=False)
-        expect.that(value not in told, f"no label that holds {what}", "one")
+        written = json.dumps(report.labels(), default=str, ensure_ascii=False)
+        expect.that(value not in written, f"no label that holds {what}", "one")

@@ -465,8 +465,8 @@ def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
         if graph.dialects.obstacle("group", name) is None:
             result = expect.success(sandbox.call("query", args), "records")
             expect.that(result.get("dialect") in (None, name), f"the dialect {name}", "another", "result.dialect")
-            told = result.get("namespace")
-            wrong = sandbox.namespace is not None and told not in (None, sandbox.namespace)
+            named = result.get("namespace")
+            wrong = sandbox.namespace is not None and named not in (None, sandbox.namespace)
             expect.that(not wrong, "the namespace that was asked for", "another", "result.namespace")
 
 

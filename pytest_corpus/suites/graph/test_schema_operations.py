@@ -30,7 +30,7 @@ def test_a_schema_tells_the_labels_that_were_written(graph: Graph, tenant: bool)
     """The labels of new nodes and of a new edge appear in `nodes` and `edges`."""
     graph.require("get_schema")
     sandbox, node, edge = described(graph, f"tenant-{canary()}" if tenant else None)
-    schema = told(sandbox)
+    schema = schema_of(sandbox)
     for label in (f"{node}A", f"{node}B"):
         expect.that(label in names(schema, "nodes"), "the label of a node that was written", "none", "result.nodes")
     expect.that(edge in names(schema, "edges"), "the label of an edge that was written", "none", "result.edges")
@@ -41,10 +41,10 @@ def test_a_schema_is_told_as_it_is_now(graph: Graph) -> None:
     """A label that was written after a schema was told appears in the next one."""
     graph.require("get_schema")
     sandbox = graph.sandbox(own=False)
-    told(sandbox)
+    schema_of(sandbox)
     label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
-    expect.that(label in names(told(sandbox), "nodes"), "the label of a node that was just written", "none")
+    expect.that(label in names(schema_of(sandbox), "nodes"), "the label of a node that was just written", "none")
 
 
 @pytest.mark.requirement("GRA-SCHEMA-3")
@@ -52,7 +52,7 @@ def test_a_schema_tells_the_names_of_properties(graph: Graph) -> None:
     """The name of a property stands in the schema."""
     graph.require("get_schema")
     sandbox, _, _ = described(graph)
-    schema = told(sandbox)
+    schema = schema_of(sandbox)
     expect.that("corpus_weight" in names(schema, "edges"), "the name of a property", "none", "result.edges")
     expect.that("corpus_rank" in names(schema, "nodes"), "the name of a property", "none", "result.nodes")
 
@@ -64,7 +64,7 @@ def test_a_schema_tells_no_values(graph: Graph) -> None:
     sandbox = graph.sandbox(own=False)
     node = sandbox.node("a")
     sandbox.put(node)
-    text = json.dumps(told(sandbox), default=str)
+    text = json.dumps(schema_of(sandbox), default=str)
     expect.that(node["properties"]["corpus_value"] not in text, "no value of a property", "one", "result")
 
 
@@ -78,7 +78,7 @@ def described(graph: Graph, tenant: str | None = None) -> tuple[Sandbox, str, st
     return sandbox, node, edge
 
 
-def told(sandbox: Sandbox) -> Any:
+def schema_of(sandbox: Sandbox) -> Any:
     """The schema as it is told to the tenant of a place."""
     return expect.success(sandbox.graph.call("get_schema", {}, sandbox.ctx), "a schema")
 

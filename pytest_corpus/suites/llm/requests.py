@@ -130,10 +130,10 @@ class LLMRequests(Requests):
         if llm.takes("stop_sequences"):
             good.append({"stop_sequences": [text]})
         if llm.tools and llm.model in (None, *llm.able("supports_tools")):
-            told = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
+            answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
             asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
             good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
-            good.append({"tools": [WEATHER], "messages": [user("hi"), asked, told]})
+            good.append({"tools": [WEATHER], "messages": [user("hi"), asked, answered]})
         return good
 
     def _wrong(self, text: str) -> list[dict[str, Any]]:

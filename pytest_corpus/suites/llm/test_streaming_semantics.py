@@ -56,7 +56,7 @@ def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
     """Wherever a chunk tells its usage, the total is the sum of its parts."""
     llm.require("stream")
     stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
-    told(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
+    any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
     holds("LLM-STREAM-2", stream, llm)
 
 
@@ -84,7 +84,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
         if isinstance(chunk.get("usage_so_far"), dict)
     ]
     whole = [total for total in totals if isinstance(total, int)]
-    told(isinstance(total, int) for total in totals)
+    any_shown(isinstance(total, int) for total in totals)
     expect.that(whole == sorted(whole), "totals that never decrease", "a smaller one later", "usage_so_far")
 
 
@@ -112,14 +112,14 @@ def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
     llm.require("stream")
     for model in completing(llm, "supports_streaming"):
         stream = expect.finished(llm.streamed(model=model), "a stream by every listed model")
-        told(chunk.get("model") is not None for chunk in stream.chunks)
+        any_shown(chunk.get("model") is not None for chunk in stream.chunks)
         for chunk in stream.chunks:
             expect.that(
                 chunk.get("model") in (None, model), "the model asked for", word(chunk.get("model")), "chunk.model"
             )
 
 
-def told(found: Iterable[bool]) -> None:
+def any_shown(found: Iterable[bool]) -> None:
     """Go on only where a chunk tells what is looked at.
 
     Raises:

@@ -88,11 +88,11 @@ class VectorCapabilities(Subject):
             written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
             read = self.call("query", {"vector": components, "top_k": 1})
             self.call("delete", {"ids": [name]})
-        told = [reply.details.get("expected") for reply in (written, read) if reply.is_a("DimensionMismatch")]
-        if not told:
+        stated = [reply.details.get("expected") for reply in (written, read) if reply.is_a("DimensionMismatch")]
+        if not stated:
             return self.usual
         most = self.capabilities.limit("max_dimensions") or self.usual
-        return next((number for number in told if isinstance(number, int) and number > 0), most)
+        return next((number for number in stated if isinstance(number, int) and number > 0), most)
 
     @property
     def fixed(self) -> int | None:

@@ -53,7 +53,7 @@ RANKED = (*(f"VEC-SCORE-{number}" for number in range(1, 9)), "VEC-NS-8", "VEC-Q
 class VectorRootCauses(RootCauses[Vector]):
     """The plain sentences of a store."""
 
-    resting = frozenset((*DEPENDENT, *RANKED))
+    dependents = frozenset((*DEPENDENT, *RANKED))
 
     def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         vector = self.subject

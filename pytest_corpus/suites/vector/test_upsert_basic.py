@@ -108,8 +108,10 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
     sandbox.put(new)
     expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "none")
     sandbox.put({**new, "metadata": {"kind": "new"}})
-    told = {id_of(match): match for match in sandbox.matches(**query)}
-    expect.that(new["id"] in told and described_by(told[new["id"]], {"kind": "new"}), "the new metadata", "others")
+    found_by_id = {id_of(match): match for match in sandbox.matches(**query)}
+    expect.that(
+        new["id"] in found_by_id and described_by(found_by_id[new["id"]], {"kind": "new"}), "the new metadata", "others"
+    )
 
 
 @pytest.mark.core

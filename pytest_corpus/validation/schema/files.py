@@ -60,18 +60,18 @@ def for_compiler(node: Any) -> Any:
         return [for_compiler(item) for item in node]
     if not isinstance(node, dict):
         return node
-    told: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
     for key, value in node.items():
         if key in _NAMED and isinstance(value, dict):
-            told[key] = {name: for_compiler(item) for name, item in value.items()}
+            converted[key] = {name: for_compiler(item) for name, item in value.items()}
         elif key in _BOUNDS and isinstance(value, float) and value.is_integer():
-            told[key] = int(value)
+            converted[key] = int(value)
         else:
-            told[key] = value if key in _DATA else for_compiler(value)
+            converted[key] = value if key in _DATA else for_compiler(value)
     name = node.get("format")
     if isinstance(name, str) and name in FORMATS:
-        told["allOf"] = [*told.get("allOf", ()), FORMATS[name]]
-    return told
+        converted["allOf"] = [*converted.get("allOf", ()), FORMATS[name]]
+    return converted
 
 
 def careful(check: Format) -> Format:

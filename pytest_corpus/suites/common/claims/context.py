@@ -192,8 +192,8 @@ class Observability:
         tenant = f"tenant-{canary()}"
         found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
-        told = any(digest.hexdigest().startswith(found[: telemetry.GRAM]) for digest in plain)
-        expect.that(not told, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
+        is_plain = any(digest.hexdigest().startswith(found[: telemetry.GRAM]) for digest in plain)
+        expect.that(not is_plain, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
 
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
