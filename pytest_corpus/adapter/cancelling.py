@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+TELLS = hasattr(asyncio.Task, "cancelling")
+"""Whether Python says if a task was told to stop (since 3.11); else any CancelledError passes for the order."""
+
 
 def is_cancelled(error: BaseException) -> bool:
     """Whether this is our own order to stop, and not a CancelledError that an adapter let escape.
