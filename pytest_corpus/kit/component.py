@@ -62,6 +62,7 @@ class Subject:
     def begin(self) -> None:
         """Forget what the test before did."""
         self.editions = set(EDITIONS)
+        self.shared.deeds.forget()
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:

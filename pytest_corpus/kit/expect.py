@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pytest_corpus.kit.looks import aside, look
-from pytest_corpus.kit.outcomes import Blocked, Misclassified, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 
@@ -84,7 +84,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     look()
     wanted = claim or f"an error of class {' or '.join(families)}"
     if not reply.is_error:
-        raise Violation(wanted, str(reply))
+        raise Accepted(wanted, str(reply))
     named(reply)
     if not reply.is_a(*families):
         raise Misclassified(wanted, str(reply), families, reply.names)

@@ -27,6 +27,10 @@ class Violation(AssertionError):
         return f"expected {self.expected}; got {self.got or 'something else'}{where}"
 
 
+class Accepted(Violation):
+    """A success where the sentence asks for a refusal: nothing that was written or seen before explains it."""
+
+
 class Misclassified(Violation):
     """A refusal of another class than the sentence asks for.
 

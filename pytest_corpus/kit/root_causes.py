@@ -2,17 +2,18 @@
 
 In every component, a wrong class that the plainest bad requests get is not found again in every refusal. Only a
 refusal of that very class where BadRequest belongs is explained by it: what is accepted, or refused with yet another
-class, stays a finding of its own. Components add the plain sentences that nearly all their tests rest on.
+class, stays a finding of its own. Components add the plain sentences that nearly all their tests rest on; which tests
+these are follows from what a test did (`kit/deeds.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Blocked, Misclassified, Violation
+from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Violation
 from pytest_corpus.spec.errors import is_a
 
 NO_ARGUMENTS = "COM-WIRE-7"
@@ -29,36 +30,54 @@ class WrongErrorClass:
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """A plain sentence that tests rest on if they do certain things, and others not.
+
+    Attributes:
+        requirement: the requirement that says it.
+        needs: what a test does that rests on it.
+        without: what a test does not do that rests on it.
+    """
+
+    requirement: str
+    needs: frozenset[str]
+    without: frozenset[str] = frozenset()
+
+    def bears(self, done: frozenset[str]) -> bool:
+        """Whether a test that did this rests on it."""
+        return self.needs <= done and not self.without & done
+
+
 class RootCauses(Generic[Own]):
     """What explains the violations of a component; found out when the first one turns up, once a run."""
-
-    dependents: frozenset[str] = frozenset()
-    """The requirements whose tests rest on the component's plain sentences."""
 
     def __init__(self, subject: Own) -> None:
         self.subject = subject
         self._wrong_classes: tuple[WrongErrorClass, ...] | None = None
-        self._failing: Mapping[str, tuple[str, ...]] | None = None
+        self._failing: tuple[Basis, ...] | None = None
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
-        return self._wrongly_refused(requirement, violation) or self._consequence_of_failing(requirement)
+        return self._wrongly_refused(requirement, violation) or self._consequence_of_failing(requirement, violation)
 
-    def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The plain sentences that do not hold, each with those that rest on it; none where that cannot be told."""
+    def failing_basics(self) -> Iterator[Basis]:
+        """The plain sentences that do not hold; none where that cannot be told."""
         yield from ()
 
-    def _consequence_of_failing(self, requirement: str) -> Blocked | None:
-        if requirement not in self.dependents:
+    def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
+        """Whether a violation may be the consequence of a plain sentence that does not hold."""
+        done = frozenset(self.subject.shared.deeds.done)
+        if isinstance(violation, Accepted) or not done:
             return None
         if self._failing is None:
-            self._failing = {}
-            self._failing = dict(self.failing_basics())
-        if requirement in self._failing:
+            self._failing = ()
+            self._failing = tuple(self.failing_basics())
+        if any(requirement == basis.requirement for basis in self._failing):
             return None
-        for root, dependent in self._failing.items():
-            if requirement in dependent:
-                return Blocked(root, "what the test found may be a consequence of it")
+        for basis in self._failing:
+            if basis.bears(done):
+                return Blocked(basis.requirement, "what the test found may be a consequence of it")
         return None
 
     def _wrongly_refused(self, requirement: str, violation: Violation) -> Blocked | None:

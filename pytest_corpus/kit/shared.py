@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pytest_corpus.kit.deeds import Deeds
 from pytest_corpus.kit.outcomes import Undecided
 
 
@@ -15,11 +16,13 @@ class Shared:
         made: how many names were made, so that each is new.
         fruitless_waits: how often the suite waited as it was asked to, and in vain.
         obstacles: by operation, why it cannot be relied on; None where it can.
+        deeds: what the current test did.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
     made: int = 0
     fruitless_waits: int = 0
+    deeds: Deeds = field(default_factory=Deeds)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -8,119 +8,75 @@ blocked by it. What is wrong in one way of looking only is none of these sentenc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.kit.root_causes import Basis, RootCauses
 from pytest_corpus.suites.graph.answers import listed
 from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.deeds import (
+    IN_A_NAMESPACE,
+    LOOKING,
+    LOOKING_FIRST,
+    NODE_AGAIN,
+    SEVERAL_EDGES,
+    SEVERAL_NODES,
+)
 from pytest_corpus.suites.graph.sandbox import Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
-
-def _ids(prefix: str, *numbers: int) -> tuple[str, ...]:
-    return tuple(f"{prefix}-{number}" for number in numbers)
-
-
-STATE = ("COM-IDEM-1", "COM-IDEM-2", "COM-IDEM-3", "COM-TENANT-1", "COM-CACHE-1", "COM-CONC-1", "COM-CAP-6")
-
-LINKED = (
-    *("COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-NS-2", "GRA-BATCH-1", "GRA-TXN-1", "GRA-TXN-2", "GRA-MODEL-1"),
-    *_ids("GRA-EDGE", 2, 3, 5, 9),
-    *_ids("GRA-DELETE", 2, 4, 5, 6),
-    *_ids("GRA-TRAV", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14),
-    *_ids("GRA-SCHEMA", 2, 3),
-)
-"""The requirements whose tests write edges and look at them."""
-
-NODES = (
-    *STATE,
-    *_ids("GRA-NODE", 1, 2, 3, 5, 7, 8, 9, 10, 11),
-    *_ids("GRA-EDGE", 1, 4, 6, 7, 8, 10),
-    *_ids("GRA-DELETE", 1, 3, 7, 9),
-    *_ids("GRA-NS", 3, 4),
-    *_ids("GRA-QUERY", 2, 3, 4, 11, 12),
-    *_ids("GRA-DIALECT", 2, 3),
-    *_ids("GRA-STREAM", 2, 3, 4),
-    *_ids("GRA-BATCH", 1, 3, 5, 6, 7, 11),
-    *_ids("GRA-TXN", 1, 2, 3, 6),
-    *_ids("GRA-BULK", 1, 3, 4, 5),
-    *("GRA-SCHEMA-2", "GRA-SCHEMA-3", "GRA-CACHE-1", "GRA-MODEL-1"),
-)
-"""The requirements whose tests write nodes and look at them."""
-
-STORED = (*LINKED, *NODES)
-"""Those whose tests write nodes, with edges or without."""
-
-CARRIED = (
-    *("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "GRA-NS-1", "GRA-QUERY-2", "GRA-MODEL-1"),
-    *_ids("GRA-DELETE", 1, 6),
-)
-"""The requirements whose tests write through batches and transactions too."""
-
-DEPENDENTS: Mapping[str, tuple[str, ...]] = {
-    "GRA-NODE-1": STORED,
-    "GRA-NODE-3": STORED,
-    "GRA-NODE-2": (
-        *("COM-IDEM-1", "COM-IDEM-3", "GRA-QUERY-2", "GRA-STREAM-2", "GRA-BULK-1", "GRA-TRAV-2", "GRA-MODEL-1"),
-        *("GRA-BATCH-1", "GRA-TXN-1", "GRA-DELETE-1"),
-    ),
-    "GRA-DELETE-1": (
-        *("COM-IDEM-1", "COM-IDEM-3", "COM-TENANT-1", "COM-CAP-6", "GRA-QUERY-2", "GRA-STREAM-2", "GRA-MODEL-1"),
-        *("GRA-BATCH-1", "GRA-TXN-1", "GRA-TXN-2", "GRA-BULK-1", "GRA-BULK-3", "GRA-NS-2"),
-        *_ids("GRA-DELETE", 3, 4, 5, 6, 9),
-    ),
-    "GRA-EDGE-1": LINKED,
-    "GRA-EDGE-9": LINKED,
-    "GRA-DELETE-2": (*("COM-IDEM-3", "GRA-DELETE-6", "GRA-BATCH-1", "GRA-TXN-2", "GRA-NS-2", "GRA-MODEL-1"),),
-    "GRA-TRAV-2": (
-        *("COM-TENANT-1", "GRA-NS-1", "GRA-DELETE-4", "GRA-EDGE-1", "GRA-EDGE-2", "GRA-EDGE-3"),
-        *_ids("GRA-TRAV", 1, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14),
-    ),
-    "GRA-TRAV-3": _ids("GRA-TRAV", 4, 5, 6, 7, 14),
-    "GRA-NS-1": (*_ids("GRA-NS", 2, 3, 4), "GRA-QUERY-12", "GRA-BULK-3", "GRA-BULK-5", "GRA-CACHE-1"),
-    "GRA-NS-4": ("COM-TENANT-1", "GRA-BULK-3", "GRA-MODEL-1", "GRA-QUERY-5", "GRA-STREAM-7"),
-    "GRA-BATCH-1": (
-        *CARRIED,
-        *_ids("GRA-BATCH", 3, 5, 7, 11),
-    ),
-    "GRA-TXN-1": (*CARRIED, "GRA-TXN-2"),
+BASICS = {
+    requirement: Basis(requirement, frozenset(needs))
+    for requirement, *needs in (
+        ("GRA-NODE-1", "upsert_nodes"),
+        ("GRA-NODE-3", SEVERAL_NODES),
+        ("GRA-NODE-2", NODE_AGAIN, LOOKING),
+        ("GRA-DELETE-1", "delete_nodes"),
+        ("GRA-EDGE-1", "upsert_edges"),
+        ("GRA-EDGE-9", SEVERAL_EDGES),
+        ("GRA-DELETE-2", "delete_edges"),
+        ("GRA-TRAV-2", "upsert_edges", "traversal"),
+        ("GRA-TRAV-3", SEVERAL_EDGES, "traversal"),
+        ("GRA-NS-1", IN_A_NAMESPACE, LOOKING),
+        ("GRA-NS-4", LOOKING_FIRST),
+        ("GRA-BATCH-1", "batch"),
+        ("GRA-TXN-1", "transaction"),
+    )
 }
-"""For each of these sentences the requirements whose tests rest on it."""
+"""The plain sentences of a graph, and what a test does that rests on them."""
 
 
 class GraphRootCauses(RootCauses[Graph]):
     """The plain sentences of a graph."""
 
-    dependents = frozenset(requirement for dependents in DEPENDENTS.values() for requirement in dependents)
-
-    def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def failing_basics(self) -> Iterator[Basis]:
         graph = self.subject
         graph.client.provider.clear()
         for stage in (_nodes, _edges, _places, _many):
             try:
                 for root in stage(graph):
-                    yield root, _dependents_of(root, graph)
+                    yield _as_it_fails(root, graph)
                     if root in ("GRA-NODE-1", "GRA-NODE-3"):
                         return
             except Blocked as obstacle:
                 if obstacle.by == "GRA-NODE-1":
-                    yield obstacle.by, _dependents_of(obstacle.by, graph)
+                    yield _as_it_fails(obstacle.by, graph)
                     return
             except (Undecided, Violation):
                 continue
 
 
-def _dependents_of(root: str, graph: Graph) -> tuple[str, ...]:
-    """The requirements that a root explains.
+def _as_it_fails(root: str, graph: Graph) -> Basis:
+    """What a sentence that does not hold explains.
 
     An adapter that keeps no node and takes any argument for one does nothing at all: that is not a single mistake, and
     what it does with edges stays a finding of its own.
     """
     if root == "GRA-NODE-1" and graph.call("upsert_nodes", {"nodes": 7}).is_success:
-        return NODES
-    return DEPENDENTS[root]
+        return replace(BASICS[root], without=frozenset(("upsert_edges",)))
+    return BASICS[root]
 
 
 def _nodes(graph: Graph) -> Iterator[str]:

@@ -9,9 +9,9 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
 from pytest_corpus.suites.graph.answers import failures, following, listed, records, strings
+from pytest_corpus.suites.graph.shared import GraphShared
 
 NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
 """The operations that show nodes, and the requirement that says that they do."""
@@ -30,7 +30,7 @@ class GraphCalls(Protocol):
     """What of the component a sandbox needs: calls, and the words for a question."""
 
     @property
-    def shared(self) -> Shared: ...
+    def shared(self) -> GraphShared: ...
 
     @property
     def capabilities(self) -> Capabilities: ...
@@ -136,11 +136,13 @@ class Sandbox:
 
     def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
         """Call a unary operation here; one that takes no namespace, only for this tenant."""
+        self.graph.shared.deeds.note(name, args, (self.tenant, self.namespace))
         place = {} if name in PLACELESS else self.place
         return self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
 
     def stream(self, args: Mapping[str, Any]) -> StreamReply:
         """Call `stream_query` here."""
+        self.graph.shared.deeds.note("stream_query", args, (self.tenant, self.namespace))
         return self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
 
     # -- what is seen ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.suites.graph.deeds import GraphDeeds
 from pytest_corpus.suites.graph.dialects import Dialects
 from pytest_corpus.suites.graph.written_items import WrittenItems
 
@@ -21,3 +22,4 @@ class GraphShared(Shared):
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
+    deeds: GraphDeeds = field(default_factory=GraphDeeds)

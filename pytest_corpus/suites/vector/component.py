@@ -17,6 +17,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.vector.answers import failures_of, matches_of, results_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.cleanup import Cleanup
+from pytest_corpus.suites.vector.deeds import RANKING
 from pytest_corpus.suites.vector.preparation import Preparation
 from pytest_corpus.suites.vector.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.requests import VectorRequests
@@ -88,6 +89,7 @@ class Vector(VectorCapabilities):
         """
         ctx = {"tenant": tenant} if tenant else {}
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
+        self.shared.deeds.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("corpus"), dimensions, metric, ctx)
         if self.namespaces:
             reply = self.call("create_namespace", self.named(sandbox.name, dimensions, metric), ctx)
@@ -132,6 +134,7 @@ class Vector(VectorCapabilities):
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""
         args = {"queries": [dict(query) for query in queries], **where}
+        self.shared.deeds.note("batch_query", args)
         reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         if len(results) != len(queries):

@@ -12,62 +12,35 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.kit.root_causes import Basis, RootCauses
 from pytest_corpus.suites.vector.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.component import Vector
+from pytest_corpus.suites.vector.deeds import FILTERING, RANKING, WRITING
 from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.sandbox import Sandbox
 
 ANGLES = (10, 45, 80, 115, 150)
-RANKING = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
+RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
+STORED = frozenset((WRITING,))
 COUNTED = {"part": 7, "group": "a"}
-
-DEPENDENT = (
-    *(f"VEC-UPSERT-{number}" for number in (2, 3, 4, 5, 6, 7, 11, 13, 14, 15, 16, 17)),
-    *(f"VEC-QUERY-{number}" for number in (2, 3, 4, 7, 8, 12, 14, 16)),
-    *(f"VEC-SCORE-{number}" for number in (1, 2, 3, 4, 5)),
-    *(f"VEC-MULTI-{number}" for number in (2, 3, 6, 7)),
-    *(f"VEC-LIMIT-{number}" for number in (1, 3, 4)),
-    *(f"VEC-DIM-{number}" for number in (1, 4, 5, 6, 9)),
-    *(f"VEC-FILTER-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 10, 13, 14)),
-    *(f"VEC-DELETE-{number}" for number in (2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14)),
-    *(f"VEC-NS-{number}" for number in (1, 2, 3, 4, 5, 8, 9, 13)),
-    "VEC-CAP-2",
-    "VEC-STATE-1",
-    *("COM-IDEM-1", "COM-IDEM-2", "COM-IDEM-3", "COM-TENANT-1", "COM-CACHE-1", "COM-CONC-1", "COM-CAP-6"),
-)
-"""The requirements whose tests read back what they wrote."""
-
-FILTERING = (
-    *(f"VEC-FILTER-{number}" for number in range(1, 15)),
-    *(f"VEC-DELETE-{number}" for number in (2, 5, 6, 11, 14)),
-    *("VEC-UPSERT-5", "VEC-MULTI-3", "VEC-STATE-1", "COM-IDEM-3"),
-)
-"""Those among them whose tests filter."""
-
-
-RANKED = (*(f"VEC-SCORE-{number}" for number in range(1, 9)), "VEC-NS-8", "VEC-QUERY-4", "VEC-STATE-1")
-"""The requirements whose tests rank under each metric."""
 
 
 class VectorRootCauses(RootCauses[Vector]):
     """The plain sentences of a store."""
 
-    dependents = frozenset((*DEPENDENT, *RANKED))
-
-    def failing_basics(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def failing_basics(self) -> Iterator[Basis]:
         vector = self.subject
         vector.client.provider.clear()
         try:
             if found := _taking(vector) or _reading(vector) or _writing(vector):
-                yield found, DEPENDENT
+                yield Basis(found, STORED)
                 return
             if found := _filtering(vector):
-                yield found, FILTERING
-            yield from ((ranking, RANKED) for ranking in _ranking(vector))
+                yield Basis(found, frozenset((FILTERING,)))
+            yield from (Basis(ranking, frozenset((RANKING,))) for ranking in _ranking(vector))
         except Blocked as obstacle:
             if obstacle.by == "VEC-NS-1":
-                yield obstacle.by, DEPENDENT
+                yield Basis(obstacle.by, STORED)
         except (Undecided, Violation):
             return
 
@@ -139,7 +112,7 @@ def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], firs
     if sandbox.dimensions < 2 or sandbox.truth is None:
         return None
     if found != wanted:
-        return RANKING[sandbox.truth]
+        return RANKING_OF[sandbox.truth]
     return None if first == wanted[:1] else "VEC-QUERY-4"
 
 
@@ -193,7 +166,7 @@ def _ranking(vector: Vector) -> Iterator[str]:
         if truth and sandbox.ids(query, len(items)) != best(
             truth, query, {item["id"]: item["vector"] for item in items}
         ):
-            yield RANKING[truth]
+            yield RANKING_OF[truth]
 
 
 ROOT_CAUSES = VectorRootCauses

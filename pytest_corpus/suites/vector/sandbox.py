@@ -42,12 +42,16 @@ class Sandbox:
         """Arguments of a call that speaks of this place."""
         return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
 
+    def _call(self, name: str, args: Mapping[str, Any], **context: Any) -> Reply:
+        self.vector.shared.deeds.note(name, args)
+        return self.vector.call(name, self.args(**args), {**self.ctx, **context})
+
     # -- writing ---------------------------------------------------------------------------------------
 
     def upsert(self, *items: Item, **context: Any) -> Reply:
         """Upsert in one call, whatever comes of it."""
         self.know(*items)
-        reply = self.vector.call("upsert", self.args(vectors=list(items)), {**self.ctx, **context})
+        reply = self._call("upsert", {"vectors": list(items)}, **context)
         if reply.is_success and not failures_of(reply.result):
             self.held.update(str(item.get("id")) for item in items)
         return reply
@@ -78,7 +82,7 @@ class Sandbox:
         """Delete, whatever comes of it."""
         ids = args.get("ids")
         self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else self.held
-        return self.vector.call("delete", self.args(**args), self.ctx)
+        return self._call("delete", args)
 
     def remove(self, *names: str) -> None:
         """Delete by ids, in as many calls as limits ask for, to go on with.
@@ -97,8 +101,8 @@ class Sandbox:
     def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
         """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
         wanted = direction(45, self.dimensions) if vector is None else vector
-        request = self.args(vector=list(wanted), top_k=self.vector.at_most(top_k), **args)
-        return self.vector.ready(lambda: self.vector.call("query", request, self.ctx), bool(self.held))
+        request = {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **args}
+        return self.vector.ready(lambda: self._call("query", request), bool(self.held))
 
     def matches(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[Mapping[str, Any]]:
         """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY."""

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.suites.vector.deeds import VectorDeeds
 
 Item = Mapping[str, Any]
 
@@ -43,6 +44,7 @@ class VectorShared(Shared):
     made_namespaces: dict[tuple[str | None, str], None] = field(default_factory=dict)
     left: dict[str | None, dict[str, None]] = field(default_factory=dict)
     swept: dict[str | None, set[str]] = field(default_factory=dict)
+    deeds: VectorDeeds = field(default_factory=VectorDeeds)
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
     def leave(self, tenant: str | None, items: Sequence[Item], *, own_data: bool) -> None:

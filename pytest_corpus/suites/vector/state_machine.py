@@ -36,6 +36,7 @@ class Model:
         """Call an operation and note its envelope."""
         envelope = self.vector.envelope(name, args)
         self.envelopes.append(envelope)
+        self.vector.shared.deeds.note(name, args)
         return self.vector.ready(lambda: self.vector.send(envelope), filled)
 
     def done(self, name: str, args: Mapping[str, Any]) -> Any:

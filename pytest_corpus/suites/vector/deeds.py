@@ -1,0 +1,30 @@
+"""What a test of a vector store did in its sandboxes, in words: what a finding of it may rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.kit.deeds import Deeds
+
+WRITING = "writing"
+"""Vectors were upserted."""
+
+FILTERING = "filtering"
+"""A query or a deletion by a filter was sent."""
+
+RANKING = "ranking"
+"""A metric was named for what was written."""
+
+
+@dataclass(slots=True)
+class VectorDeeds(Deeds):
+    """What a test wrote, and how it looked at it."""
+
+    def note(self, name: str, args: Mapping[str, Any]) -> None:
+        """Note a call of an operation in a sandbox."""
+        if name == "upsert":
+            self.done.add(WRITING)
+        if any("filter" in each for each in (args, *args.get("queries", ()))):
+            self.done.add(FILTERING)
