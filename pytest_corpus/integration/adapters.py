@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.closing import ClosingBudget
+from pytest_corpus.adapter.client import Declaration
 from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
-from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.library import ClientLibrary
+from pytest_corpus.integration.handles import AdapterHandle, ClientHandle, Handle, Remote, RunSettings
 from pytest_corpus.integration.options import Options
-from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.target import Target
-from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
-from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Ledger
 
 
 @dataclass
 class Adapter:
-    """One declared adapter, its components, and what became of it.
-
-    A client library is one, too: `library` is what it comes to, and ``wire`` stands in the place of its components.
-    """
+    """One declared adapter or client library, its components, and what became of it."""
 
     declaration: Declaration
     ledger: Ledger
     options: Options
-    components: tuple[str, ...] = ()
-    client: AdapterClient | None = None
-    library: ClientLibrary | None = None
-    subjects: dict[str, Target] = field(default_factory=dict)
-    root_causes: dict[str, RootCauses[Any]] = field(default_factory=dict)
+    handle: Handle
+    targets: dict[str, Target] = field(default_factory=dict)
     left_out: bool = False
+    _root_causes: dict[str, RootCauses[Any] | None] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -51,31 +36,59 @@ class Adapter:
     @property
     def option(self) -> str:
         """The option of the command line that declares it."""
-        return "--corpus-adapter" if self.library is None else "--corpus-client"
+        return self.handle.option
 
-    @classmethod
-    def remote(cls, label: str, options: Options) -> Adapter:
-        """An adapter that only the workers of a distributed run know."""
-        return cls(Declaration(label, cls, label), Ledger(label), options)
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The components that it is tested for, once it is open."""
+        return self.handle.components
 
+    def open(self) -> Adapter:
+        """Open it and find out which components to test; a second call does nothing.
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a component's `capabilities` said: `document` where it answered, `broken` where that was no refusal."""
+        Raises:
+            DeclarationError: it cannot be opened, or answers for no component.
+        """
+        self.handle.open()
+        self.ledger.components = self.components
+        self.ledger.capabilities.update(self.handle.capabilities)
+        return self
 
-    document: dict[str, Any] | None
-    broken: bool = False
+    def target(self, component: str) -> Target:
+        """One of its components, once it is open, as the suites speak to it."""
+        if component not in self.targets:
+            self.targets[component] = self.handle.target(component)
+        return self.targets[component]
+
+    def root_causes(self, component: str) -> RootCauses[Any] | None:
+        """What explains violations of a component; None for a client library."""
+        if component not in self._root_causes:
+            self._root_causes[component] = self.handle.root_causes(component, self.target(component))
+        return self._root_causes[component]
+
+    def close(self) -> Iterator[str]:
+        """Tidy up and close it; what went wrong meanwhile."""
+        yield from (f"tidying up raised {said}" for said in self._tidy())
+        yield from self.handle.close()
+
+    def _tidy(self) -> Iterator[str]:
+        while self.targets:
+            _, target = self.targets.popitem()
+            try:
+                target.begin()
+                target.tidy()
+            except WriteForbidden:
+                continue  # nothing was written
+            except Exception as error:  # noqa: BLE001 - whatever tidying ends in, the adapter is still to be closed
+                yield type(error).__name__
 
 
 class Adapters:
     """Opens adapters on demand and keeps them until `close`."""
 
-    def __init__(self, options: Options, decided: dict[str, Any] | None = None) -> None:
-        self.options = options
-        self.run = secrets.token_hex(3)
+    def __init__(self, options: Options, decided: Mapping[str, tuple[str, ...]] | None = None) -> None:
         self.known: dict[str, Adapter] = {}
-        self._decided = decided or {}
-        self._closing = ClosingBudget()
+        self._settings = RunSettings(options, decided or {})
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Note an adapter under a label of its own.
@@ -86,11 +99,8 @@ class Adapters:
         found = factories.resolve(factory) if isinstance(factory, str) else factory
         if not callable(found):
             raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is not a factory")
-        if label in self.known:
-            raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
-        adapter = Adapter(Declaration(label, found, declared), Ledger(label), self.options)
-        self.known[label] = adapter
-        return adapter
+        declaration = Declaration(label, found, declared)
+        return self._note(declaration, AdapterHandle(declaration, self._settings))
 
     def declare_client(self, declared: str, label: str) -> Adapter:
         """Note a client library under a label of its own.
@@ -100,90 +110,24 @@ class Adapters:
         """
         try:
             found = factories.find(declared)
-            adapter = self.declare(lambda: found, declared, label)
+            handle = ClientHandle(found, declared, self._settings)
+            return self._note(Declaration(label, lambda: found, declared), handle)
         except DeclarationError as error:
-            error.kind = "client"
+            error.kind = ClientHandle.kind
             raise
-        adapter.library = ClientLibrary(found, declared, self.options.call_timeout, self._closing)
-        adapter.components = adapter.ledger.components = tuple(CLIENT_CHAPTERS)
-        return adapter
 
-    def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter and find out which components to test; a second call does nothing.
+    def at(self, label: str) -> Adapter:
+        """The adapter of a label, which perhaps only the workers of a distributed run know."""
+        if label not in self.known:
+            self._note(Declaration(label, Remote, label), Remote())
+        return self.known[label]
 
-        Raises:
-            DeclarationError: it cannot be opened, or answers for no component.
-        """
-        if adapter.library is not None:
-            if not adapter.library.is_open:
-                adapter.library.open()
-            return adapter
-        if adapter.client is not None:
-            return adapter
-        named = self.options.components
-        decided = self._decided.get(adapter.label)
-        client = AdapterClient(
-            adapter.declaration,
-            self.options.call_timeout,
-            read_only=self.options.read_only,
-            closing=self._closing,
-        )
-        adapter.client = client.open(named or tuple(CHAPTERS))
-        answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
-        adapter.components = tuple(named or decided or self._choose(adapter, answers))
-        adapter.ledger.components = adapter.components
-        for component in adapter.components:
-            answer = answers[component]
-            if answer.document is not None:
-                adapter.ledger.capabilities[component] = answer.document
-        client.forget()
-        return adapter
-
-    def _ask(self, client: AdapterClient, component: str) -> Answer:
-        if not client.serves(component):
-            return Answer(None)
-        request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
-        reply = Reply(client.send(request, component))
-        if reply.is_success and isinstance(reply.result, dict):
-            protocol = reply.result.get("protocol")
-            family = protocol.partition("/")[0] if isinstance(protocol, str) else component
-            others = set(COMPONENTS) - {component}
-            return Answer(None if family in others else reply.result)
-        return Answer(None, broken=not reply.is_error)
-
-    def _choose(self, adapter: Adapter, answers: dict[str, Answer]) -> tuple[str, ...]:
-        answering = tuple(name for name, answer in answers.items() if answer.document is not None)
-        broken = tuple(name for name, answer in answers.items() if answer.broken)
-        if answering or broken:
-            return answering or broken
-        client, adapter.client = adapter.client, None
-        if client is not None:
-            client.close()
-        raise DeclarationError(
-            adapter.declaration.declared,
-            f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",
-            "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
-        )
-
-    def subject(self, adapter: Adapter, component: str) -> Target:
-        """One component of an open adapter, or an open client library, as the suites speak to it."""
-        if adapter.library is not None and component not in adapter.subjects:
-            adapter.subjects[component] = ClientTarget(adapter.library, self.options.edition)
-        if component not in adapter.subjects:
-            assert adapter.client is not None
-            probe = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
-            document = adapter.ledger.capabilities.get(component, {})
-            settings = Settings(self.options.seed, self.options.edition, self.run, self.options.dialects)
-            adapter.subjects[component] = probe(adapter.client, Capabilities(component, document), settings)
-        return adapter.subjects[component]
-
-    def root_causes(self, adapter: Adapter, component: str) -> RootCauses[Any] | None:
-        """What explains violations of a component of an open adapter; None for a client library."""
-        subject = self.subject(adapter, component)
-        if isinstance(subject, Subject) and component not in adapter.root_causes:
-            found = importlib.import_module(f"pytest_corpus.suites.{component}.root_causes").ROOT_CAUSES
-            adapter.root_causes[component] = found(subject)
-        return adapter.root_causes.get(component)
+    def _note(self, declaration: Declaration, handle: Handle) -> Adapter:
+        label, declared = declaration.label, declaration.declared
+        if label in self.known:
+            raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
+        self.known[label] = Adapter(declaration, Ledger(label), self._settings.options, handle)
+        return self.known[label]
 
     def close(self) -> list[str]:
         """Tidy and close every adapter that is open; what went wrong meanwhile, for warnings. Nothing is raised.
@@ -193,27 +137,8 @@ class Adapters:
         warnings: list[str] = []
         try:
             for adapter in self.known.values():
-                kind = "adapter" if adapter.library is None else "client"
-                for said in self._close(adapter):
-                    warnings.append(f"{kind} {adapter.label}: {said}")
+                for said in adapter.close():
+                    warnings.append(f"{adapter.handle.kind} {adapter.label}: {said}")
         except KeyboardInterrupt:
             warnings.append("closing was interrupted")
         return warnings
-
-    def _close(self, adapter: Adapter) -> Iterator[str]:
-        yield from (f"tidying up raised {said}" for said in self._tidy(adapter))
-        client, adapter.client = adapter.client, None
-        for opened in (client, adapter.library):
-            if opened is not None:
-                yield from opened.close()
-
-    def _tidy(self, adapter: Adapter) -> Iterator[str]:
-        while adapter.subjects:
-            _, subject = adapter.subjects.popitem()
-            try:
-                subject.begin()
-                subject.tidy()
-            except WriteForbidden:
-                continue  # nothing was written
-            except Exception as error:  # noqa: BLE001 - whatever tidying ends in, the adapter is still to be closed
-                yield type(error).__name__

@@ -29,9 +29,8 @@ class Executing:
         if own is None:
             return
         assert isinstance(item, pytest.Function)
-        adapters = self.state.adapters
-        target = item.stash[SUBJECT] = adapters.subject(self.state.open(own[0]), own[1])
-        causes = adapters.root_causes(*own)
+        target = item.stash[SUBJECT] = self.state.open(own[0]).target(own[1])
+        causes = own[0].root_causes(own[1])
         execution = item.stash[EXECUTION] = TestExecution(
             item, *own, target, causes=causes, reported=self.state.reported
         )

@@ -68,16 +68,13 @@ class RunState:
             pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
         """
         if self.config.option.collectonly:
-            adapter.components = adapter.components or self.options.components or tuple(CHAPTERS)
+            adapter.handle.components = adapter.components or self.options.components or tuple(CHAPTERS)
             return adapter
         try:
-            return self.adapters.open(adapter)
+            return adapter.open()
         except DeclarationError as error:
             raise self.usage(error) from None
 
     def ledger(self, label: str) -> Ledger:
         """The ledger of an adapter, which perhaps only a worker knows."""
-        known = self.adapters.known.get(label)
-        if known is None:
-            known = self.adapters.known[label] = Adapter.remote(label, self.options)
-        return known.ledger
+        return self.adapters.at(label).ledger

@@ -104,7 +104,9 @@ def _unary(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     body = exchange.frames[0].body
     if looks_like_success(body):
         yield from _success(body, subject.settings.edition)
-        yield from subject.audit_payload(exchange.op.partition(".")[2], body["result"])
+        operation = BY_OP.get(exchange.op)
+        if operation is not None and operation.component == subject.component:
+            yield from subject.audit_payload(operation.name, body["result"])
     elif not looks_like_error(body):
         yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
 
@@ -188,7 +190,7 @@ def _retry_after(value: Any) -> Violation | None:
 def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     from pytest_corpus.validation.streams.validate import validate_frames
 
-    name = exchange.op.partition(".")[2]
+    operation, name = BY_OP.get(exchange.op), exchange.op.partition(".")[2]
     report = validate_frames(
         [frame.body for frame in exchange.frames],
         component=subject.component,
@@ -204,7 +206,7 @@ def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
             return
     for error in report.validation_errors:
         if error.error_type == "CHUNK_SCHEMA":
-            requirement = subject.payloads.get(name, "")
+            requirement = operation.shaped if operation else ""
         else:
             requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
         if requirement and not (broken_off and error.error_type == "NO_TERMINAL"):

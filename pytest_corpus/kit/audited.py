@@ -15,7 +15,6 @@ class Audited(Protocol):
 
     client: AdapterClient
     component: str
-    payloads: Mapping[str, str]
     settings: Settings
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]: ...

@@ -32,8 +32,6 @@ class Subject:
     component = ""
     principal = ""
     principal_stream = ""
-    core: Mapping[str, str] = {"capabilities": "COM-CAP-1", "health": "COM-HEALTH-1"}
-    """The requirement that says that an operation works for a plain request."""
     checked = ""
     """The requirement that says that arguments of the wrong types are refused by the principal operation."""
     content: tuple[str, ...] = ()
@@ -177,9 +175,6 @@ class Subject:
         return self.prerequisites.works(name)
 
     # -- what holds for every answer -------------------------------------------------------------------
-
-    payloads: Mapping[str, str] = {}
-    """By operation: the requirement that says what its result or chunk looks like."""
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         """What the result of an operation breaks, as (requirement id, violation)."""

@@ -21,8 +21,6 @@ class Calls(Protocol):
     client: AdapterClient
     capabilities: Capabilities
     component: str
-    core: Mapping[str, str]
-    payloads: Mapping[str, str]
 
     @property
     def shared(self) -> Shared: ...
@@ -107,7 +105,7 @@ class Prerequisites:
             if isinstance(reply, StreamReply):
                 expect.finished(reply)
             elif not isinstance(expect.success(reply), Mapping) and operation.payload:
-                by = self._calls.payloads.get(name) or self._calls.core.get(name, "COM-CAP-6")
+                by = operation.shaped or operation.works
                 return Blocked(by, f"the result of a plain {operation.op} is not an object", evidence=reply.exchange)
         except Blocked as obstacle:
             obstacle.evidence = reply.exchange
@@ -116,5 +114,5 @@ class Prerequisites:
             return obstacle
         except Violation:
             said = f"a plain {operation.op} is answered with {reply}"
-            return Blocked(self._calls.core.get(name, "COM-CAP-6"), said, evidence=reply.exchange)
+            return Blocked(operation.works, said, evidence=reply.exchange)
         return None

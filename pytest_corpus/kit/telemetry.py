@@ -15,6 +15,7 @@ from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.text.redaction import type_name, word
 
 Finding = tuple[str, Violation]
@@ -153,7 +154,7 @@ def _observed(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     failure, seen = _failure(exchange), named(exchange)
     if len(seen) != 1:
         yield _counting(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
-    if exchange.streaming and subject.component in ("llm", "graph"):
+    if exchange.streaming and subject.component in catalogue()["COM-OBS-11"].components:
         counted = outcomes(exchange)
         times = sum(count.value for count in counted if isinstance(count.value, (int, float)))
         if len(counted) != 1 or times != 1:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit.audit import payload_problem
-from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
@@ -50,23 +49,6 @@ class Embedding(Texts):
     requests_type = EmbeddingRequests
     requests: EmbeddingRequests
     faults_type = EmbeddingFaults
-
-    core: Mapping[str, str] = {
-        **Subject.core,
-        "embed": "EMB-EMBED-1",
-        "get_stats": "EMB-STATS-1",
-    }
-    payloads: Mapping[str, str] = {
-        "capabilities": "COM-CAP-1",
-        "health": "COM-HEALTH-1",
-        "embed": "EMB-EMBED-1",
-        "embed_batch": "EMB-BATCH-1",
-        "stream_embed": "EMB-STREAM-1",
-        "count_tokens": "EMB-TOKENS-1",
-        "get_stats": "EMB-STATS-1",
-    }
-
-    # -- what the adapter says of itself ---------------------------------------------------------------
 
     # -- requests --------------------------------------------------------------------------------------
 
@@ -192,13 +174,13 @@ class Embedding(Texts):
                 yield "EMB-TOKENS-1", violation
         elif name in ("capabilities", "health", "get_stats"):
             if not isinstance(result, Mapping):
-                yield self.payloads[name], Violation("an object", type(result).__name__, "result")
+                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
             elif name == "get_stats":
                 yield from statistics_problems(result)
         elif name in ("embed", "embed_batch"):
             schema = self.operation(name).payload or ""
             if problem := payload_problem(schema, result, self.settings.edition):
-                yield self.payloads[name], problem
+                yield self.operation(name).shaped, problem
             yield from self._sizes(embeddings_of(result))
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:

@@ -48,7 +48,7 @@ def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> st
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
     if found or name == "embed":
-        return texts.payloads[name]
+        return texts.operation(name).shaped
     if isinstance(reply, StreamReply):
         return "EMB-STREAM-2"
     return "" if failures_of(reply.result) else "EMB-BATCH-3"

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit.audit import payload_problem
-from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.kit.reply import Reply
@@ -25,37 +24,9 @@ class Graph(GraphCapabilities):
     requests_type = GraphRequests
     requests: GraphRequests
 
-    core: Mapping[str, str] = {
-        **Subject.core,
-        "upsert_nodes": "GRA-NODE-1",
-        "upsert_edges": "GRA-EDGE-1",
-        "delete_nodes": "GRA-DELETE-3",
-        "delete_edges": "GRA-DELETE-3",
-        "query": "GRA-QUERY-1",
-    }
-    payloads: Mapping[str, str] = {
-        "capabilities": "COM-CAP-1",
-        "health": "COM-HEALTH-1",
-        "upsert_nodes": "GRA-NODE-4",
-        "upsert_edges": "GRA-EDGE-8",
-        "delete_nodes": "GRA-DELETE-8",
-        "delete_edges": "GRA-DELETE-8",
-        "query": "GRA-QUERY-1",
-        "stream_query": "GRA-STREAM-1",
-        "bulk_vertices": "GRA-BULK-2",
-        "batch": "GRA-BATCH-2",
-        "transaction": "GRA-TXN-4",
-        "traversal": "GRA-TRAV-1",
-        "get_schema": "GRA-SCHEMA-1",
-    }
-
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.readers = Readers(self)
-
-    # -- what the adapter offers -----------------------------------------------------------------------
-
-    # -- places ----------------------------------------------------------------------------------------
 
     # -- requests --------------------------------------------------------------------------------------
 
@@ -82,8 +53,8 @@ class Graph(GraphCapabilities):
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
-        requirement = self.payloads.get(name)
-        if requirement is None or self.operation(name).streaming:
+        requirement = self.operation(name).shaped
+        if not requirement or self.operation(name).streaming:
             return
         if not isinstance(result, Mapping):
             yield requirement, Violation("an object", type(result).__name__, "result")

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
-from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -27,15 +26,6 @@ class LLM(LLMCapabilities):
 
     requests_type = LLMRequests
     requests: LLMRequests
-
-    core: Mapping[str, str] = {**Subject.core, "complete": "LLM-COMPLETE-1"}
-    payloads: Mapping[str, str] = {
-        "capabilities": "COM-CAP-1",
-        "health": "COM-HEALTH-1",
-        "complete": "LLM-COMPLETE-1",
-        "stream": "LLM-STREAM-1",
-        "count_tokens": "LLM-TOKENS-1",
-    }
 
     def complete(self, **changed: Any) -> Reply:
         """Complete a plain request with some arguments changed."""
@@ -106,7 +96,7 @@ class LLM(LLMCapabilities):
                 yield "LLM-TOKENS-1", violation
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
-                yield self.payloads[name], Violation("an object", type(result).__name__, "result")
+                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
         elif name == "complete":
             if problem := payload_problem("llm.types.completion", result, self.settings.edition):
                 yield "LLM-COMPLETE-1", problem

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
-from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
@@ -63,16 +62,6 @@ class Vector(VectorCapabilities):
     requests: VectorRequests
     faults_type = VectorFaults
     faults: VectorFaults
-
-    core: Mapping[str, str] = {
-        **Subject.core,
-        "query": "VEC-QUERY-1",
-        "batch_query": "VEC-MULTI-1",
-        "upsert": "VEC-UPSERT-1",
-        "delete": "VEC-DELETE-1",
-        "create_namespace": "VEC-NS-1",
-        "delete_namespace": "VEC-NS-1",
-    }
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -150,26 +139,25 @@ class Vector(VectorCapabilities):
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
-        edition = self.settings.edition
+        edition, shaped = self.settings.edition, self.operation(name).shaped
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
-            requirement = {"capabilities": "COM-CAP-1", "health": "COM-HEALTH-1"}.get(name, "VEC-NS-10")
             if not isinstance(result, Mapping):
-                yield requirement, Violation("an object", type(result).__name__, "result")
-            elif requirement == "VEC-NS-10" and result.get("success") is False:
-                yield requirement, Violation("true, or an error envelope", "false", "result.success")
+                yield shaped, Violation("an object", type(result).__name__, "result")
+            elif shaped == "VEC-NS-10" and result.get("success") is False:
+                yield shaped, Violation("true, or an error envelope", "false", "result.success")
         elif name in ("upsert", "delete"):
             if problem := payload_problem("vector.types.partial_success_result", result, edition):
-                yield f"VEC-{name.upper()}-1", problem
+                yield shaped, problem
         elif name == "query":
-            yield from _query_result(result, edition, "VEC-QUERY-1")
+            yield from _query_result(result, edition, shaped)
         elif name == "batch_query":
             if edition == "1.0.0" and not isinstance(result, Mapping):
-                yield "VEC-MULTI-1", Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+                yield shaped, Violation("an object (edition 1.0.0)", type(result).__name__, "result")
             try:
                 for each in results_of(result):
-                    yield from _query_result(each, edition, "VEC-MULTI-1")
+                    yield from _query_result(each, edition, shaped)
             except Blocked as problem:
-                yield "VEC-MULTI-1", Violation("a list of query results", problem.reason, "result")
+                yield shaped, Violation("a list of query results", problem.reason, "result")
 
 
 def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:

@@ -87,7 +87,9 @@ class Counting(Subject):
         """
         count = token_count(result)
         if count is None:
-            raise Blocked(self.payloads["count_tokens"], "a token count is not a whole number that is not negative")
+            raise Blocked(
+                self.operation("count_tokens").shaped, "a token count is not a whole number that is not negative"
+            )
         return count
 
     def token_problems(self, result: Any) -> Iterable[Violation]:

@@ -1,0 +1,202 @@
+"""What stands behind a declared adapter or client library: how it is opened, spoken to and closed."""
+
+from __future__ import annotations
+
+import importlib
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.closing import ClosingBudget
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.library import ClientLibrary
+from pytest_corpus.integration.options import Options
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.target import Target
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
+from pytest_corpus.suites.wire.component import ClientTarget
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What all adapters of a run have in common: the options, a word that is new in each run, the time for closing.
+
+    `decided` are the components that the controller of a distributed run chose, by label.
+    """
+
+    options: Options
+    decided: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    run: str = field(default_factory=lambda: secrets.token_hex(3))
+    closing: ClosingBudget = field(default_factory=ClosingBudget)
+
+
+class Handle(Protocol):
+    """One kind of thing that is tested.
+
+    Attributes:
+        kind: how warnings call it.
+        option: the option of the command line that declares it.
+        components: the components that it is tested for; empty while that is not known.
+        capabilities: the capabilities of each of them that answered.
+        client: what calls it, for users' own tests; None where it is not an open adapter.
+    """
+
+    kind: str
+    option: str
+    components: tuple[str, ...]
+    capabilities: dict[str, dict[str, Any]]
+
+    @property
+    def client(self) -> AdapterClient | None: ...
+
+    def open(self) -> None:
+        """Open it and find out its components; a second call does nothing.
+
+        Raises:
+            DeclarationError: it cannot be opened, or answers for no component.
+        """
+
+    def target(self, component: str) -> Target:
+        """A component of it as the suites speak to it, once it is open."""
+
+    def root_causes(self, component: str, target: Target) -> RootCauses[Any] | None:
+        """What explains violations of a component; None where nothing does."""
+
+    def close(self) -> Iterator[str]:
+        """Close it; what went wrong meanwhile."""
+
+
+class Remote:
+    """An adapter that only the workers of a distributed run know."""
+
+    kind, option = "adapter", "--corpus-adapter"
+    components: tuple[str, ...] = ()
+    capabilities: dict[str, dict[str, Any]] = {}  # noqa: RUF012 - nothing is ever written to it
+    client = None
+
+    def open(self) -> None:
+        pass
+
+    def target(self, component: str) -> Target:
+        raise LookupError(component)
+
+    def root_causes(self, _component: str, _target: Target) -> None:
+        return None
+
+    def close(self) -> Iterator[str]:
+        yield from ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a component's `capabilities` said: `document` where it answered, `broken` where that was no refusal."""
+
+    document: dict[str, Any] | None
+    broken: bool = False
+
+
+class AdapterHandle:
+    """An adapter behind a factory."""
+
+    kind, option = "adapter", "--corpus-adapter"
+
+    def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
+        self._declaration, self._settings = declaration, settings
+        self.components: tuple[str, ...] = ()
+        self.capabilities: dict[str, dict[str, Any]] = {}
+        self.client: AdapterClient | None = None
+
+    def open(self) -> None:
+        if self.client is not None:
+            return
+        options = self._settings.options
+        named = options.components
+        decided = self._settings.decided.get(self._declaration.label)
+        client = AdapterClient(
+            self._declaration, options.call_timeout, read_only=options.read_only, closing=self._settings.closing
+        )
+        self.client = client.open(named or tuple(CHAPTERS))
+        answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
+        self.components = tuple(named or decided or self._choose(answers))
+        for component in self.components:
+            document = answers[component].document
+            if document is not None:
+                self.capabilities[component] = document
+        client.forget()
+
+    def _ask(self, client: AdapterClient, component: str) -> Answer:
+        if not client.serves(component):
+            return Answer(None)
+        request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
+        reply = Reply(client.send(request, component))
+        if reply.is_success and isinstance(reply.result, dict):
+            protocol = reply.result.get("protocol")
+            family = protocol.partition("/")[0] if isinstance(protocol, str) else component
+            others = set(COMPONENTS) - {component}
+            return Answer(None if family in others else reply.result)
+        return Answer(None, broken=not reply.is_error)
+
+    def _choose(self, answers: dict[str, Answer]) -> tuple[str, ...]:
+        answering = tuple(name for name, answer in answers.items() if answer.document is not None)
+        broken = tuple(name for name, answer in answers.items() if answer.broken)
+        if answering or broken:
+            return answering or broken
+        client, self.client = self.client, None
+        if client is not None:
+            client.close()
+        raise DeclarationError(
+            self._declaration.declared,
+            f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",
+            "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
+        )
+
+    def target(self, component: str) -> Target:
+        assert self.client is not None
+        options = self._settings.options
+        made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
+        settings = Settings(options.seed, options.edition, self._settings.run, options.dialects)
+        return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
+
+    def root_causes(self, component: str, target: Target) -> RootCauses[Any]:
+        made: type[RootCauses[Any]] = importlib.import_module(
+            f"pytest_corpus.suites.{component}.root_causes"
+        ).ROOT_CAUSES
+        return made(target)
+
+    def close(self) -> Iterator[str]:
+        client, self.client = self.client, None
+        if client is not None:
+            yield from client.close()
+
+
+class ClientHandle:
+    """A client library; ``wire`` stands in the place of its components."""
+
+    kind, option = "client", "--corpus-client"
+    client = None
+
+    def __init__(self, found: Any, declared: str, settings: RunSettings) -> None:
+        self.components = tuple(CLIENT_CHAPTERS)
+        self.capabilities: dict[str, dict[str, Any]] = {}
+        self._edition = settings.options.edition
+        self._library = ClientLibrary(found, declared, settings.options.call_timeout, settings.closing)
+
+    def open(self) -> None:
+        if not self._library.is_open:
+            self._library.open()
+
+    def target(self, _component: str) -> Target:
+        return ClientTarget(self._library, self._edition)
+
+    def root_causes(self, _component: str, _target: Target) -> None:
+        return None
+
+    def close(self) -> Iterator[str]:
+        yield from self._library.close()
