@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.provider import ProviderProbe
     from pytest_corpus.validation.schema.registry import SchemaRegistry
 
+from pytest_corpus.spec.components import ROWS
+
 pytest.register_assert_rewrite("pytest_corpus.suites", "pytest_corpus.kit")
 
 MARKERS = (
-    "llm: conformance tests of the LLM component",
-    "vector: conformance tests of the Vector component",
-    "embedding: conformance tests of the Embedding component",
-    "graph: conformance tests of the Graph component",
+    *(f"{row.name}: conformance tests of the {row.title} component" for row in ROWS),
     "wire: conformance tests of envelopes and frames, and of clients that build requests",
     "schema: conformance tests of schemas and goldens",
     "core: what every adapter of a component must do",

@@ -13,22 +13,97 @@ class Component:
         name: what operations begin with, and folders are called.
         title: how BEHAVIORAL_CONFORMANCE 12 writes it; the SDK's classes have it in their names.
         prefix: what the ids of its own requirements begin with.
+        chapters: those of BEHAVIORAL_CONFORMANCE 5, by its file names, in the order in which they run:
+            foundations first.
     """
 
     name: str
     title: str
     prefix: str
+    chapters: tuple[str, ...]
 
 
 ROWS = (
-    Component("llm", "LLM", "LLM"),
-    Component("vector", "Vector", "VEC"),
-    Component("embedding", "Embedding", "EMB"),
-    Component("graph", "Graph", "GRA"),
+    Component(
+        "llm",
+        "LLM",
+        "LLM",
+        (
+            "wire_handler",
+            "complete_basic",
+            "streaming_semantics",
+            "count_tokens_consistency",
+            "sampling_params_validation",
+            "message_validation",
+            "capabilities_shape",
+            "health_report",
+            "context_siem",
+            "deadline_enforcement",
+            "error_mapping_retryable",
+        ),
+    ),
+    Component(
+        "vector",
+        "Vector",
+        "VEC",
+        (
+            "wire_handler",
+            "capabilities_shape",
+            "namespace_operations",
+            "upsert_basic",
+            "query_basic",
+            "dimension_validation",
+            "filtering_semantics",
+            "delete_operations",
+            "batch_size_limits",
+            "health_report",
+            "context_siem",
+            "deadline_enforcement",
+            "error_mapping_retryable",
+        ),
+    ),
+    Component(
+        "embedding",
+        "Embedding",
+        "EMB",
+        (
+            "wire_handler",
+            "embed_basic",
+            "embed_batch_basic",
+            "normalization_semantics",
+            "truncation_and_text_length",
+            "count_tokens_behavior",
+            "capabilities_shape",
+            "health_report",
+            "context_siem",
+            "deadline_enforcement",
+            "error_mapping_retryable",
+            "cache_and_batch_fallback",
+        ),
+    ),
+    Component(
+        "graph",
+        "Graph",
+        "GRA",
+        (
+            "wire_handler",
+            "capabilities_shape",
+            "crud_basic",
+            "query_basic",
+            "streaming_semantics",
+            "dialect_validation",
+            "batch_operations",
+            "schema_operations",
+            "health_report",
+            "context_siem",
+            "deadline_enforcement",
+            "error_mapping_retryable",
+        ),
+    ),
 )
 """Every component, in the order of reports."""
 
-CLIENT = Component("wire", "Wire", "WIR")
+CLIENT = Component("wire", "Wire", "WIR", ("request_builders",))
 """A client library with request builders, which is tested in the place of a component."""
 
 COMPONENTS = tuple(row.name for row in ROWS)
@@ -41,3 +116,17 @@ TITLES = {row.name: row.title for row in (*ROWS, CLIENT)}
 
 COMMON_PREFIX = "COM"
 """What the ids of requirements that components share begin with."""
+
+COMMON_CHAPTERS = (
+    "wire_handler",
+    "streaming",
+    "capabilities",
+    "health",
+    "context",
+    "observability",
+    "privacy",
+    "deadlines",
+    "faults",
+    "state",
+)
+"""The chapters of requirements that components share, in the order of the catalogue."""

@@ -9,68 +9,18 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 
+from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, ROWS
 from pytest_corpus.spec.requirements.model import HOOKS, LOGS, Level, Requirement
 
 __all__ = ["CATALOGUE_VERSION", "HOOKS", "LOGS", "Level", "Requirement", "applicable", "catalogue", "nearest"]
 
 CATALOGUE_VERSION = "1.0"
 
-CHAPTERS = {
-    "common": (
-        "wire_handler",
-        "streaming",
-        "capabilities",
-        "health",
-        "context",
-        "observability",
-        "privacy",
-        "deadlines",
-        "faults",
-        "state",
-    ),
-    "llm": (
-        "complete_basic",
-        "streaming_semantics",
-        "count_tokens_consistency",
-        "sampling_params_validation",
-        "message_validation",
-        "capabilities_shape",
-    ),
-    "vector": (
-        "capabilities_shape",
-        "namespace_operations",
-        "upsert_basic",
-        "query_basic",
-        "dimension_validation",
-        "filtering_semantics",
-        "delete_operations",
-        "batch_size_limits",
-    ),
-    "embedding": (
-        "embed_basic",
-        "embed_batch_basic",
-        "normalization_semantics",
-        "truncation_and_text_length",
-        "count_tokens_behavior",
-        "capabilities_shape",
-        "context_siem",
-        "cache_and_batch_fallback",
-    ),
-    "graph": (
-        "capabilities_shape",
-        "crud_basic",
-        "query_basic",
-        "streaming_semantics",
-        "dialect_validation",
-        "batch_operations",
-        "schema_operations",
-        "context_siem",
-    ),
-    "wire": ("request_builders",),
-}
-"""The modules of the catalogue by their folder, in its order."""
+FOLDERS = {"common": COMMON_CHAPTERS, **{row.name: row.chapters for row in (*ROWS, CLIENT)}}
+"""The chapters that may have a module, by folder, in the order of the catalogue."""
 
 
 @cache
@@ -78,10 +28,16 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     """Every requirement by id, in the order of the catalogue.
 
     Raises:
-        ValueError: an id is given twice.
+        ValueError: an id is given twice, or a chapter is not named in `spec/components.py`.
     """
-    modules = [import_module(f"{__name__}.{room}.{name}") for room, names in CHAPTERS.items() for name in names]
-    entries: list[Requirement] = [entry for module in modules for entry in module.REQUIREMENTS]
+    entries: list[Requirement] = []
+    for folder, chapters in FOLDERS.items():
+        package = import_module(f"{__name__}.{folder}")
+        own = {module.name for module in iter_modules(package.__path__)}
+        if strays := own.difference(chapters):
+            raise ValueError(f"spec/components.py does not name the chapters {sorted(strays)} of {folder}")
+        for chapter in (name for name in chapters if name in own):
+            entries += import_module(f"{package.__name__}.{chapter}").REQUIREMENTS
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
         raise ValueError("the requirement catalogue gives an id twice")
