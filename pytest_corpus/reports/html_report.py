@@ -140,7 +140,7 @@ def _causes(entry: dict[str, Any]) -> list[str]:
     if entry.get("blocked_by"):
         return [f'blocked by <span class="id">{text(name)}</span>' for name in entry["blocked_by"]]
     if keyword := entry.get("keyword"):
-        return [f"for want of the factory keyword <code>{text(keyword)}</code>"]
+        return [f"the factory does not accept <code>{text(keyword)}</code>"]
     return [f"because {text(entry.get('reason') or 'no reason was noted')}"]
 
 

@@ -49,10 +49,10 @@ def _unassessed(part: ComponentVerdict) -> Iterator[str]:
     open_ones = [status for status in part.statuses if status.status == "not_assessed"]
     for keyword in sorted({status.keyword for status in open_ones if status.keyword}):
         ids = [status.requirement.id for status in open_ones if status.keyword == keyword]
-        yield f"    not assessed for want of the factory keyword '{keyword}': {', '.join(ids)}"
+        yield f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}"
     for blocker in sorted({by for status in open_ones for by in status.blocked_by}):
         blocked = [status for status in open_ones if blocker in status.blocked_by]
-        yield f"    {blocker} blocks {len(blocked)} others"
+        yield f"    {blocker} blocks {len(blocked)} other{'' if len(blocked) == 1 else 's'}"
     untested = [status for status in open_ones if not status.tests]
     if untested:
         yield f"    not assessed  {len(untested)} requirements: no test of them ran"

@@ -218,13 +218,13 @@ def test_a_stream_that_breaks(opened: Open) -> None:
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_no_handler(opened: Open, streaming: bool) -> None:
-    """A component that is not served, or a missing door, is a fault and no crash."""
+    """A component that is not served, or a missing entry point, is a fault, not a crash."""
 
-    class Door:
+    class OneEntryPoint:
         async def handle(self, envelope: Any) -> Any:
             return {}
 
-    client = opened(lambda: {"llm": Door()})
+    client = opened(lambda: {"llm": OneEntryPoint()})
     assert not client.streams("llm")
     assert not client.serves("vector")
     component = "llm" if streaming else "vector"

@@ -39,7 +39,7 @@ class NoModelList(ReferenceLLM):
 
 
 class NoStreaming(ReferenceLLM):
-    """Offers no streams and says so, at the door that it has all the same."""
+    """Offers no streams and says so, at the entry point that it has all the same."""
 
     features: Mapping[str, bool] = {**ReferenceLLM.features, "supports_streaming": False}
 

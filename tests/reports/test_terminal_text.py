@@ -65,7 +65,7 @@ def test_keywords_are_named() -> None:
             record(MUSTS[2], "not_assessed", keyword="provider"),
         )
     )
-    wanted = "not assessed for want of the factory keyword"
+    wanted = "not assessed: the factory does not accept"
     assert f"{wanted} 'metrics': {MUSTS[0].id}, {MUSTS[1].id}" in lines
     assert f"{wanted} 'provider': {MUSTS[2].id}" in lines
 

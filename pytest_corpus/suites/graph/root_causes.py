@@ -198,7 +198,7 @@ def _astray(sandbox: Sandbox, edge_readers: list[str], led: Mapping[str, Mapping
 
 
 def _retried(sandbox: Sandbox, reader: str) -> bool:
-    """Whether reading where nothing was written is an error that is no refusal for good."""
+    """Whether reading where nothing was written is an error other than a permanent refusal."""
     if reader == "bulk_vertices":
         reply: Any = sandbox.call(reader, {"limit": 5})
     else:

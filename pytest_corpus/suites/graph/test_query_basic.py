@@ -369,7 +369,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, kind: str) -> None:
 @pytest.mark.requirement("GRA-QUERY-5")
 @pytest.mark.parametrize("purpose", ["group", "find", "links"])
 def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str) -> None:
-    """What is not there gives no records, and is no error."""
+    """What is not there gives no records, and not an error."""
     graph.require("query")
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"

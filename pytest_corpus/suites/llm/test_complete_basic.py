@@ -55,7 +55,7 @@ def test_a_prompt_in_any_script_is_completed(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-1")
 def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
-    """With `max_tokens` 0, an answer that is no refusal is of the schema."""
+    """With `max_tokens` 0, an answer that does not refuse it is of the schema."""
     llm.require("complete")
     reply = llm.complete(max_tokens=0)
     expect.either(reply, "BadRequest")

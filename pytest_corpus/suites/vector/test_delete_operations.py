@@ -293,7 +293,7 @@ def test_a_delete_by_no_ids_removes_nothing(vector: Vector, ids: Any) -> None:
 @pytest.mark.requirement("VEC-DELETE-13")
 @pytest.mark.parametrize("way", ["unknown", "twice"])
 def test_deleting_what_is_not_there_succeeds(vector: Vector, way: str) -> None:
-    """An unknown id, or one that was deleted before, is no error and counts nothing."""
+    """An unknown id, or one that was deleted before, is not an error and counts nothing."""
     sandbox, items = filled(vector)
     name = vector.name("unknown")
     if way == "twice":

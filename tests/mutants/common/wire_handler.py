@@ -21,7 +21,7 @@ from .. import catches
 from .shared import op_of
 
 
-class Misnaming(ReferenceAdapter):
+class WrongClass(ReferenceAdapter):
     """Answers every bad request with UNAVAILABLE."""
 
     def failure(self, call: Call, fault: Exception) -> dict[str, Any]:
@@ -31,22 +31,22 @@ class Misnaming(ReferenceAdapter):
 
 
 @catches("COM-WIRE-7")
-class MisnamingLLM(Misnaming, ReferenceLLM):
+class WrongClassLLM(WrongClass, ReferenceLLM):
     """It answers every bad request with UNAVAILABLE."""
 
 
 @catches("COM-WIRE-7")
-class MisnamingVector(Misnaming, ReferenceVector):
+class WrongClassVector(WrongClass, ReferenceVector):
     """It answers every bad request with UNAVAILABLE."""
 
 
 @catches("COM-WIRE-7")
-class MisnamingEmbedding(Misnaming, ReferenceEmbedding):
+class WrongClassEmbedding(WrongClass, ReferenceEmbedding):
     """It answers every bad request with UNAVAILABLE."""
 
 
 @catches("COM-WIRE-7")
-class MisnamingGraph(Misnaming, ReferenceGraph):
+class WrongClassGraph(WrongClass, ReferenceGraph):
     """It answers every bad request with UNAVAILABLE."""
 
 
