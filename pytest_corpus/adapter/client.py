@@ -239,6 +239,7 @@ class AdapterClient:
         with LogTap(debug_logs) as tap:
             self._carry_out(exchange, component, limit)
         exchange.elapsed_s = time.monotonic() - started
+        self._await_reports([exchange], observed, counted)
         exchange.observations = tuple(self.metrics.observations[observed:])
         exchange.counts = tuple(self.metrics.counts[counted:])
         exchange.logs = tuple(tap.texts)
@@ -259,6 +260,7 @@ class AdapterClient:
         exchanges = [Exchange(request, streaming=False) for request in requests]
         for exchange in exchanges:
             self._admit(exchange)
+        observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         try:
             self._loop.run(call_all(self._opened.transport(component), exchanges), self.call_timeout)
         except TimeLimit as late:
@@ -267,7 +269,21 @@ class AdapterClient:
             mark(exchanges, too_late(late, self.call_timeout))
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
+        self._await_reports(exchanges, observed, counted)
         return exchanges
+
+    def _await_reports(self, exchanges: Sequence[Exchange], observed: int, counted: int) -> None:
+        if "metrics" not in self.hooks:
+            return
+        expected = sum(map(_is_observed, exchanges))
+
+        def observations() -> int:
+            return len(self.metrics.observations) - observed
+
+        def reports() -> int:
+            return observations() + len(self.metrics.counts) - counted
+
+        self.metrics.lateness.wait(observations, reports, expected=expected)
 
     def _admit(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())
@@ -299,3 +315,10 @@ class AdapterClient:
                 self._replace_loop()
         finally:
             exchange.frames = list(seen.frames)
+
+
+def _is_observed(exchange: Exchange) -> bool:
+    """Whether the call must be observed: a known operation at its own entry point that was answered (R19)."""
+    operation = BY_OP.get(exchange.op)
+    answered = exchange.fault is None and bool(exchange.frames)
+    return operation is not None and operation.streaming == exchange.streaming and answered

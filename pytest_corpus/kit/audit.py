@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange, non_finite
+from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
 from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audited import Audited
 from pytest_corpus.kit.looks import look
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, described, looks_like_error, looks_like_success
 from pytest_corpus.kit.sight import shown
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -41,12 +41,16 @@ STREAM_REQUIREMENTS = {
 """Which requirement a defect found by the stream validator breaks."""
 
 
+FINITE = "COM-NUM-2"
+"""The requirement that says that numbers are finite; what holds others is not looked at any closer."""
+
+
 def audit(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     """Everything that an exchange breaks, as (requirement id, violation)."""
     yield from _call(exchange)
     for frame in exchange.frames:
         for path in () if frame.finite else non_finite(frame.body):
-            yield "COM-NUM-2", Violation("finite numbers only", "NaN or an infinity", place(path))
+            yield FINITE, Violation("finite numbers only", "NaN or an infinity", place(path))
         if looks_like_error(frame.body):
             yield from _error(frame.body, subject.settings.edition)
     if exchange.streaming:
@@ -78,11 +82,18 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Audited) -> Non
     Raises:
         Blocked: what the requirement speaks of is not there although it should be.
     """
-    for found, violation in audit(reply.exchange, subject):
-        if found == requirement:
-            raise violation
+    found = dict(reversed([*audit(reply.exchange, subject)]))
+    if requirement in found:
+        raise found[requirement]
+    operation = BY_OP.get(reply.exchange.op)
+    if FINITE in found and operation is not None and requirement == operation.shaped:
+        raise Blocked(FINITE, "NaN or an infinity", violation=found[FINITE])
     if shown(requirement, reply, subject):
         look()
+
+
+def _is_finite(frame: Frame) -> bool:
+    return frame.finite or not any(True for _ in non_finite(frame.body))
 
 
 def _call(exchange: Exchange) -> Iterator[Finding]:
@@ -105,7 +116,7 @@ def _unary(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
     if looks_like_success(body):
         yield from _success(body, subject.settings.edition)
         operation = BY_OP.get(exchange.op)
-        if operation is not None and operation.component == subject.component:
+        if operation is not None and operation.component == subject.component and _is_finite(exchange.frames[0]):
             yield from subject.audit_payload(operation.name, body["result"])
     elif not looks_like_error(body):
         yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
@@ -206,14 +217,16 @@ def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
             return
     for error in report.validation_errors:
         if error.error_type == "CHUNK_SCHEMA":
-            requirement = operation.shaped if operation else ""
+            sound = _is_finite(exchange.frames[error.frame_number - 1])
+            requirement = operation.shaped if operation and sound else ""
         else:
             requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
         if requirement and not (broken_off and error.error_type == "NO_TERMINAL"):
             where = f"frame {error.frame_number}" + (f", {place(error.path)}" if error.path else "")
             yield requirement, Violation("canonical frames", _first(error.message), where)
-    for chunk in StreamReply(exchange).chunks:
-        yield from subject.audit_chunk(name, chunk)
+    if all(map(_is_finite, exchange.frames)):
+        for chunk in StreamReply(exchange).chunks:
+            yield from subject.audit_chunk(name, chunk)
 
 
 def _first(message: str) -> str:

@@ -19,6 +19,9 @@ from pytest_corpus.suites import CHAPTERS
 REFERENCES = {component: f"pytest_corpus.reference:{component}" for component in CHAPTERS}
 """The unmutated adapter of each component that has a suite."""
 
+MOST_OTHERS = 3
+"""How many other requirements a mutant may violate: some mistakes break more than one sentence."""
+
 PACKAGE = "mutants"
 """The name by which a runner imports this package, whatever pytest calls it."""
 
@@ -49,6 +52,7 @@ class Mutant:
         requirement: the requirement that it breaks.
         description: the mistake, in one sentence.
         control: the factory of the same adapter without the mistake.
+        others: how many other requirements it may violate.
     """
 
     name: str
@@ -57,13 +61,18 @@ class Mutant:
     requirement: str
     description: str
     control: str
+    others: int
 
 
 _known: dict[str, Mutant] = {}
 
 
-def catches(requirement: str, *, control: type[Adapter] | None = None) -> Callable[[Made], Made]:
+def catches(
+    requirement: str, *, control: type[Adapter] | None = None, others: int = MOST_OTHERS
+) -> Callable[[Made], Made]:
     """Register a class as a mutant that breaks `requirement`; `control` is its legal base class, if not the reference.
+
+    `others` is how many other requirements it may violate, where the mistake breaks many sentences.
 
     Raises:
         ValueError: there is no such requirement, no docstring, or another mutant of that name.
@@ -76,7 +85,7 @@ def catches(requirement: str, *, control: type[Adapter] | None = None) -> Callab
         if name in _known or "__doc__" not in vars(made):
             raise ValueError(f"{made.__name__}: a mutant has a name and a docstring of its own")
         unmutated = REFERENCES[component] if control is None else _factory(control)
-        _known[name] = Mutant(name, _factory(made), component, requirement, made.__doc__ or "", unmutated)
+        _known[name] = Mutant(name, _factory(made), component, requirement, made.__doc__ or "", unmutated, others)
         return made
 
     return register

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter.hooks.lateness import Lateness
 from pytest_corpus.adapter.plain import items_of, plain
 from pytest_corpus.text.redaction import listed
 
@@ -52,6 +53,7 @@ class RecordingSink:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.counts: list[Count] = []
+        self.lateness = Lateness()
 
     def observe(self, *args: Any, **kwargs: Any) -> None:
         """Record ``observe(*, component, op, ms, ok, code="OK", extra=None)``."""

@@ -205,7 +205,8 @@ class Sandbox:
         """Where the edges from a node lead, as one operation shows it: values of nodes, or ids by a traversal."""
         if edge_reader != "traversal":
             return sorted(self.answers(edge_reader, "links", wanted=self.key(source)))
-        return sorted(str(edge.get("dst")) for edge in self.relationships(source))
+        led = {str(edge.get("id")): str(edge.get("dst")) for edge in self.relationships(source)}
+        return sorted(led.values())
 
     def leads(self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """The edges from a node lead just to these: names, or names with the values of their nodes."""

@@ -49,7 +49,7 @@ class BatchDeletesFirst(Batching):
         return {**result, "results": placed}
 
 
-@catches("GRA-BATCH-1")
+@catches("GRA-BATCH-1", others=4)
 class LastOfABatchLost(ReferenceGraph):
     """It does not carry out the last of several operations, and says that it did."""
 

@@ -32,7 +32,7 @@ class EndsAreSorted(ReferenceGraph):
         super().put_edge(graph, replace(edge, src=src, dst=dst))
 
 
-@catches("GRA-EDGE-1")
+@catches("GRA-EDGE-1", others=5)
 class EdgeLabelsAreLowered(ReferenceGraph):
     """It stores the labels of edges in small letters."""
 

@@ -117,7 +117,7 @@ class ModelRequired(ReferenceLLM):
         return super().read_model(call)
 
 
-@catches("LLM-MODEL-1")
+@catches("LLM-MODEL-1", others=6)
 class SecondModelStreamsOnly(ReferenceLLM):
     """It lists a model that streams and does not complete."""
 

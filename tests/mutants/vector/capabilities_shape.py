@@ -23,7 +23,7 @@ class BatchQueriesInVain(ReferenceVector):
         raise AdapterError("NotSupported", "Batches of queries are not offered")
 
 
-@catches("COM-CAP-6")
+@catches("COM-CAP-6", others=4)
 class NamespacesAreNeverDeleted(ReferenceVector):
     """It claims namespaces and cannot delete one."""
 

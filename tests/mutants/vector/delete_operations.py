@@ -23,7 +23,7 @@ class DeleteAnswersItsCount(ReferenceVector):
         return {"processed_count": (await super().delete(call))["processed_count"]}
 
 
-@catches("VEC-DELETE-1")
+@catches("VEC-DELETE-1", others=4)
 class DeletedIdsForACount(ReferenceVector):
     """It answers a delete with a list where a count belongs."""
 

@@ -116,7 +116,7 @@ class NothingIsAnError(ReferenceVector):
         return found
 
 
-@catches("VEC-FILTER-5")
+@catches("VEC-FILTER-5", others=5)
 class NumbersDoNotFilter(ReferenceVector):
     """It compares as text, and finds no number."""
 

@@ -16,7 +16,7 @@ from .. import catches
 from .legal import Uncached
 
 
-@catches("VEC-NS-1")
+@catches("VEC-NS-1", others=4)
 class CreatedInVain(ReferenceVector):
     """It answers that it created a namespace, and did not."""
 
@@ -118,7 +118,7 @@ class DeletesByPrefix(ReferenceVector):
         return super().drop(call, name)
 
 
-@catches("VEC-NS-5")
+@catches("VEC-NS-5", others=14)
 class DeletesTheYoungestToo(ReferenceVector):
     """It deletes the namespace that was created last along with the one named."""
 

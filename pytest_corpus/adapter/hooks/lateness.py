@@ -1,0 +1,67 @@
+"""Waiting for observations that arrive after the answer (R92).
+
+No document says that an observation is there when the answer is. One that comes up to a second later, from whatever
+thread, counts; the suite waits only where it would otherwise say "none". Who is never late is never waited for, and
+who never reports is not waited for again and again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+LATEST_S = 1.0
+"""So long after the answer an observation still counts."""
+
+QUIET_S = 0.003
+"""Where reports are late, they have all come when none has for so long and half of the lateness."""
+
+PATIENCE = 3
+"""So many waits may be in vain before the suite takes it that nothing comes."""
+
+MOST_FRUITLESS = 20
+"""And so many where others came late."""
+
+
+class Lateness:
+    """What is known of how late an adapter's reports come.
+
+    Attributes:
+        seen_s: the most that one was late, in seconds; 0 where none was.
+    """
+
+    def __init__(self) -> None:
+        self.seen_s = 0.0
+        self._fruitless = 0
+
+    def wait(self, observations: Callable[[], int], reports: Callable[[], int], *, expected: int) -> None:
+        """Wait for the reports of a call that has just ended.
+
+        Args:
+            observations: how many observations there are by now.
+            reports: how many observations and counters.
+            expected: how many there must be: one, or none where the call need not be observed.
+        """
+        if observations() < expected:
+            self._wait_for(observations, expected)
+        elif self.seen_s and not observations():
+            time.sleep(min(LATEST_S, 2 * self.seen_s + QUIET_S))
+        if self.seen_s:
+            self._wait_for_quiet(reports)
+
+    def _wait_for(self, observations: Callable[[], int], expected: int) -> None:
+        if self._fruitless >= (MOST_FRUITLESS if self.seen_s else PATIENCE):
+            return
+        started = time.monotonic()
+        while observations() < expected:
+            if time.monotonic() - started > LATEST_S:
+                self._fruitless += 1
+                return
+            time.sleep(0.001)
+        self.seen_s = max(self.seen_s, time.monotonic() - started)
+
+    def _wait_for_quiet(self, reports: Callable[[], int]) -> None:
+        """Until nothing has come for a while: a stream is observed and counted."""
+        before = -1
+        while before != (before := reports()):
+            time.sleep(QUIET_S + self.seen_s / 2)
