@@ -14,7 +14,7 @@ from pytest_corpus.adapter.reading import read_frame
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
 
 MAX_FRAMES = 10_000
-"""No request of the suite asks for a longer stream."""
+"""No request of the suite asks for a longer stream; one that goes on is cut off."""
 
 MAX_STREAM_BYTES = 64 * 2**20
 
@@ -47,7 +47,7 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
                 break
             total += len(data)
             if len(exchange.frames) >= MAX_FRAMES or total > MAX_STREAM_BYTES:
-                exchange.fault = CallFault("endless", f"{len(exchange.frames)} frames without an end")
+                exchange.fault = cut_off(exchange)
                 break
     except CallFailed as failed:
         exchange.fault = failed.fault
@@ -67,6 +67,16 @@ def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
         return False
     exchange.frames.append(frame)
     return True
+
+
+def cut_off(exchange: Exchange) -> CallFault:
+    """The suite does not read on, and does not know whether the stream would have ended."""
+    return CallFault("cut_off", f"still going on after {len(exchange.frames)} frames")
+
+
+def moves(exchange: Exchange, limit: float) -> bool:
+    """Whether a stream that ran into the time limit still went on by then: that is not a hang."""
+    return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
 
 
 def mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:

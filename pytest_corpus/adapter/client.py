@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.calling import call, call_all, mark, too_late
+from pytest_corpus.adapter.calling import call, call_all, cut_off, mark, moves, too_late
 from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
@@ -65,6 +65,7 @@ class AdapterClient:
         self._loop: LoopThread | None = None
         self._lent = loop
         self._late: Counter[str] = Counter()
+        self._moving: set[str] = set()
         self._abandoned = 0
         self._threads_before = lasting()
 
@@ -231,7 +232,7 @@ class AdapterClient:
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs)
         self._admit(exchange)
         if self._late[exchange.op] >= PATIENCE:
-            raise Unresponsive(exchange.op)
+            raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
@@ -309,6 +310,9 @@ class AdapterClient:
             exchange.fault = seen.fault or too_late(late, limit)
             if not exchange.limited:
                 self._late[exchange.op] += 1
+                if moves(seen, limit):
+                    exchange.fault = cut_off(seen)
+                    self._moving.add(exchange.op)
             if late.blocked:
                 exchange.fault = too_late(late, limit)
                 self._loop.blamed = True

@@ -27,11 +27,17 @@ class WriteForbidden(Exception):
 
 
 class Unresponsive(Exception):
-    """An operation stopped answering within the time limit, so it is not called again."""
+    """An operation stopped answering within the time limit, so it is not called again.
 
-    def __init__(self, op: str) -> None:
-        self.op = op
+    Attributes:
+        moving: whether it still sent frames each time, so that nothing is known of its end.
+    """
+
+    def __init__(self, op: str, *, moving: bool = False) -> None:
+        self.op, self.moving = op, moving
         super().__init__(op)
 
     def __str__(self) -> str:
+        if self.moving:
+            return f"{self.op} went on beyond the time limit several times and is not called any more"
         return f"{self.op} did not answer several times and is not called any more"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 
-FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "endless"]
+FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class CallFault:
     """Why a call gave no complete answer on the wire.
 
     raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
-    written as such; no_stream: `handle_stream` gave nothing to iterate; endless: more frames than any test can ask for.
+    written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading a
+    stream that went on.
     `text` names the exception's type or the place, never content.
     """
 

@@ -158,7 +158,7 @@ class TestExecution:
         except Violation as violation:
             self._violated(violation)
         except Unresponsive as silent:
-            self._leave_open(Blocked(expect.IN_TIME, str(silent)))
+            self._leave_open(NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent)))
         except WriteForbidden as forbidden:
             self.undecided = NotAssessed(str(forbidden))
         except DeclarationError:

@@ -98,14 +98,13 @@ def _is_finite(frame: Frame) -> bool:
 
 def _call(exchange: Exchange) -> Iterator[Finding]:
     fault = exchange.fault
-    if fault is None or (fault.kind == "timeout" and exchange.limited):
+    if fault is None or fault.kind == "cut_off" or (fault.kind == "timeout" and exchange.limited):
         return
     wanted = {
         "raised": "an envelope, whatever happens",
         "timeout": "an end of the call",
         "not_json": "an answer that is JSON",
         "no_stream": "an async iterator of frames",
-        "endless": "a terminal frame",
     }[fault.kind]
     got = f"the exception {fault.text}" if fault.kind == "raised" else fault.text
     yield expect.BLOCKERS[fault.kind], Violation(wanted, got)

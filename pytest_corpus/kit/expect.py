@@ -31,7 +31,6 @@ BLOCKERS = {
     "timeout": IN_TIME,
     "not_json": ENVELOPE,
     "no_stream": ENVELOPE,
-    "endless": TERMINAL,
 }
 
 
@@ -48,6 +47,8 @@ def resting_on(requirement: str) -> Iterator[None]:
 def readable(reply: Reply | StreamReply) -> None:
     """Block the test where the answer is not an envelope at all."""
     fault = reply.exchange.fault
+    if fault is not None and fault.kind == "cut_off":
+        raise NotAssessed(str(reply))
     if fault is not None and fault.kind == "timeout" and reply.exchange.limited:
         raise NotAssessed(f"{reply}, which is less than a call is given")
     if fault is not None:

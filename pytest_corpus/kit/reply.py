@@ -130,6 +130,8 @@ class StreamReply:
 
     def __str__(self) -> str:
         fault = self.exchange.fault
+        if fault and fault.kind == "cut_off":
+            return f"a stream that was cut off: {fault.text}"
         if fault:
             return f"a stream of {len(self.bodies)} frames that broke off ({fault.kind}: {fault.text})"
         if self.errors:

@@ -24,6 +24,10 @@ WORDS = {
 """Those that speak of strings in an error envelope."""
 
 
+UNENDED = ("timeout", "cut_off")
+"""The faults of calls of which no end was seen."""
+
+
 def shown(requirement: str, reply: Reply | StreamReply, subject: Audited) -> bool:
     """Whether an answer that does not break a requirement shows that it is kept.
 
@@ -31,8 +35,9 @@ def shown(requirement: str, reply: Reply | StreamReply, subject: Audited) -> boo
         Blocked: what should be there is missing, which is the finding of another requirement.
     """
     fault = reply.exchange.fault
-    if requirement == expect.IN_TIME or (requirement == expect.ANSWERS and (fault is None or fault.kind != "timeout")):
-        return fault is None or fault.kind != "timeout"
+    ended = fault is None or fault.kind not in UNENDED
+    if requirement == expect.IN_TIME or (requirement == expect.ANSWERS and ended):
+        return ended
     expect.readable(reply)
     if requirement.startswith(("COM-OBS", "COM-LEAK")):
         return telemetry.shown(requirement, reply.exchange, subject)

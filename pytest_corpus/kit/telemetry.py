@@ -16,6 +16,7 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.words import SUCCESS_CODES
 from pytest_corpus.text.redaction import type_name, word
 
 Finding = tuple[str, Violation]
@@ -159,7 +160,7 @@ def _observed(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
         times = sum(count.value for count in counted if isinstance(count.value, (int, float)))
         if len(counted) != 1 or times != 1:
             yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {word(times)}")
-        elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(failure)):
+        elif failure is not None and counted[0].extra.get("code") not in (None, *_codes(exchange, failure)):
             wanted = _named_codes(failure)
             yield "COM-OBS-6", Violation(wanted, word(counted[0].extra["code"]), f"{STREAM_OUTCOME}.code")
     if len(seen) == 1:
@@ -178,7 +179,7 @@ def _labels(
     if name != "capabilities" and not _hidden(exchange, failure):
         if seen.ok is not (failure is None):
             yield "COM-OBS-5", Violation(str(failure is None), word(seen.ok), "ok")
-        if not isinstance(seen.code, str) or seen.code not in _codes(failure):
+        if not isinstance(seen.code, str) or seen.code not in _codes(exchange, failure):
             yield "COM-OBS-6", Violation(_named_codes(failure), word(seen.code), "code")
     yield from _context_labels(exchange, seen)
 
@@ -188,9 +189,11 @@ def _hidden(exchange: Exchange, failure: Mapping[str, Any] | None) -> bool:
     return failure is None and any(what.startswith("provider text") for what in exchange.secrets)
 
 
-def _codes(failure: Mapping[str, Any] | None) -> set[str]:
+def _codes(exchange: Exchange, failure: Mapping[str, Any] | None) -> set[str]:
+    """The codes that an observation may have: of a success OK, or what the wire says (R50)."""
     if failure is None:
-        return {"OK"}
+        said = {body["code"] for body in (frame.body for frame in exchange.frames) if isinstance(body.get("code"), str)}
+        return {"OK", *said.intersection(SUCCESS_CODES)}
     error = str(failure.get("error"))
     return {str(failure.get("code")), error, *_relatives(TAXONOMY[error].family if error in TAXONOMY else "")}
 

@@ -189,7 +189,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(calling, "MAX_FRAMES", 50)
     exchange = opened(handler(endless)).send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None
-    assert exchange.fault.kind == "endless"
+    assert exchange.fault.kind == "cut_off"
     assert len(exchange.frames) == 50
     assert closed.is_set()
 
@@ -200,7 +200,7 @@ def test_a_large_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     client = opened(handler(lambda envelope: _frames(*["x" * 600] * 10)))
     exchange = client.send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None
-    assert (exchange.fault.kind, len(exchange.frames)) == ("endless", 2)
+    assert (exchange.fault.kind, len(exchange.frames)) == ("cut_off", 2)
 
 
 def test_a_stream_that_breaks(opened: Open) -> None:

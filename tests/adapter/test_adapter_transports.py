@@ -210,7 +210,7 @@ def test_a_call_that_is_cancelled_ends(waits: str) -> None:
         with pytest.raises(asyncio.TimeoutError):
             asyncio.run(cancelled())
     assert len(closed) == (waits != "handle")
-    assert exchange.fault is None or exchange.fault.kind == "endless"
+    assert exchange.fault is None or exchange.fault.kind == "cut_off"
 
 
 def test_what_runs_beside_an_answer_is_waited_for() -> None:
@@ -272,7 +272,7 @@ def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many frames or bytes the client stops reading and closes the stream."""
     monkeypatch.setattr(calling, "MAX_FRAMES", 2)
     transport = Remote(b"{}", b"{}", b"{}")
-    assert (carried(transport).fault or CallFault("raised", "")).kind == "endless"
+    assert (carried(transport).fault or CallFault("raised", "")).kind == "cut_off"
     monkeypatch.setattr(calling, "MAX_STREAM_BYTES", 1)
     assert len(carried(transport).frames) == 1
     assert transport.log == ["closed", "settled"] * 2

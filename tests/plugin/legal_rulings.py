@@ -23,7 +23,8 @@ class TakesTurns(ReferenceLLM):
 
     def read_messages(self, call: Call) -> list[str]:
         texts = super().read_messages(call)
-        roles = [message["role"] for message in call.args.values["messages"]]
+        messages = call.args.values["messages"]
+        roles = [message["role"] for message in messages if not {"tool_calls", "tool_call_id"} & set(message)]
         turns = roles[1:] if roles[:1] == ["system"] else roles
         if not turns or turns != ["user", "assistant"] * (len(turns) // 2) + ["user"]:
             raise call.args.invalid("messages", "ORDER", "must alternate between user and assistant")
@@ -68,10 +69,10 @@ class Late:
         self._metrics = metrics
 
     def observe(self, **given: Any) -> None:
-        threading.Timer(0.01, lambda: self._metrics.observe(**given)).start()
+        threading.Timer(0.003, lambda: self._metrics.observe(**given)).start()
 
     def counter(self, **given: Any) -> None:
-        threading.Timer(0.01, lambda: self._metrics.counter(**given)).start()
+        threading.Timer(0.003, lambda: self._metrics.counter(**given)).start()
 
 
 def late_metrics(metrics: Any = None, provider: Any = None) -> Any:
@@ -160,12 +161,16 @@ class VersionedGraph(Versioned, ReferenceGraph):
 class QualifiedBatch(ReferenceGraph):
     """Takes operations in batches by their qualified names alone, and does not say so."""
 
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        return {**await super().capabilities(call), "extensions": {}}
+
     def read_operations(self, args: Fields, key: str) -> Any:
-        for operation in args.values.get(key) or ():
+        given = args.values.get(key)
+        for operation in given if isinstance(given, list) else ():
             name = operation.get("op") if isinstance(operation, dict) else None
             if isinstance(name, str) and f"graph.{name}" in BY_OP:
                 raise args.invalid(key, "UNKNOWN_OP", "must name operations of the protocol")
-        return [(op.removeprefix("graph."), given) for op, given in super().read_operations(args, key)]
+        return [(op.removeprefix("graph."), own) for op, own in super().read_operations(args, key)]
 
 
 class ListedElsewhere(QualifiedBatch):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.batching import Batching
 from pytest_corpus.suites.graph.dialects import Dialects
 from pytest_corpus.suites.graph.sandbox import Sandbox
 from pytest_corpus.suites.graph.shared import GraphShared
@@ -47,6 +47,7 @@ class GraphCapabilities(Subject):
         super().__init__(*given)
         self.seeds = Sandbox(self, f"c{self.settings.run}")
         self.plain = Sandbox(self, f"p{self.settings.run}")
+        self.batching = Batching(self)
         self._seeded: set[tuple[str | None, int]] = set()
 
     @property
@@ -118,15 +119,12 @@ class GraphCapabilities(Subject):
         return True
 
     def batched(self, name: str) -> str:
-        """How a batch spells an operation: by its bare name, unless `extensions` advertise others (R33)."""
-        extensions = self.capabilities.document.get("extensions")
-        for key, value in (extensions or {}).items() if isinstance(extensions, Mapping) else ():
-            if "batch" in str(key) and isinstance(value, list) and value:
-                for spelling in (name, f"graph.{name}"):
-                    if spelling in value:
-                        return spelling
-                raise NotApplicable(f"capabilities.extensions advertise no {name} for batches")
-        return name
+        """How a batch spells an operation.
+
+        Raises:
+            NotApplicable: capabilities list what batches take, and not this.
+        """
+        return self.batching.spelled(name)
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction."""

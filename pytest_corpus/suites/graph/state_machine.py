@@ -11,8 +11,10 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.generate import strategies
 from pytest_corpus.kit.stateful import machines
+from pytest_corpus.suites.graph import multigraph
 from pytest_corpus.suites.graph.answers import failures, listed
 from pytest_corpus.suites.graph.component import Graph
+from pytest_corpus.suites.graph.multigraph import LOOP
 from pytest_corpus.suites.graph.sandbox import Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
@@ -137,7 +139,7 @@ def machine(graph: Graph) -> type[Any]:
     """The state machine of an adapter: rules for the operations that it offers."""
     stateful, draw = machines(), strategies()
     kinds, names = draw.sampled_from(["put", "put", "drop", "link", "unlink"]), draw.sampled_from(NAMES)
-    pairs = draw.sampled_from(PAIRS)
+    pairs = draw.sampled_from([pair for pair in PAIRS if len(set(pair)) == 2 or multigraph.takes(graph, LOOP)])
     together = [name for name in MANY if graph.carries(name)]
     most = min(graph.at_once, 4)
     many = draw.lists(draw.tuples(kinds, names, pairs), min_size=1, max_size=most)

@@ -14,11 +14,12 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.kit.stateful import replayed, run_machine
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.graph import edges, idempotency, isolation, items, state_machine
+from pytest_corpus.suites.graph import edges, idempotency, isolation, items, multigraph, state_machine
 from pytest_corpus.suites.graph.answers import counted, failures, listed, meaning, records
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import unusable
 from pytest_corpus.suites.graph.isolation import isolated, tenants
+from pytest_corpus.suites.graph.multigraph import LOOP, PARALLEL
 from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
@@ -126,6 +127,7 @@ class TestEdges:
             "both_ways": ["ab", "ba"],
             "loop": ["aa", "ab"],
         }[shape]
+        multigraph.needs(graph, *({"parallel": [PARALLEL], "loop": [LOOP]}.get(shape, [])))
         for edge_reader in edges.sees_edges(graph):
             sandbox = graph.sandbox()
             values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
@@ -204,6 +206,7 @@ class TestEdges:
     def test_a_parallel_edge_stays(self, graph: Graph, edge_reader: str) -> None:
         """Of two edges between the same nodes the deleted one is gone and the other stays."""
         graph.require("delete_edges")
+        multigraph.needs(graph, PARALLEL)
         sandbox, values = edges.linked(graph, edge_reader)
         sandbox.link(sandbox.edge("a", "b", "f"))
         sandbox.remove("edges", "e")

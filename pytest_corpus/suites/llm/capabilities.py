@@ -128,6 +128,11 @@ class LLMCapabilities(Counting):
         fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
         return (stated[0], stated[1]) if fit and stated is not None else None
 
+    def turns(self, *texts: str) -> list[dict[str, Any]]:
+        """Messages in the order that any LLM must take: user and assistant in turns (R53); without roles the user's."""
+        roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
+        return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
+
     def takes(self, name: str) -> bool:
         """Whether an optional argument is offered: NOT_SUPPORTED is the answer to one that is not (SPECIFICATION 12.4).
 

@@ -16,14 +16,14 @@ MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
 
 
-def alike(text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Two conversations that only resemble each other."""
     start = [user(text)]
     pairs = {
-        "last_message": ([*start, user("a")], [*start, user("b")]),
-        "shorter": ([*start, user("a")], start),
-        "order": ([*start, user("a")], [user("a"), *start]),
-        "joined": ([user(f"{text} a"), user("b")], [user(f"{text} "), user("ab")]),
+        "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
+        "shorter": (llm.turns(text, "ok", "a"), start),
+        "order": (llm.turns(text, "ok", "a"), llm.turns("a", "ok", text)),
+        "joined": (llm.turns(f"{text} a", "b", "c"), llm.turns(f"{text} ", "ab", "c")),
         "role": ([*start, user("a")], [{"role": "assistant", "content": text}, user("a")]),
         "name": (start, [{**user(text), "name": "bob"}]),
         "letter_case": (start, [user(text.swapcase())]),
@@ -72,7 +72,7 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
             raise NotApplicable("max_tokens is not offered")
         return [{"messages": [user(text)], "max_tokens": llm.allowed(1)}]
     if where == "first_message":
-        return [{"messages": [user(text), user("hi")]}]
+        return [{"messages": llm.turns(text, "ok", "hi")}]
     if where == "other_models":
         window = llm.window()
         same = [model for model in llm.models() if llm.capabilities.context_window(model) == window]
@@ -130,14 +130,21 @@ def not_shared(
     second_ctx: dict[str, Any] | None = None,
     *,
     operation: str = "complete",
+    ordered: bool = True,
 ) -> None:
-    """The second of two requests reaches the provider although the first was answered before."""
+    """The second of two requests reaches the provider although the first was answered before.
+
+    Raises:
+        NotApplicable: one of them is refused, and it is not `ordered` as any LLM must take it (R53).
+    """
     llm.faults.provider_op(operation)
     if llm.small:
         raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
-    works(llm.invoke(operation, first, first_ctx), "an answer")
-    reply = llm.invoke(operation, second, second_ctx)
-    llm.fits(reply)
-    works(reply, "an answer")
+    for request, ctx in ((first, first_ctx), (second, second_ctx)):
+        reply = llm.invoke(operation, request, ctx)
+        if not ordered and reply.is_a("BadRequest", "NotSupported"):
+            raise NotApplicable("messages in this order are refused")
+        llm.fits(reply)
+        works(reply, "an answer")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")

@@ -126,7 +126,7 @@ class LLMRequests(Requests):
         if llm.takes("system_message"):
             good.append({"system_message": text})
         if llm.capabilities.flag("supports_roles") is not False:
-            good.append({"messages": [user(text), {"role": "assistant", "content": text}, user("hi")]})
+            good.append({"messages": llm.turns(text, text, "hi")})
         if llm.takes("stop_sequences"):
             good.append({"stop_sequences": [text]})
         if llm.tools and llm.model in (None, *llm.able("supports_tools")):

@@ -88,17 +88,6 @@ class BrokenStreamJustEnds(ReferenceLLM):
             begun = True
 
 
-@catches("COM-STREAM-6")
-class EndlessStream(ReferenceLLM):
-    """It sends keep-alive frames for ever instead of a final chunk where more than nine tokens are asked."""
-
-    async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
-        async for frame in super().handle_stream(envelope):
-            while frame["ok"] and frame["chunk"]["is_final"] and "sea" in str(envelope):
-                yield EMPTY
-            yield frame
-
-
 @catches("COM-STREAM-7")
 class TwoFinalFrames(ReferenceLLM):
     """It sends the final frame of a cut stream twice."""

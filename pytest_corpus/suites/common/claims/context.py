@@ -20,6 +20,9 @@ from pytest_corpus.spec.faults import BY_KIND
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
 """The kinds of faults that a provider raises."""
 
+PASSING = [kind for kind in FAILURES if BY_KIND[kind].canonical != "AuthError"]
+"""Those that need not stay: refused credentials may be refused from then on (R52)."""
+
 PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -16,6 +16,7 @@ from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import HOUR_MS, in_ms
+from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.common.claims.health import RETRYABLE
 
@@ -78,7 +79,7 @@ class Deadlines:
         for name in subject.operations():
             for left_ms in (60_000, HOUR_MS):
                 if subject.works(name):
-                    works(subject.invoke(name, ctx={"deadline_ms": in_ms(left_ms)}), f"{name} to work")
+                    works_as_without(subject, name, subject.invoke(name, ctx={"deadline_ms": in_ms(left_ms)}))
 
     @pytest.mark.requirement("COM-DEADLINE-6")
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
@@ -92,10 +93,15 @@ class Deadlines:
         subject.faults.provider_op(subject.principal)
         fresh = subject.fresh()
         plan = fresh.faults.plan("slow", subject.principal, delay_ms=60)
-        reply = fresh.invoke(
+        reply = fresh.call(
             subject.principal, fresh.requests.distinct(subject.principal), {"deadline_ms": in_ms(60_000)}
         )
         fresh.faults.fired(plan)
+        if not reply.is_success:
+            again = fresh.faults.plan("slow", subject.principal, delay_ms=60)
+            alone = fresh.call(subject.principal, fresh.requests.distinct(subject.principal))
+            fresh.faults.fired(again)
+            as_without(subject.operation(subject.principal), alone)
         works(reply, "a call well within its deadline to be carried out")
 
     @pytest.mark.requirement("COM-DEADLINE-7")
@@ -250,6 +256,25 @@ def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
     subject.faults.fired(planned)
     in_time(reply, budget_ms)
     expect.refusal(reply, "DeadlineExceeded")
+
+
+def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
+    """A plain request with an ample deadline works, where it does without one."""
+    try:
+        works(reply, f"{name} to work")
+    except Violation:
+        as_without(subject.operation(name), subject.invoke(name))
+        raise
+
+
+def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
+    """Go on only where a request works without a deadline.
+
+    Raises:
+        Blocked: it does not, so that the deadline is not the reason.
+    """
+    with expect.resting_on(operation.works):
+        works(reply, f"{operation.op} to work without a deadline")
 
 
 def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
