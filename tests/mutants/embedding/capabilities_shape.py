@@ -97,13 +97,6 @@ class ModelsNotListed(Stating):
 
 
 @catches("EMB-CAP-2")
-class LimitNotStated(Stating):
-    """It does not state how long a text may be."""
-
-    unstated = ("max_text_length",)
-
-
-@catches("EMB-CAP-2")
 class SourceNotStated(Stating):
     """It does not state whether its provider normalizes."""
 

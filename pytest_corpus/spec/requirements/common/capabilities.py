@@ -38,7 +38,7 @@ REQUIREMENTS = (
         "COM-CAP-5",
         "SHOULD",
         "Keys under `extensions` are namespaced, e.g. vendor:name.",
-        ("SPECIFICATION 6.2",),
+        ("SPECIFICATION 6.2", "R71"),
         hint="put a namespace before each key under `extensions`, for example acme:routing",
     ),
     Requirement(

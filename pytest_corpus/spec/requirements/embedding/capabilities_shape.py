@@ -19,9 +19,9 @@ REQUIREMENTS = (
     R(
         "EMB-CAP-2",
         "SHOULD",
-        "Capabilities state every flag of the component, and its limits.",
-        ("SPECIFICATION 10.5",),
-        hint="state every flag and limit of EmbeddingCapabilities (SPECIFICATION 10.2), false ones included",
+        "Capabilities state every flag of the component.",
+        ("SPECIFICATION 10.5", "R22", "R71"),
+        hint="state every flag of EmbeddingCapabilities (SPECIFICATION 10.2), false ones included",
     ),
     R(
         "EMB-STATS-1",

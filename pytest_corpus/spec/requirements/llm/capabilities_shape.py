@@ -13,7 +13,7 @@ REQUIREMENTS = (
         "LLM-CAP-1",
         "SHOULD",
         "Capabilities list the models and state the context length.",
-        ("SPECIFICATION 8.4",),
+        ("SPECIFICATION 8.4", "R22"),
         hint="state `models` (or `supported_models`) and max_context_length, or a context_window for each model",
     ),
     R(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -12,7 +13,11 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.capabilities import FACTS, REQUIRED, SECTIONS
 from pytest_corpus.spec.operations import operations_of, protocol_of
+from pytest_corpus.spec.words import EXTENSION_KEYS
 from pytest_corpus.text.redaction import word
+
+NAMESPACED = re.compile(r"[^:./][:./].")
+"""A key of an extension with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
 
 
 class Capabilities:
@@ -66,11 +71,11 @@ class Capabilities:
 
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
-        """Each key under `extensions` has a namespace before a colon."""
+        """Each key under `extensions` has a namespace before a colon, a point or a slash, or stands in the documents."""
         extensions = subject.capabilities.document.get("extensions")
         if not isinstance(extensions, dict) or not extensions:
             raise NotApplicable("there are no extensions")
-        bare = [key for key in extensions if ":" not in key]
+        bare = [key for key in extensions if not NAMESPACED.search(key) and key not in EXTENSION_KEYS]
         expect.that(not bare, "vendor:name", f"{len(bare)} keys without a namespace", "result.extensions")
 
     @pytest.mark.requirement("COM-CAP-6")
