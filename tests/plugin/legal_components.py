@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.store import Node
 from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.reference.vector.adapter import ReferenceVector
-from pytest_corpus.reference.vector.store import Measures, Space
+from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.store import Item, Measures, Space
 
 
 def nested(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,6 +72,39 @@ class VectorLimitsOfTwo(ReferenceVector):
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
         return nested(await super().capabilities(call))
+
+
+class LateVector(ReferenceVector):
+    """Shows a write in queries only a moment later, as an index that is refreshed in the background does."""
+
+    late_s = 0.02
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_caching": False}
+
+    def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
+        self.history: dict[int, list[tuple[float, Space, list[Item]]]] = {}
+
+    def touch(self, space: Space) -> None:
+        super().touch(space)
+        kept = self.history.setdefault(id(space), [(0.0, space, [])])
+        kept.append((time.monotonic(), space, list(space.items.values())))
+
+    def select(self, space: Space, query: Query) -> list[Item]:
+        until = time.monotonic() - self.late_s
+        shown = [items for at, _, items in self.history.get(id(space), ()) if at <= until]
+        return [item for item in (shown[-1] if shown else ()) if self.passes(item.metadata, query.conditions)]
+
+
+class LaterVector(LateVector):
+    """Shows it after 150 ms."""
+
+    late_s = 0.15
+
+
+class LatestVector(LateVector):
+    """Shows it after more than a second."""
+
+    late_s = 1.2
 
 
 class EmbeddingLimitsOfTwo(ReferenceEmbedding):

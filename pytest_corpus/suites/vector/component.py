@@ -21,6 +21,7 @@ from pytest_corpus.suites.vector.preparation import Preparation
 from pytest_corpus.suites.vector.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.settling import VectorSettling
 from pytest_corpus.suites.vector.shared import Item
 from pytest_corpus.text.redaction import word
 
@@ -61,6 +62,7 @@ class Vector(VectorCapabilities):
     requests_type = VectorRequests
     requests: VectorRequests
     faults_type = VectorFaults
+    settling_type = VectorSettling
     faults: VectorFaults
 
     def __init__(self, *given: Any) -> None:

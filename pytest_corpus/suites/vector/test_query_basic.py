@@ -400,7 +400,7 @@ def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     sandbox.ids(direction(30, vector.dimensions), 2)
     items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
     requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
-    exchanges = vector.client.send_all(requests, vector.component)
+    exchanges = vector.send_all(requests)
     if not any(Reply(exchange).is_success for exchange in exchanges):
         raise NotAssessed("no query beside others is answered")
     for item, reply in zip(items, map(Reply, exchanges), strict=True):

@@ -228,7 +228,7 @@ class WireHandler:
         again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
         if alone != again or len(set(alone)) < 2:
             raise NotAssessed("the answers to different requests cannot be told apart")
-        replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
+        replies = [Reply(exchange) for exchange in subject.send_all(requests)]
         if all(reply.is_a(*BUSY) for reply in replies):
             raise NotAssessed("no call beside others is carried out")
         for reply, own in zip(replies, alone, strict=True):
