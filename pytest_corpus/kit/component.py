@@ -227,6 +227,10 @@ class Subject:
         while self._fresh:
             self._fresh.pop().close()
 
+    @property
+    def settle_s(self) -> float | None:
+        return self.settling.seconds
+
     def tidy(self) -> None:
         """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
 

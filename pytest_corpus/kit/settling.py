@@ -80,11 +80,11 @@ class HasSettleTime(Protocol):
 class Settling:
     """Waits where a request looks at what was written, for as long as it takes to settle.
 
-    A component that keeps what it is given says which operations look at nothing (`blind`), which places a request
-    speaks of, and how a write can be tried.
+    A component that keeps what it is given says which requests look at nothing, which places a request speaks of, and
+    how a write can be tried.
     """
 
-    blind: frozenset[str] = frozenset()
+    blind: frozenset[str] = frozenset({"capabilities", "health"})
     """Bare names of operations that need nothing of what was written before them."""
 
     def __init__(self, store: Store) -> None:
@@ -107,6 +107,10 @@ class Settling:
         """The places that a request writes to or looks at; empty where it may be all of them."""
         return frozenset()
 
+    def looks(self, name: str, _request: Mapping[str, Any]) -> bool:
+        """Whether a request of an operation looks at what was written."""
+        return name not in self.blind
+
     def trials(self) -> Iterator[Look]:
         """Write something in the plainest way, and give a look at it; once for each kind of write."""
         yield from ()
@@ -116,7 +120,7 @@ class Settling:
     def awaited(self, request: Any) -> Any:
         """The request, once all that it looks at has settled; its deadline is later by the time that was waited."""
         op = _operation(request)
-        if op is None or op.name in self.blind or self._at_once or not self._settle.written:
+        if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
             return request
         self.find_out()
         waited_s = self._wait(self.places(request))
@@ -168,19 +172,25 @@ class Settling:
 
     def _longest(self) -> float:
         """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
-        longest = max(map(shows_after, self.trials()), default=0.0)
-        for _ in range(TRIALS - 1 if longest else 0):
-            longest = max(longest, *map(shows_after, self.trials()))
+        until, longest = time.monotonic() + LIMIT_S, 0.0
+        for _ in range(TRIALS):
+            longest = max([longest, *(shows_after(look, until) for look in self.trials())])
+            if not longest:
+                break
         return longest
 
 
-def shows_after(look: Look) -> float:
-    """The seconds until a write shows: 0 where it does at once, or not within `LIMIT_S`, or that cannot be told."""
+def shows_after(look: Look, until: float) -> float:
+    """The seconds until a write shows; 0 where it does at once, never, or too late, or that cannot be told.
+
+    Args:
+        until: when to give up, on the monotonic clock.
+    """
     begun, shows = time.monotonic(), look()
     if shows is not False:
         return 0.0
     while shows is False:
-        if time.monotonic() - begun > LIMIT_S:
+        if time.monotonic() > until:
             return 0.0
         time.sleep(PAUSE_S)
         shows = look()

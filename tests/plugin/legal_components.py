@@ -10,7 +10,7 @@ from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.store import Node
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph, Node
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.reference.vector.adapter import ReferenceVector
@@ -125,6 +125,29 @@ class Plain(ReferenceEmbedding):
         **dict.fromkeys(ReferenceEmbedding.features, False),
         "supports_deadline": True,
     }
+
+
+class LateGraph(ReferenceGraph):
+    """Answers from a copy that is a moment behind."""
+
+    late_s = 0.02
+    features: Mapping[str, bool] = {**ReferenceGraph.features, "supports_caching": False}
+
+    def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
+        self.history: dict[str | None, list[tuple[float, dict[str, Graph]]]] = {}
+
+    def commit(self, call: Call, draft: dict[str, Graph]) -> None:
+        super().commit(call, draft)
+        self.history.setdefault(call.tenant_hash, []).append((time.monotonic(), draft))
+
+    def space(self, call: Call) -> dict[str, Graph]:
+        until = time.monotonic() - self.late_s
+        shown = [space for at, space in self.history.get(call.tenant_hash, ()) if at <= until]
+        return shown[-1] if shown else {DEFAULT_NAMESPACE: Graph()}
+
+    def draft(self, call: Call) -> dict[str, Graph]:
+        return {name: graph.draft() for name, graph in super().space(call).items()}
 
 
 class GremlinOnly(ReferenceGraph):

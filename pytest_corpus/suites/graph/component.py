@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.prerequisites import GraphPrerequisites
 from pytest_corpus.suites.graph.readers import Readers
 from pytest_corpus.suites.graph.requests import NEEDY, GraphRequests
+from pytest_corpus.suites.graph.settling import GraphSettling
 
 
 class Graph(GraphCapabilities):
@@ -22,6 +23,7 @@ class Graph(GraphCapabilities):
 
     prerequisites_type = GraphPrerequisites
     requests_type = GraphRequests
+    settling_type = GraphSettling
     requests: GraphRequests
 
     def __init__(self, *given: Any) -> None:

@@ -31,6 +31,15 @@ class VectorSettling(Settling):
         named = [each["namespace"] for each in inner if isinstance(each, Mapping) and each.get("namespace")]
         return frozenset(map(str, (args.get("namespace") or "default", *named)))
 
+    def looks(self, name: str, request: Mapping[str, Any]) -> bool:
+        """What was made only to be deleted is deleted unseen."""
+        args = request.get("args")
+        if not super().looks(name, request) or not isinstance(args, Mapping):
+            return name not in self.blind
+        ids = args.get("ids") if name == "delete" else [args.get("namespace")] if name == "delete_namespace" else None
+        doomed = self._vector.shared.to_delete
+        return not (isinstance(ids, list) and ids and all(isinstance(each, str) and each in doomed for each in ids))
+
     def trials(self) -> Iterator[Look]:
         vector = self._vector
         with vector.prepares():
