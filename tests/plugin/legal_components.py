@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
@@ -93,6 +94,73 @@ class LateVector(ReferenceVector):
         until = time.monotonic() - self.late_s
         shown = [items for at, _, items in self.history.get(id(space), ()) if at <= until]
         return [item for item in (shown[-1] if shown else ()) if self.passes(item.metadata, query.conditions)]
+
+
+class VectorOfTenantsUnclaimed(ReferenceVector):
+    """Keeps tenants apart and says that it does not."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_multi_tenant": False}
+
+
+class VectorOfTenantsUnsaid(ReferenceVector):
+    """Keeps tenants apart and says nothing of it."""
+
+    features: Mapping[str, bool] = {
+        key: value for key, value in ReferenceVector.features.items() if key != "supports_multi_tenant"
+    }
+
+
+class VectorOfOneForAll(ReferenceVector):
+    """Keeps no tenants apart, and says so."""
+
+    features: Mapping[str, bool] = {
+        **ReferenceVector.features,
+        "supports_multi_tenant": False,
+        "supports_caching": False,
+        "idempotent_writes": False,
+    }
+
+    def owner(self, _call: Call) -> None:
+        return None
+
+
+class PostFiltering(ReferenceVector):
+    """Applies a filter to the best matches of all, as its documentation says."""
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        stated = await super().capabilities(call)
+        return {**stated, "extensions": {**stated["extensions"], "acme:filtering": "post-filtering"}}
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        everything = super().search(call, replace(query, conditions=[], include_metadata=True))
+        met = [
+            match for match in everything["matches"] if self.passes(match["vector"]["metadata"], query.conditions)
+        ]
+        for match in met if not query.include_metadata else ():
+            del match["vector"]["metadata"]
+        return {**everything, "matches": met}
+
+
+class FloatingVector(ReferenceVector):
+    """Writes every number as a JavaScript number would be written by a careless library: 2.0."""
+
+    def success(self, call: Call, result: Any) -> dict[str, Any]:
+        return super().success(call, floating(result))
+
+
+def floating(value: Any) -> Any:
+    """The same JSON value with every integer as a float."""
+    if isinstance(value, dict):
+        return {key: floating(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return list(map(floating, value))
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class VectorLimitsOfOne(ReferenceVector):
+    """Takes one of everything."""
+
+    max_dimensions = max_batch_size = max_top_k = max_filter_terms = 1
 
 
 class LaterVector(LateVector):
@@ -189,6 +257,14 @@ LEGAL: tuple[Callable[..., Any], ...] = (
     FixedDimension,
     OneNamespace,
     VectorLimitsOfTwo,
+    VectorLimitsOfOne,
+    VectorOfTenantsUnclaimed,
+    VectorOfTenantsUnsaid,
+    VectorOfOneForAll,
+    PostFiltering,
+    FloatingVector,
+    LateVector,
+    LateGraph,
     EmbeddingLimitsOfTwo,
     Plain,
     GremlinOnly,

@@ -165,16 +165,18 @@ def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     vector.faults.provider_op("upsert")
     item, key = vector.item(70), key_of()
     tenants = [f"tenant-{canary()}" for _ in range(2)]
+    name = vector.name("shared")
     if vector.capabilities.flag("supports_multi_tenant") is True:
-        name = vector.name("shared")
         sandboxes = [vector.sandbox(tenant=tenant, name=name) for tenant in tenants]
         for sandbox in sandboxes:
             expect.success(sandbox.upsert(item, **key), "an upsert")
         for sandbox in sandboxes:
             exactly(sandbox, item, claim="the vector of each tenant")
         return
-    sandbox = vector.sandbox()
+    sandbox = vector.sandbox(name=name)
     for number, tenant in enumerate(tenants):
+        if vector.namespaces:
+            vector.call("create_namespace", vector.named(name), {"tenant": tenant})
         reply = vector.call("upsert", sandbox.args(vectors=[item]), {**key, "tenant": tenant})
         expect.success(reply, "an upsert")
         reached = reply.exchange.reached_provider

@@ -15,6 +15,22 @@ from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.text.redaction import word
 
 
+class Consistency:
+    """When what was written can be read."""
+
+    @pytest.mark.requirement("COM-READ-1")
+    def test_strong_consistency_is_true(self, subject: Subject) -> None:
+        """A plain write, and a plain delete, show in the first look at them, where that is claimed."""
+        claims = [value for _, value in subject.capabilities.extensions("readafterwrite")]
+        if not any(isinstance(value, str) and value.lower() == "strong" for value in claims):
+            raise NotApplicable("strong consistency of reads after writes is not claimed")
+        with subject.settling.at_once():
+            for shows in subject.settling.trials():
+                seen = shows()
+                if seen is not None:
+                    expect.that(seen, "a write that shows at once", "one that does not show yet")
+
+
 class Capabilities:
     """What capabilities say, and whether it is true."""
 
