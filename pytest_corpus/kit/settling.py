@@ -45,11 +45,13 @@ class Settle:
     Attributes:
         seconds: the settle time; None while it is not known.
         found: whether it was found out, and not given.
+        waited_s: how long was waited in all.
         written: by place when something was last written there, on the monotonic clock.
     """
 
     seconds: float | None = None
     found: bool = False
+    waited_s: float = 0.0
     written: dict[str, float] = field(default_factory=dict)
 
 
@@ -124,7 +126,12 @@ class Settling:
             return request
         self.find_out()
         waited_s = self._wait(self.places(request))
-        return _later(request, waited_s) if waited_s else request
+        return postponed(request, waited_s) if waited_s else request
+
+    @property
+    def waited_s(self) -> float:
+        """How long was waited in this run."""
+        return self._settle.waited_s
 
     def note(self, request: Any) -> None:
         """Note that something may have been written."""
@@ -168,6 +175,7 @@ class Settling:
         if left_s <= 0:
             return 0.0
         time.sleep(left_s)
+        self._settle.waited_s += left_s
         return left_s
 
     def _longest(self) -> float:
@@ -202,9 +210,9 @@ def _operation(request: Any) -> Operation | None:
     return BY_OP.get(op) if isinstance(op, str) else None
 
 
-def _later(request: Mapping[str, Any], waited_s: float) -> Mapping[str, Any]:
-    """The request as it would have been made now: a deadline that has not passed is as far away as it was meant."""
-    ctx = request.get("ctx")
+def postponed(request: Any, waited_s: float) -> Any:
+    """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
+    ctx = request.get("ctx") if waited_s and isinstance(request, Mapping) else None
     deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
     if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (time.time() - waited_s) * 1000:
         return {**request, "ctx": {**ctx, "deadline_ms": deadline + round(waited_s * 1000)}}

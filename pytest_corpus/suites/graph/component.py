@@ -73,7 +73,8 @@ class Graph(GraphCapabilities):
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        self.shared.written_items.remove(self, self.at_once)
+        with self.settling.at_once():
+            self.shared.written_items.remove(self, self.at_once)
 
 
 @pytest.fixture

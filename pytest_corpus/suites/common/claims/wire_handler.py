@@ -295,6 +295,7 @@ class Errors:
         retryable_agrees="COM-ERR-8",
         milliseconds="COM-ERR-9",
         own_code="COM-ERR-10",
+        own_protocol="COM-SUBTYPE-1",
     )
     def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Error envelopes for refusals of several kinds keep each rule of their shape."""
