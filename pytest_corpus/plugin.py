@@ -67,6 +67,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="FILE")  # fmt: skip
     both("call-timeout", "string", "seconds after which a call is given up (default 30; quick: 10)",
          metavar="SECONDS")  # fmt: skip
+    both("settle", "string", "seconds after which a write shows in every answer (default: found out by a plain write)",
+         metavar="SECONDS")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")
     both("repeat", "string", "run each test N times; one failure of N is a violation", metavar="N")
     group.addoption("--corpus-allow-production", action="store_true",

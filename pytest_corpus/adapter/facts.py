@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from pytest_corpus.spec.capabilities import SECTIONS, fact
+
+
+def whole(value: object) -> int | None:
+    """A JSON value as a whole number: 2.0 is one, true is none (R49)."""
+    if isinstance(value, int):
+        return None if isinstance(value, bool) else value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 class Capabilities:
@@ -35,10 +41,8 @@ class Capabilities:
 
     def limit(self, name: str) -> int | None:
         """A whole positive limit; None where none is stated."""
-        value = self.raw(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            return None
-        return int(value) if value == int(value) and value > 0 else None
+        value = whole(self.raw(name))
+        return value if value is not None and value > 0 else None
 
     def names(self, name: str) -> tuple[str, ...]:
         """A list of names such as dialects; empty where none is stated."""
@@ -62,8 +66,8 @@ class Capabilities:
     def context_window(self, model: str | None) -> int | None:
         """The most tokens that a prompt for `model` may have (SPECIFICATION 8.4), or None."""
         for entry in self.model_entries:
-            window = entry.get("context_window", entry.get("max_context_length"))
-            if entry.get("name") == model and isinstance(window, int) and window > 0:
+            window = whole(entry.get("context_window", entry.get("max_context_length")))
+            if entry.get("name") == model and window is not None and window > 0:
                 return window
         return self.limit("max_context_length")
 
@@ -80,7 +84,21 @@ class Capabilities:
                 denied[name] = denied.get(name, frozenset()) | flags
         return denied
 
+    def extensions(self, *words: str) -> Iterator[tuple[str, Any]]:
+        """What `extensions` say at any depth under a key that speaks of all these words; the top is looked at too."""
+        top = {key: value for key, value in self.document.items() if key != "extensions"}
+        for key, value in (*top.items(), *_nested(self.document.get("extensions"))):
+            if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):
+                yield str(key), value
+
     @property
     def caches(self) -> bool:
         """Whether the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""
         return self.flag("supports_caching") is True or bool(self.document.get("cache"))
+
+
+def _nested(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every key with its value, at any depth."""
+    for key, inner in value.items() if isinstance(value, Mapping) else ():
+        yield str(key), inner
+        yield from _nested(inner)

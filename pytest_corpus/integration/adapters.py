@@ -73,7 +73,9 @@ class Adapter:
 
     def _tidy(self) -> Iterator[str]:
         while self.targets:
-            _, target = self.targets.popitem()
+            component, target = self.targets.popitem()
+            if target.settle_s is not None:
+                self.ledger.settled({component: target.settle_s})
             try:
                 target.begin()
                 target.tidy()

@@ -161,7 +161,7 @@ class AdapterHandle:
         assert self.client is not None
         options = self._settings.options
         made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
-        settings = Settings(options.seed, options.edition, self._settings.run, options.dialects)
+        settings = Settings(options.seed, options.edition, self._settings.run, options.dialects, options.settle)
         return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
 
     def root_causes(self, component: str, target: Target) -> RootCauses[Any]:

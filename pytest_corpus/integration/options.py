@@ -27,6 +27,7 @@ from pytest_corpus.verdict.deviations import read as read_deviations
 
 LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000
+MOST_SETTLE_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Options:
     seed: int
     edition: str | None
     call_timeout: float
+    settle: float | None
     dialects: Mapping[str, Dialect]
     deviations: tuple[Deviation, ...]
     deviations_path: Path
@@ -88,6 +90,7 @@ def read(config: pytest.Config) -> Options:
         seed=_seed(_one(config, "seed")),
         edition=_choice(config, "schema-version", EDITIONS),
         call_timeout=_seconds(_one(config, "call-timeout"), profile.call_timeout),
+        settle=_settle(_one(config, "settle")),
         dialects=_dialects(config, _one(config, "dialects")),
         deviations=deviations,
         deviations_path=declared,
@@ -229,4 +232,17 @@ def _seconds(value: str | None, usual_s: float) -> float:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
         raise pytest.UsageError(f"--corpus-call-timeout={value}: use a number of seconds above 0")
+    return seconds
+
+
+def _settle(value: str | None) -> float | None:
+    """The seconds after which a write shows; None where they are to be found out."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MOST_SETTLE_S:
+        raise pytest.UsageError(f"--corpus-settle={value}: use a number of seconds from 0 to {MOST_SETTLE_S}")
     return seconds

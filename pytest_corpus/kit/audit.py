@@ -13,7 +13,7 @@ from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audited import Audited
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Blocked, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply, described, looks_like_error, looks_like_success
+from pytest_corpus.kit.reply import Reply, StreamReply, described, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.sight import shown
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
@@ -53,6 +53,7 @@ def audit(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
             yield FINITE, Violation("finite numbers only", "NaN or an infinity", place(path))
         if looks_like_error(frame.body):
             yield from _error(frame.body, subject.settings.edition)
+            yield from _protocol(frame.body, subject.component)
     if exchange.streaming:
         yield from _stream(exchange, subject)
     elif exchange.frames:
@@ -151,6 +152,14 @@ def _error(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
         yield "COM-ERR-6", problem
     yield from _identity(body)
     yield from _details(body, edition)
+
+
+def _protocol(body: Mapping[str, Any], component: str) -> Iterator[Finding]:
+    """A subtype that belongs to other protocols only (R58)."""
+    for name in error_names(body):
+        if component not in TAXONOMY[name].components:
+            owners = " and ".join(TAXONOMY[name].components)
+            yield "COM-SUBTYPE-1", Violation(f"a class of the {component} protocol", f"{name}, of {owners}", "error")
 
 
 def _identity(body: Mapping[str, Any]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
@@ -18,6 +18,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import Request
 from pytest_corpus.kit.requests import Requests
 from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.settling import Settling
 from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import Requirement
@@ -41,6 +42,7 @@ class Subject:
     requests_type: Callable[[Any], Requests]
     faults_type: Callable[[Any], ProviderFaults] = ProviderFaults
     prerequisites_type: Callable[[Any], Prerequisites] = Prerequisites
+    settling_type: Callable[[Any], Settling] = Settling
     shared: Shared
     requests: Requests
 
@@ -52,6 +54,7 @@ class Subject:
         self.requests = self.requests_type(self)
         self.faults = self.faults_type(self)
         self.prerequisites = self.prerequisites_type(self)
+        self.settling = self.settling_type(self)
         self.editions = set(EDITIONS)
         self._fresh: list[AdapterClient] = []
 
@@ -108,18 +111,34 @@ class Subject:
     def send(self, request: Any, **options: Any) -> Reply:
         """Send anything at all to `handle`, waiting as a sound client does where the adapter asks for it."""
 
-        def attempt() -> Reply:
-            return Reply(self.client.send(request, self.component, **options))
+        settled = self.settling.awaited(request)
 
-        return patiently(attempt, self.wait_ms, self.shared)
+        def attempt() -> Reply:
+            return Reply(self.client.send(settled, self.component, **options))
+
+        try:
+            return patiently(attempt, self.wait_ms, self.shared)
+        finally:
+            self.settling.note(settled)
 
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
         """Send anything at all to `handle_stream` and read the stream to its end, as patiently as `send`."""
 
+        settled = self.settling.awaited(request)
+
         def attempt() -> StreamReply:
-            return StreamReply(self.client.send(request, self.component, streaming=True, **options))
+            return StreamReply(self.client.send(settled, self.component, streaming=True, **options))
 
         return patiently(attempt, self.wait_ms, self.shared)
+
+    def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
+        """Send unary requests all at once, as they are."""
+        settled = [self.settling.awaited(request) for request in requests]
+        try:
+            return self.client.send_all(settled, self.component)
+        finally:
+            for request in settled:
+                self.settling.note(request)
 
     def call(
         self,
@@ -207,6 +226,10 @@ class Subject:
         """Close the instances that `fresh` made."""
         while self._fresh:
             self._fresh.pop().close()
+
+    @property
+    def settle_s(self) -> float | None:
+        return self.settling.seconds
 
     def tidy(self) -> None:
         """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""

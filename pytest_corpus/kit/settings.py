@@ -10,10 +10,11 @@ from pytest_corpus.spec.dialects import DIALECTS, Dialect
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run fixes: the seed of generated inputs, a pinned schema edition (or None), a name of its own, and
-    the probe queries of the graph dialects."""
+    """What a run fixes: the seed of generated inputs, a pinned schema edition (or None), a name of its own,
+    the probe queries of the graph dialects, and the seconds after which a write shows (None: to be found out)."""
 
     seed: int = 0
     edition: str | None = None
     run: str = "run"
     dialects: Mapping[str, Dialect] = field(default_factory=lambda: DIALECTS)
+    settle_s: float | None = None

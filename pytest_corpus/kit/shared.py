@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pytest_corpus.kit.deeds import Deeds
 from pytest_corpus.kit.outcomes import Undecided
+from pytest_corpus.kit.settling import Settle
 
 
 @dataclass(slots=True)
@@ -17,11 +18,13 @@ class Shared:
         fruitless_waits: how often the suite waited as it was asked to, and in vain.
         obstacles: by operation, why it cannot be relied on; None where it can.
         deeds: what the current test did.
+        settle: how long writes take to be seen, and where something was written.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
     made: int = 0
     fruitless_waits: int = 0
+    settle: Settle = field(default_factory=Settle)
     deeds: Deeds = field(default_factory=Deeds)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -41,7 +41,7 @@ def shown(requirement: str, reply: Reply | StreamReply, subject: Audited) -> boo
     expect.readable(reply)
     if requirement.startswith(("COM-OBS", "COM-LEAK")):
         return telemetry.shown(requirement, reply.exchange, subject)
-    if requirement.startswith("COM-ERR"):
+    if requirement.startswith(("COM-ERR", "COM-SUBTYPE")):
         return _error(requirement, reply)
     if requirement in FRAMES:
         return isinstance(reply, StreamReply) and bool(reply.chunks)

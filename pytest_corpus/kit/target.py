@@ -21,6 +21,10 @@ class Target(Protocol):
     editions: set[str]
     """The schema editions that everything that was successful in the current test is valid under."""
 
+    @property
+    def settle_s(self) -> float | None:
+        """The seconds after which a write shows (R46); None where nothing that was written was looked at."""
+
     def gate(self, requirement: Requirement) -> None:
         """Go on only where what a requirement needs is there.
 

@@ -105,6 +105,8 @@ def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
     components, stated = document["components"], document["capabilities"]
     if strange := sorted(set(stated) - (set(components) - {CLIENT})):
         yield f"it has capabilities of {', '.join(strange)}, which it does not judge"
+    if strange := sorted(set(document.get("settle_s", ())) - set(components)):
+        yield f"it has the settle time of {', '.join(strange)}, which it does not judge"
     if CLIENT in components and len(components) > 1:
         yield "a client library has no components of an adapter"
     for component, facts in stated.items():

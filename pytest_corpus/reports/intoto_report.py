@@ -63,6 +63,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "editions_met": document["spec"]["editions_met"],
         "level": document["level"],
         "seed": document["seed"],
+        **({"settle_s": document["settle_s"]} if "settle_s" in document else {}),
     }
     suite = {"name": "pytest-corpus", "uri": f"pkg:pypi/pytest-corpus{release}", "annotations": about}
     commit = document.get("commit")

@@ -149,5 +149,5 @@ def _listed(title: str, items: Iterator[str]) -> str:
 
 
 def _foot(document: view.Document) -> str:
-    kept = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Seed", "sha256")
+    kept = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Writes show", "Seed", "sha256")
     return "\n".join(f"- {label}: {code(value)}" for label, value in view.facts(document) if label in kept)

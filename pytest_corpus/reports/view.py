@@ -147,7 +147,14 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Catalogue", str(spec["catalogue"])),
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
+        ("Writes show", _settling(document)),
         ("Seed", str(document["seed"])),
         ("sha256", document["sha256"]),
     ]
     return [(label, value) for label, value in rows if value]
+
+
+def _settling(document: Document) -> str:
+    """After how long the writes of each component show; nothing where all of them show at once."""
+    late = {name: seconds for name, seconds in document.get("settle_s", {}).items() if seconds}
+    return ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in sorted(late.items()))

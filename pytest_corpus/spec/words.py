@@ -9,7 +9,7 @@ STREAMING_CODE = "STREAMING"
 """The `code` of every success frame (SPECIFICATION 4.2.3.1; R2)."""
 
 EXTENSION_KEYS = ("streaming_transports", "tag_model_in_metrics", "read_after_write_consistency", "metric_default")
-"""The keys without a namespace that the documents themselves show under `extensions` (SPECIFICATION 4.2.4.5, 6.2, A)."""
+"""The keys without a namespace that the documents themselves show under `extensions` (SPECIFICATION 6.2, R71)."""
 
 FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
 """Why a completion came to its end."""

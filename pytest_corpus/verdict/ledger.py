@@ -114,7 +114,7 @@ DISPUTES = {
 class Ledger:
     """Everything that is known of one adapter's run.
 
-    `expected` are the tests that the suite has, `selected` those that collection left, `disputed` those of which
+    `settle` are the seconds after which a write shows, by component; `expected` are the tests that the suite has, `selected` those that collection left, `disputed` those of which
     pytest reports something else than they came to; `incomplete` says why only a part was asked for, `doubts` why the
     run as a whole cannot be relied on, and `unaccounted` that a process that ran tests did not say which.
     """
@@ -122,6 +122,7 @@ class Ledger:
     adapter: str
     components: tuple[str, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
+    settle: dict[str, float] = field(default_factory=dict)
     expected: set[str] = field(default_factory=set)
     selected: set[str] = field(default_factory=set)
     disputed: set[str] = field(default_factory=set)
@@ -159,6 +160,11 @@ class Ledger:
         """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
 
+    def settled(self, seconds: Mapping[str, float]) -> None:
+        """Note after how many seconds writes show, by component; what shows later elsewhere counts."""
+        for component, settle in seconds.items():
+            self.settle[component] = max(settle, self.settle.get(component, 0.0))
+
     def doubt(self, why: str) -> None:
         """Note what makes the run as a whole unreliable."""
         self.doubts.add(why)
@@ -170,6 +176,7 @@ class Ledger:
         return {
             "components": self.components,
             "capabilities": self.capabilities,
+            "settle": self.settle,
             **{name: sorted(getattr(self, name)) for name in _SETS},
             "made": [record.dump() for records in self._made.values() for record in records],
         }
@@ -180,6 +187,7 @@ class Ledger:
             self.doubt("the workers collected different tests")
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
+        self.settled({name: float(seconds) for name, seconds in account["settle"].items()})
         for name in _SETS:
             getattr(self, name).update(account[name])
         for text in account["made"]:

@@ -50,7 +50,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     embedding.require(operation)
     texts = arranged(embedding, "plain", max(2, min(6, embedding.capabilities.limit("concurrency") or 6)))
     requests = [embedding.envelope(operation, embedding.requests.with_text(operation, text)) for text in texts]
-    replies = [Reply(exchange) for exchange in embedding.fresh().client.send_all(requests, embedding.component)]
+    replies = [Reply(exchange) for exchange in embedding.fresh().send_all(requests)]
     other = embedding.fresh()
     own = [other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise

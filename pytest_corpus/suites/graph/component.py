@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.prerequisites import GraphPrerequisites
 from pytest_corpus.suites.graph.readers import Readers
 from pytest_corpus.suites.graph.requests import NEEDY, GraphRequests
+from pytest_corpus.suites.graph.settling import GraphSettling
 
 
 class Graph(GraphCapabilities):
@@ -22,6 +23,7 @@ class Graph(GraphCapabilities):
 
     prerequisites_type = GraphPrerequisites
     requests_type = GraphRequests
+    settling_type = GraphSettling
     requests: GraphRequests
 
     def __init__(self, *given: Any) -> None:
@@ -71,7 +73,8 @@ class Graph(GraphCapabilities):
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        self.shared.written_items.remove(self, self.at_once)
+        with self.settling.at_once():
+            self.shared.written_items.remove(self, self.at_once)
 
 
 @pytest.fixture

@@ -6,12 +6,16 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
+from pytest_corpus.suites.common.claims.capabilities import Capabilities, Consistency, StreamingClaim
 from pytest_corpus.suites.graph.component import Graph, graph
 
 
 class TestCapabilities(Capabilities):
     """Shape and truth."""
+
+
+class TestConsistency(Consistency):
+    """When what was written can be read."""
 
 
 class TestStreamingClaim(StreamingClaim):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit.outcomes import Blocked, Violation
 
 
@@ -54,21 +55,20 @@ def processed(result: Any) -> int:
         Violation: it does not say.
     """
     for key in ("upserted_count", "deleted_count", "processed_count"):
-        count = result.get(key) if isinstance(result, Mapping) else None
-        if isinstance(count, int) and not isinstance(count, bool):
+        count = whole(result.get(key)) if isinstance(result, Mapping) else None
+        if count is not None:
             return count
     raise Violation("a count of what was processed", "none", "result")
 
 
 def failed(result: Any) -> int:
     """How many items a batch says failed."""
-    count = result.get("failed_count") if isinstance(result, Mapping) else None
-    return count if isinstance(count, int) else 0
+    return (whole(result.get("failed_count")) if isinstance(result, Mapping) else None) or 0
 
 
 def indexes(result: Any) -> Iterator[int]:
     """The indexes of the failed items, as far as they are given."""
     for failure in failures_of(result):
-        index = failure.get("index") if isinstance(failure, Mapping) else None
-        if isinstance(index, int):
+        index = whole(failure.get("index")) if isinstance(failure, Mapping) else None
+        if index is not None:
             yield index

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -59,9 +60,18 @@ class VectorCapabilities(Subject):
             return not self.call(name, args).is_a("NotSupported")
 
     @property
-    def tenants(self) -> bool:
-        """Whether tenants may have data of their own."""
-        return self.capabilities.flag("supports_multi_tenant") is not False
+    def shares(self) -> bool:
+        """Whether capabilities deny that tenants are kept apart; where they do not, each may have data of its own."""
+        return self.capabilities.flag("supports_multi_tenant") is False
+
+    @cached_property
+    def post_filters(self) -> bool:
+        """Whether capabilities say that filters are applied after the search (R47)."""
+        words = [*self.capabilities.extensions("post", "filter"), *self.capabilities.extensions("filter")]
+        return any(
+            value not in (False, None, "") and ("post" in key.lower() or "post" in str(value).lower())
+            for key, value in words
+        )
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -71,7 +81,13 @@ class VectorCapabilities(Subject):
     @property
     def metric(self) -> str | None:
         """The metric of plain namespaces; None where none is listed."""
-        return self.metrics[0] if self.metrics and (self.namespaces or len(self.metrics) == 1) else None
+        return self._chosen if self.namespaces or len(self.metrics) == 1 else None
+
+    @property
+    def _chosen(self) -> str | None:
+        """A listed metric that can tell plain vectors apart: on a line that is the euclidean one alone."""
+        on_a_line = [name for name in self.metrics if canonical(name) == "euclidean"] if self.usual == 1 else []
+        return next(iter((*on_a_line, *self.metrics)), None)
 
     @property
     def dimensions(self) -> int:
@@ -88,11 +104,11 @@ class VectorCapabilities(Subject):
             written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
             read = self.call("query", {"vector": components, "top_k": 1})
             self.call("delete", {"ids": [name]})
-        stated = [reply.details.get("expected") for reply in (written, read) if reply.is_a("DimensionMismatch")]
+        stated = [whole(reply.details.get("expected")) for reply in (written, read) if reply.is_a("DimensionMismatch")]
         if not stated:
             return self.usual
         most = self.capabilities.limit("max_dimensions") or self.usual
-        return next((number for number in stated if isinstance(number, int) and number > 0), most)
+        return next((number for number in stated if number is not None and number > 0), most)
 
     @property
     def fixed(self) -> int | None:
@@ -179,7 +195,7 @@ class VectorCapabilities(Subject):
 
     def named(self, name: str = "", dimensions: int | None = None, metric: str | None = None) -> dict[str, Any]:
         """The arguments that create a namespace."""
-        chosen = metric or next(iter(self.metrics), None)
+        chosen = metric or self._chosen
         return {
             "namespace": name or self.name("corpus"),
             "dimensions": dimensions or self.usual,

@@ -52,12 +52,12 @@ class Cleanup:
             self._vector.shared.made_namespaces.pop((tenant, str(where)), None)
         elif request.get("op") == "vector.upsert" and where in (None, "default") and isinstance(vectors, list):
             self._vector.shared.leave(
-                tenant, [item for item in vectors if isinstance(item, Mapping)], own_data=self._vector.tenants
+                tenant, [item for item in vectors if isinstance(item, Mapping)], own_data=not self._vector.shares
             )
 
     def sweep(self, tenant: str | None) -> None:
         """Delete what the suite left in the default namespace of a tenant."""
-        shared = [tenant] if self._vector.tenants else list(self._vector.shared.left)
+        shared = list(self._vector.shared.left) if self._vector.shares else [tenant]
         for owner in shared:
             left = list(self._vector.shared.left.pop(owner, {}))
             size = self._vector.batch or 100
@@ -66,7 +66,7 @@ class Cleanup:
                     ctx = {"tenant": owner} if owner else {}
                     reply = self._vector.call("delete", {"ids": left[start : start + size]}, ctx)
                 if reply.is_success and not failures_of(reply.result):
-                    self._vector.shared.swept_of(owner, own_data=self._vector.tenants).update(
+                    self._vector.shared.swept_of(owner, own_data=not self._vector.shares).update(
                         left[start : start + size]
                     )
         self._vector.shared.ready.pop(self._vector.client, None)

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.settling import postponed
 from pytest_corpus.suites.vector.answers import failures_of, matches_of, results_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.cleanup import Cleanup
@@ -21,6 +23,7 @@ from pytest_corpus.suites.vector.preparation import Preparation
 from pytest_corpus.suites.vector.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.requests import VectorRequests
 from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.settling import VectorSettling
 from pytest_corpus.suites.vector.shared import Item
 from pytest_corpus.text.redaction import word
 
@@ -61,6 +64,7 @@ class Vector(VectorCapabilities):
     requests_type = VectorRequests
     requests: VectorRequests
     faults_type = VectorFaults
+    settling_type = VectorSettling
     faults: VectorFaults
 
     def __init__(self, *given: Any) -> None:
@@ -111,7 +115,9 @@ class Vector(VectorCapabilities):
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         if not self._preparing and isinstance(request, Mapping):
+            before_s = self.settling.waited_s
             self._preparation.prepare(request)
+            request = postponed(request, self.settling.waited_s - before_s)
         foreseen = self._cleanup.foresee(request)
         reply = super().send(request, **options)
         if reply.is_success:
@@ -134,9 +140,15 @@ class Vector(VectorCapabilities):
         return None if reply.is_a("IndexNotReady") else super().wait_ms(reply)
 
     def tidy(self) -> None:
-        self._cleanup.remove()
+        with self.settling.at_once():
+            self._cleanup.remove()
 
     # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+        for requirement, violation, exchange in super().audit():
+            if not _repeats(violation.path, exchange.request):
+                yield requirement, violation, exchange
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         edition, shaped = self.settings.edition, self.operation(name).shaped
@@ -158,6 +170,13 @@ class Vector(VectorCapabilities):
                     yield from _query_result(each, edition, shaped)
             except Blocked as problem:
                 yield shaped, Violation("a list of query results", problem.reason, "result")
+
+
+def _repeats(path: str, request: Any) -> bool:
+    """Whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
+    args = request.get("args") if isinstance(request, Mapping) else None
+    key = path.rpartition(".")[2]
+    return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)
 
 
 def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:

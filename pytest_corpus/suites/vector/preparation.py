@@ -48,7 +48,7 @@ class Preparation:
                     self._once(tenant, name, partial(self._fill, self._requests.scratch, [item], tenant))
 
     def _once(self, tenant: str | None, name: str, work: Callable[[], None]) -> None:
-        key = (self._vector.client.generation, tenant if self._vector.tenants else None, name)
+        key = (self._vector.client.generation, tenant, name)
         ready = self._vector.shared.ready.setdefault(self._vector.client, set())
         if key in ready:
             return

@@ -59,7 +59,7 @@ class Sandbox:
     def know(self, *items: Item) -> None:
         """Note what may be found from now on."""
         if not self.vector.namespaces:
-            self.vector.shared.leave(self.ctx.get("tenant"), items, own_data=self.vector.tenants)
+            self.vector.shared.leave(self.ctx.get("tenant"), items, own_data=not self.vector.shares)
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
@@ -116,10 +116,16 @@ class Sandbox:
         return [id_of(match) for match in self.matches(vector, top_k, **args)]
 
     def contents(self, **args: Any) -> dict[str, Mapping[str, Any]]:
-        """The matches by id of as many queries as it takes to find all that was ever stored here."""
+        """The matches by id of as many queries as it takes to find all that was ever stored here.
+
+        Raises:
+            NotAssessed: so few can be asked for at once that those on a line hide each other.
+        """
         total = len(self.known) + SPARE
         if self.vector.at_most(total) == total:
             return {id_of(match): match for match in self.matches(None, total, **args)}
+        if len(self.known) > self.vector.at_most(total) and self.dimensions == 1 and self.truth != "euclidean":
+            raise NotAssessed("vectors of one component cannot be told apart, and only a few be asked for at once")
         vectors = [components for versions in self.known.values() for components in versions]
         found: dict[str, Mapping[str, Any]] = {}
         for vector in vectors:
@@ -134,7 +140,7 @@ class Sandbox:
             Blocked: vectors that an earlier test deleted are still there.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
-        gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=self.vector.tenants)
+        gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=not self.vector.shares)
         if any(name in gone for name in strange):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
         if strange:

@@ -116,24 +116,45 @@ class Model:
         if len(results) != 1:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
         matches = matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
-        self.compare(rows, query, self.at(where).own(matches))
+        least = self.certain(rows, query, self.held[where]) if kind and self.vector.post_filters else None
+        self.compare(rows, query, self.at(where).own(matches), least)
 
-    def compare(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any]) -> None:
-        """The matches are as good as the best of the rows, each with its own kind."""
+    def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
+        """How good a match each row is."""
+        measure = GOODNESS[canonical(self.vector.metric) or "cosine"]
+        return {
+            name: measure(query["vector"], direction(angle, self.vector.dimensions))
+            for name, (angle, _) in rows.items()
+        }
+
+    def certain(
+        self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
+    ) -> int:
+        """How many of the rows a filter that is applied to the best of all must leave (R47)."""
+        if self.vector.dimensions == 1 or not held:
+            return 0
+        good = self.goodness(held, query)
+        cut = sorted(good.values(), reverse=True)[: query["top_k"]]
+        missed = sum(good[name] >= cut[-1] - TOLERANCE for name in held if name not in rows)
+        sure = sum(good[name] >= cut[-1] - TOLERANCE for name in rows)
+        return max(0, min(sure, query["top_k"] - missed))
+
+    def compare(
+        self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
+    ) -> None:
+        """The matches are as good as the best of the rows, each with its own kind; `least` where fewer will do."""
         found = [id_of(match) for match in matches]
         wanted = min(query["top_k"], len(rows))
+        if least is not None:
+            wanted = max(least, min(wanted, len(found)))
         if not set(found) <= set(rows) or len(set(found)) != wanted or len(found) != wanted:
             extra = len(set(found) - set(rows))
             raise Violation(f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong")
         for match in matches:
             if not described_by(match, {"kind": rows[id_of(match)][1]}):
                 raise Violation("the metadata that were written last", "others", "result.matches")
-        metric = canonical(self.vector.metric) or "cosine"
         if self.vector.dimensions > 1:
-            good = {
-                name: GOODNESS[metric](query["vector"], direction(angle, self.vector.dimensions))
-                for name, (angle, _) in rows.items()
-            }
+            good = self.goodness(rows, query)
             best = sorted(good.values(), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
                 raise Violation("the best vectors, best first", "others", "result.matches")

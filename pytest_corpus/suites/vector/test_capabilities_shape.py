@@ -13,7 +13,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.capabilities import SECTIONS
-from pytest_corpus.suites.common.claims.capabilities import Capabilities
+from pytest_corpus.suites.common.claims.capabilities import Capabilities, Consistency
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import canonical, is_number
 from pytest_corpus.text.redaction import word
@@ -23,6 +23,10 @@ LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_fil
 
 class TestCapabilities(Capabilities):
     """Shape and truth."""
+
+
+class TestConsistency(Consistency):
+    """When what was written can be read."""
 
 
 @pytest.mark.requirement("VEC-CAP-1")

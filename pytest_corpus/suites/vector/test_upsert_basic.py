@@ -405,7 +405,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     items = [vector.item(10 + 160 * part / many, {"part": part}) for part in range(many)]
     requests = [vector.envelope("upsert", sandbox.args(vectors=[item])) for item in items]
     sandbox.know(*items)
-    exchanges = vector.client.send_all(requests, vector.component)
+    exchanges = vector.send_all(requests)
     taken = [
         item
         for item, exchange in zip(items, exchanges, strict=True)

@@ -84,6 +84,11 @@ class ClientTarget:
         """No adapter is called."""
         return []
 
+    @property
+    def settle_s(self) -> float | None:
+        """Builders write nothing."""
+        return None
+
     def begin(self) -> None:
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)

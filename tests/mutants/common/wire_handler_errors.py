@@ -31,6 +31,16 @@ class ThrottleScopeOnTop(ReferenceLLM):
         return {**error, "throttle_scope": scope} if scope else error
 
 
+@catches("COM-SUBTYPE-1")
+class MessagesOfAGraph(ReferenceLLM):
+    """It says that a vertex is not found where it refuses a message."""
+
+    def failure(self, call: Call, fault: Exception) -> Envelope:
+        error = super().failure(call, fault)
+        wrong = {"error": "VertexNotFound", "code": "VERTEX_NOT_FOUND"}
+        return {**error, **(wrong if error["error"] == "BadRequest" else {})}
+
+
 @catches("COM-ERR-2")
 class ErrorWithoutMessage(ReferenceLLM):
     """It leaves the message out of its errors."""

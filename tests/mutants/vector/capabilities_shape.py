@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
@@ -12,7 +14,29 @@ from pytest_corpus.reference.vector.arguments import Query
 from pytest_corpus.reference.vector.store import Item, Space
 
 from .. import catches
-from .legal import BatchQueriesDenied
+from .legal import BatchQueriesDenied, Uncached
+
+
+@catches("COM-READ-1", control=Uncached)
+class StrongInWordsOnly(Uncached):
+    """It claims strong consistency, and its index is a moment behind."""
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {**facts, "extensions": {**facts["extensions"], "read_after_write_consistency": "strong"}}
+
+    def store(self, space: Space, item: Item) -> None:
+        super().store(space, item)
+        self.fresh[item.id] = time.monotonic() + 0.03
+
+    @cached_property
+    def fresh(self) -> dict[str, float]:
+        """Until when an item does not show."""
+        return {}
+
+    def select(self, space: Space, query: Query) -> list[Item]:
+        now = time.monotonic()
+        return [item for item in super().select(space, query) if self.fresh[item.id] <= now]
 
 
 @catches("COM-CAP-6")

@@ -396,6 +396,14 @@ class LastPageIsLost(Paged):
 
 
 @catches("VEC-QUERY-14", control=Paged)
+class PagesInWordsOnly(Paged):
+    """It claims pages and gives the first one only."""
+
+    def next_page(self, end: int, total: int) -> dict[str, str]:
+        return {}
+
+
+@catches("VEC-QUERY-14", control=Paged)
 class PagesOverlap(Paged):
     """It begins each page with the last match of the one before."""
 

@@ -39,6 +39,14 @@ REQUIREMENTS = (
         hint="keep the first answer of every write, deletes and batches too; on a replay return it and apply nothing",
     ),
     Requirement(
+        "COM-READ-1",
+        "SHOULD",
+        "Where capabilities claim strong consistency of reads after writes, a write shows at once.",
+        ("SPECIFICATION Appendix B", "R46"),
+        components=("vector", "graph"),
+        hint="wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind",
+    ),
+    Requirement(
         "COM-TENANT-1",
         "MUST",
         "What one tenant wrote, another neither reads nor changes.",

@@ -222,6 +222,13 @@ REQUIREMENTS = (
         hint="give each failed check one fixed class, and keep no state between calls in the error mapping",
     ),
     Requirement(
+        "COM-SUBTYPE-1",
+        "SHOULD",
+        "An error is no subtype that the taxonomy gives to other protocols only.",
+        ("ERRORS 1.1", "R58"),
+        hint="use the subtypes that ERRORS 1.1 lists for your protocol, or else their parent class",
+    ),
+    Requirement(
         "COM-NUM-1",
         "MUST",
         "NaN and infinities in a request are refused with BAD_REQUEST.",

@@ -20,6 +20,22 @@ NAMESPACED = re.compile(r"[^:./][:./].")
 """A key of an extension with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
 
 
+class Consistency:
+    """When what was written can be read."""
+
+    @pytest.mark.requirement("COM-READ-1")
+    def test_strong_consistency_is_true(self, subject: Subject) -> None:
+        """A plain write, and a plain delete, show in the first look at them, where that is claimed."""
+        claims = [value for _, value in subject.capabilities.extensions("readafterwrite")]
+        if not any(isinstance(value, str) and value.lower() == "strong" for value in claims):
+            raise NotApplicable("strong consistency of reads after writes is not claimed")
+        with subject.settling.at_once():
+            for shows in subject.settling.trials():
+                seen = shows()
+                if seen is not None:
+                    expect.that(seen, "a write that shows at once", "one that does not show yet")
+
+
 class Capabilities:
     """What capabilities say, and whether it is true."""
 
@@ -71,7 +87,7 @@ class Capabilities:
 
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
-        """Each key under `extensions` has a namespace before a colon, a point or a slash, or stands in the documents."""
+        """Each key under `extensions` begins with a namespace, or stands in the documents."""
         extensions = subject.capabilities.document.get("extensions")
         if not isinstance(extensions, dict) or not extensions:
             raise NotApplicable("there are no extensions")

@@ -180,7 +180,7 @@ class Observability:
         name, sink = subject.principal, subject.client.metrics
         requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
         before = len(sink.observations)
-        replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
+        replies = [Reply(exchange) for exchange in subject.send_all(requests)]
         if not all(reply.is_success for reply in replies):
             raise NotAssessed("calls at the same time are not all carried out")
         seen = [one for one in sink.observations[before:] if one.op in (name, f"{subject.component}.{name}")]

@@ -78,7 +78,7 @@ def crowded(subject: Subject) -> None:
     chance = random.Random(subject.settings.seed)
     for _ in range(ROUNDS):
         chosen = [chance.randrange(len(requests)) for _ in range(AT_ONCE)]
-        exchanges = subject.client.send_all([requests[number] for number in chosen], subject.component)
+        exchanges = subject.send_all([requests[number] for number in chosen])
         if all(Reply(exchange).is_a(*BUSY) for exchange in exchanges):
             raise NotAssessed("no call beside others is carried out")
         for number, exchange in zip(chosen, exchanges, strict=True):

@@ -228,7 +228,7 @@ class WireHandler:
         again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
         if alone != again or len(set(alone)) < 2:
             raise NotAssessed("the answers to different requests cannot be told apart")
-        replies = [Reply(exchange) for exchange in subject.client.send_all(requests, subject.component)]
+        replies = [Reply(exchange) for exchange in subject.send_all(requests)]
         if all(reply.is_a(*BUSY) for reply in replies):
             raise NotAssessed("no call beside others is carried out")
         for reply, own in zip(replies, alone, strict=True):
@@ -295,6 +295,7 @@ class Errors:
         retryable_agrees="COM-ERR-8",
         milliseconds="COM-ERR-9",
         own_code="COM-ERR-10",
+        own_protocol="COM-SUBTYPE-1",
     )
     def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Error envelopes for refusals of several kinds keep each rule of their shape."""
