@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -46,17 +47,20 @@ class Executing:
         execution = item.stash.get(EXECUTION, None)
         if execution is not None and call.when == "call":
             seen = call.excinfo.value if call.excinfo else None
-            presentation.present(execution, seen, report, self.state.options, self._rerun(item))
+            presentation.present(execution, seen, report, self.state.options, partial(self._rerun, item))
         return report
 
-    def _rerun(self, item: pytest.Item) -> str:
+    def _rerun(self, item: pytest.Item, requirement: str) -> str:
+        """The command that shows a finding of a test again."""
         own = collect.owner(item)
         assert own is not None
         options = self.state.options
         seed = f" --corpus-seed={options.seed}" if options.seed else ""
         if own[0] in self.state.by_option:
             spec = shlex.quote(f"{own[0].option}={own[0].declaration.declared}")
-            return f"pytest {spec} --corpus-requirement={{id}}{seed}"
+            # What the audit of another requirement's test turned up shows again in that test.
+            ids = ",".join(dict.fromkeys((requirement, collect.requirement_of(item))))
+            return f"pytest {spec} --corpus-requirement={ids}{seed}"
         return f"pytest {shlex.quote(item.nodeid)}{seed}"
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,19 +37,22 @@ class Shown:
 
 
 def failure(
-    findings: Iterable[Finding], evidence: Iterable[Exchange | str | None], rerun: str, sent_length: int
+    findings: Iterable[Finding],
+    evidence: Iterable[Exchange | str | None],
+    rerun: Callable[[str], str],
+    sent_length: int,
 ) -> str:
     """The message of a test with these findings.
 
     Args:
-        rerun: the command that runs the test again, with a place for the id, ``{id}``.
+        rerun: gives the command that shows a finding of a requirement again.
         sent_length: how many characters of a request are shown.
     """
     both = zip(findings, evidence, strict=True)
     return "\n\n".join(_one(finding, seen, rerun, sent_length) for finding, seen in both)
 
 
-def _one(finding: Finding, seen: Exchange | str | None, rerun: str, sent_length: int) -> str:
+def _one(finding: Finding, seen: Exchange | str | None, rerun: Callable[[str], str], sent_length: int) -> str:
     entry = catalogue()[finding.requirement]
     rows = [
         ("source", ", ".join(entry.source)),
@@ -57,7 +60,7 @@ def _one(finding: Finding, seen: Exchange | str | None, rerun: str, sent_length:
         ("expected", finding.expected),
         ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
         ("hint", entry.hint),
-        ("rerun", rerun.replace("{id}", entry.id)),
+        ("rerun", rerun(entry.id)),
     ]
     lines = [f"  {name + ':':<10}{printable(text)}" for name, text in rows if text]
     if isinstance(seen, str):

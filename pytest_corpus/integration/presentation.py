@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -30,7 +31,11 @@ KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter. Please report
 
 
 def present(
-    execution: TestExecution, seen: BaseException | None, report: pytest.TestReport, options: Options, rerun: str
+    execution: TestExecution,
+    seen: BaseException | None,
+    report: pytest.TestReport,
+    options: Options,
+    rerun: Callable[[str], str],
 ) -> None:
     """Put into a test's report what its execution came to.
 
@@ -38,7 +43,7 @@ def present(
 
     Args:
         seen: the exception with which the call ended, as pytest saw it.
-        rerun: the command that runs the test again, with a place for the requirement, ``{id}``.
+        rerun: gives the command that shows a finding of a requirement again.
     """
     record = execution.record or execution.kept_from_running()
     disputed = not _agrees(execution, record, seen, report)

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audited import Audited
+from pytest_corpus.kit.hints import STACK_TRACE, hint_problems
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, described, error_names, looks_like_error, looks_like_success
@@ -21,6 +23,7 @@ from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.spec.words import SUCCESS_CODES
 from pytest_corpus.text.redaction import listed, place, type_name, word
+from pytest_corpus.text.values import strings_of
 from pytest_corpus.validation.schema.registry import registry
 
 Finding = tuple[str, Violation]
@@ -152,6 +155,8 @@ def _error(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
         yield "COM-ERR-6", problem
     yield from _identity(body)
     yield from _details(body, edition)
+    if any(STACK_TRACE.search(text) for text in strings_of([body.get("message"), body.get("details")])):
+        yield "COM-ERR-15", Violation("no stack trace", "the frame of one", "error")
 
 
 def _protocol(body: Mapping[str, Any], component: str) -> Iterator[Finding]:
@@ -184,7 +189,10 @@ def _details(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
     if not isinstance(details, Mapping):
         yield "COM-ERR-7", Violation("an object", word(details), "details")
         return
+    yield from (("COM-ERR-13", problem) for problem in hint_problems(details))
     known = TAXONOMY.get(str(body.get("error")))
+    if known and (status := whole(details.get("http_status"))) is not None and status not in known.http:
+        yield "COM-ERR-14", Violation(" or ".join(map(str, known.http)), f"{status}", "details.http_status")
     retryable = details.get("retryable")
     if not known or not isinstance(retryable, bool) or known.retry == "conditional":
         return

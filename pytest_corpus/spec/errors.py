@@ -51,6 +51,19 @@ _CANONICAL = (
     ErrorClass("DeadlineExceeded", None, (504,), ("DEADLINE_EXCEEDED",), "conditional"),
 )
 
+RESOURCE_SCOPES = ("model", "token_limit", "rate_limit", "memory", "compute", "time_budget", "index", "shard")
+"""What `resource_scope` may be (ERRORS 7)."""
+
+HINTS = {
+    "suggested_batch_reduction": "a percentage above 0 and at most 100",
+    "suggested_backoff_ms": "a number of milliseconds that is not negative",
+    "retry_after_ms": "a number of milliseconds that is not negative",
+    "throttle_scope": "a string",
+    "resource_scope": " or ".join(RESOURCE_SCOPES),
+    "retryable": "true or false",
+}
+"""The hints that `details` may hold, and what each of them is (ERRORS 7; R60)."""
+
 _PARENTS = {error.name: error for error in _CANONICAL}
 
 

@@ -63,6 +63,9 @@ def test_a_rule_that_cannot_go_on_leaves_it_open() -> None:
 def test_a_replay_stands_in_the_message() -> None:
     """Each envelope has a line of its own, ready to be copied."""
     said = messages.failure(
-        [Finding("VEC-STATE-1", "this", "that")], ['1 requests, seed 0\n{"op": "x"}'], "rerun {id}", 400
+        [Finding("VEC-STATE-1", "this", "that")],
+        ['1 requests, seed 0\n{"op": "x"}'],
+        lambda requirement: f"rerun {requirement}",
+        400,
     )
     assert said.endswith('  replay:\n    1 requests, seed 0\n    {"op": "x"}')

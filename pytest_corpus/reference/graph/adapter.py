@@ -7,6 +7,7 @@ the way has changed nothing. Everything that is not particular to graphs is in `
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -191,7 +192,7 @@ class ReferenceGraph(Writes, ReferenceAdapter):
                 "TOO_MANY",
                 f"must be at most {self.max_batch_ops}",
                 max_batch_ops=self.max_batch_ops,
-                suggested_batch_reduction=size - self.max_batch_ops,
+                suggested_batch_reduction=math.ceil(100 - 100 * self.max_batch_ops / size),
             )
 
     # Queries

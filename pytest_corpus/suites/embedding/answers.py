@@ -57,12 +57,3 @@ def statistics_problems(result: Mapping[str, Any]) -> Iterator[tuple[str, Violat
         value = result.get(key)
         if value is not None and not (is_number(value) and value >= 0):
             yield "EMB-STATS-1", Violation("a number that is not negative", type(value).__name__, f"result.{key}")
-
-
-def adds_up(usage: Any) -> bool:
-    if not isinstance(usage, Mapping):
-        return True
-    prompt, completion, total = (usage.get(f"{part}_tokens") for part in ("prompt", "completion", "total"))
-    if not (isinstance(prompt, int) and isinstance(completion or 0, int) and isinstance(total, int)):
-        return True
-    return bool(prompt + (completion or 0) == total)

@@ -14,7 +14,8 @@ from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.embedding.answers import adds_up, embeddings_of, statistics_problems, streamed_embeddings
+from pytest_corpus.suites.common.claims.tokens import adds_up
+from pytest_corpus.suites.embedding.answers import embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.prerequisites import EmbeddingPrerequisites
 from pytest_corpus.suites.embedding.requests import EmbeddingRequests
 from pytest_corpus.suites.embedding.texts import Texts

@@ -18,6 +18,7 @@ from pytest_corpus.suites.embedding.batches import FINAL, each_its_own, family_o
 from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
 from pytest_corpus.suites.embedding.vectors import distance, vector_of
+from pytest_corpus.text.redaction import word
 
 WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
 """Words of one length."""
@@ -187,6 +188,18 @@ def test_no_bad_text_is_lost(embedding: Embedding, where: str) -> None:
     accounted(embedding, "EMB-BATCH-3", where)
 
 
+@pytest.mark.requirement("EMB-BATCH-3")
+@pytest.mark.parametrize("blank", ["", "   "], ids=["empty", "spaces"])
+def test_no_blank_text_is_lost(embedding: Embedding, blank: str) -> None:
+    """A text without a word is embedded, reported as failed, or makes the whole batch a bad request."""
+    texts = [*arranged(embedding, "plain", several(embedding, 3) - 1), blank]
+    texts[-2:] = reversed(texts[-2:])
+    reply = embedding.batch(texts)
+    expect.either(reply, "BadRequest", "NotSupported")
+    if not reply.is_error:
+        placed(embedding, "EMB-BATCH-3", reply, texts)
+
+
 @pytest.mark.requirement("EMB-BATCH-4")
 @pytest.mark.parametrize("where", ["first", "middle", "last", "two", "equal"])
 def test_an_index_counts_bad_texts_too(embedding: Embedding, where: str) -> None:
@@ -224,6 +237,7 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
     for key in ("max_batch_size", "suggested_batch_reduction"):
         value = reply.details.get(key)
         expect.that(isinstance(value, (int, float)), "a number", type(value).__name__, f"details.{key}")
+    expect.that(0 < reply.details["suggested_batch_reduction"] <= 100, "a percentage", word(value), f"details.{key}")
 
 
 @pytest.mark.core

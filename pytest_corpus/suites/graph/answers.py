@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
@@ -43,18 +43,6 @@ def counted(result: Any) -> int | None:
     names = ("processed_count", "upserted_count", "deleted_count")
     found = [result[name] for name in names if isinstance(result.get(name), (int, float))]
     return int(found[0]) if found else None
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from strings(item)
 
 
 VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")

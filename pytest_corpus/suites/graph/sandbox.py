@@ -10,8 +10,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
-from pytest_corpus.suites.graph.answers import failures, following, listed, records, strings
+from pytest_corpus.suites.graph.answers import failures, following, listed, records
 from pytest_corpus.suites.graph.shared import GraphShared
+from pytest_corpus.text.values import strings_of
 
 NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
 """The operations that show nodes, and the requirement that says that they do."""
@@ -174,7 +175,7 @@ class Sandbox:
 
     def own(self, value: Any) -> set[str]:
         """The values of this space that stand anywhere in a JSON value."""
-        return {text for text in strings(value) if text.startswith(f"v-{self.tag}-")}
+        return {text for text in strings_of(value) if text.startswith(f"v-{self.tag}-")}
 
     def listed(self, **args: Any) -> list[Mapping[str, Any]]:
         """All nodes here, once each, as `bulk_vertices` lists them; of a crowded place only those of the group."""

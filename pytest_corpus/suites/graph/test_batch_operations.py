@@ -19,6 +19,7 @@ from pytest_corpus.suites.graph.answers import counted, failures, listed
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import blamed
 from pytest_corpus.suites.graph.sandbox import GraphCalls, Sandbox
+from pytest_corpus.text.redaction import word
 
 MOST_OPS = 6_000
 """A larger limit is not filled."""
@@ -541,6 +542,8 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
     expect.that(isinstance(given, (int, float)), "a number", type(given).__name__, f"details.{hint}")
+    if hint == "suggested_batch_reduction" and given is not None:
+        expect.that(0 < given <= 100, "a percentage", word(given), f"details.{hint}")
 
 
 @pytest.mark.requirement("GRA-BATCH-7")

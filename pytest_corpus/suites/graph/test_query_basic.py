@@ -294,12 +294,13 @@ class TestTraversal:
         graph.require("traversal", "upsert_edges")
         sandbox = graph.sandbox()
         sandbox.put(*(sandbox.node(name) for name in "abc"))
-        sandbox.link(sandbox.edge("a", "b"), sandbox.edge("b", "c"), sandbox.edge("a", "c"))
+        ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
+        sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
         result = sandbox.traversed("a", max_depth=max(traversal.depths(graph)))
         for key in ("nodes", "relationships"):
             ids = [item.get("id") for item in listed(result, key)]
             expect.that(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
-        traversal.along_edges(sandbox, result)
+        traversal.along_edges(sandbox, result, ends)
 
     @pytest.mark.requirement("GRA-TRAV-14")
     def test_a_traversal_takes_one_outgoing_step_by_default(self, graph: Graph) -> None:

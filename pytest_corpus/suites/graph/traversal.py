@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
@@ -89,9 +91,20 @@ def deep(graph: Graph) -> tuple[Sandbox, int]:
     return chain(graph, most + 1), most
 
 
-def along_edges(sandbox: Sandbox, result: Any) -> None:
-    """Each path, where there are any, leads from the start node along the edges that were written."""
+def along_edges(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
+    """Each path, where there are any, leads from the start node `a` along the edges that were written.
+
+    Args:
+        ends: the edges by their names, each with its source and its target.
+    """
+    edges = {sandbox.id(name): (sandbox.id(source), sandbox.id(target)) for name, (source, target) in ends.items()}
     paths = result.get("paths") if isinstance(result, dict) else None
     for path in paths if isinstance(paths, list) else ():
         steps = [step.get("id") if isinstance(step, dict) else step for step in path]
         expect.that(steps[:1] == [sandbox.id("a")], "a path from the start node", "another beginning", "result.paths")
+        nodes = [step for step in steps if step not in edges]
+        walked = list(pairwise(nodes))
+        for pair in walked:
+            expect.that(pair in edges.values(), "a path along the edges", "a step where there is none", "result.paths")
+        taken = [edges[step] for step in steps if step in edges]
+        expect.that(not taken or taken == walked, "the edges between its nodes", "other edges", "result.paths")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
@@ -94,13 +95,13 @@ def cold(llm: LLM) -> dict[str, Any]:
 
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
     """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
-    spent = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
-    if isinstance(spent, int):
+    spent = whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
+    if spent is not None:
         expect.that(spent <= limit, f"at most {limit} tokens", f"{spent}", "usage.completion_tokens")
     if isinstance(text, str) and text and llm.works("count_tokens"):
         counted = llm.count(text)
         expect.that(counted <= 2 * limit + 8, f"at most {limit} tokens", f"a text of {counted}", "text")
-    elif not isinstance(spent, int):
+    elif spent is None:
         raise NotAssessed("neither usage nor count_tokens tells how long the completion is")
 
 
@@ -109,8 +110,8 @@ def overran(llm: LLM, result: Any) -> None:
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
-    spent = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
-    if not isinstance(spent, int) or spent <= llm.window():
+    spent = whole(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
+    if spent is None or spent <= llm.window():
         raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
 
 

@@ -13,6 +13,7 @@ from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.words import FINISH_REASONS
+from pytest_corpus.suites.common.claims.tokens import adds_up
 from pytest_corpus.suites.llm.capabilities import MOST_WINDOW, LLMCapabilities
 from pytest_corpus.suites.llm.requests import LLMRequests
 from pytest_corpus.text.redaction import word
@@ -104,7 +105,7 @@ class LLM(LLMCapabilities):
                 yield from _completion(result)
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-        if not _adds_up(chunk.get("usage_so_far")):
+        if not adds_up(chunk.get("usage_so_far")):
             yield (
                 "LLM-STREAM-2",
                 Violation("prompt_tokens + completion_tokens", _total_of(chunk["usage_so_far"]), "usage_so_far"),
@@ -115,7 +116,7 @@ def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
     reason = result.get("finish_reason")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
         yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), word(reason), "result.finish_reason")
-    if not _adds_up(result.get("usage")):
+    if not adds_up(result.get("usage")):
         yield (
             "LLM-COMPLETE-3",
             Violation("prompt_tokens + completion_tokens", _total_of(result["usage"]), "result.usage.total_tokens"),
@@ -126,15 +127,6 @@ def _total_of(usage: Mapping[str, Any]) -> str:
     """The total of a usage that does not add up, beside its parts."""
     prompt, completion, total = (word(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return f"a total of {total} for {prompt} and {completion}"
-
-
-def _adds_up(usage: Any) -> bool:
-    if not isinstance(usage, Mapping):
-        return True
-    prompt, completion, total = (usage.get(f"{part}_tokens") for part in ("prompt", "completion", "total"))
-    if not (isinstance(prompt, int) and isinstance(completion or 0, int) and isinstance(total, int)):
-        return True
-    return bool(prompt + (completion or 0) == total)
 
 
 @pytest.fixture

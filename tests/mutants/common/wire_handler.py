@@ -344,3 +344,25 @@ class OkIsOne(ReferenceLLM):
 
     def success(self, call: Call, result: Any) -> Envelope:
         return {**super().success(call, result), "ok": 1}
+
+
+@catches("COM-WIRE-4")
+class ListsAreAnOutage(ReferenceLLM):
+    """It answers a list in a request's place with UNAVAILABLE."""
+
+    def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
+        if isinstance(envelope, list):
+            raise AdapterError("Unavailable", "The service is temporarily unavailable")
+        super().admit(call, envelope)
+
+
+@catches("COM-WIRE-11")
+class UnknownStreamIsABadRequest(ReferenceLLM):
+    """It refuses an unknown operation at the streaming entry point as a bad request."""
+
+    async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[Envelope, None]:
+        async for frame in super().handle_stream(envelope):
+            if frame.get("error") == "NotSupported" and op_of(envelope) == "llm.no_such_operation":
+                yield {**frame, "error": "BadRequest", "code": "BAD_REQUEST"}
+            else:
+                yield frame

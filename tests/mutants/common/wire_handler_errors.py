@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call
 from pytest_corpus.spec.errors import TAXONOMY
@@ -186,3 +187,46 @@ class ClassByTurns(ReferenceLLM):
             if self.turn % 2:
                 return {**error, "code": "BAD_REQUEST", "error": "BadRequest"}
         return error
+
+
+class Explaining(ReferenceLLM):
+    """The reference with one place for what the details of a bad request say."""
+
+    def details(self, error: AdapterError, tenant_hash: str | None) -> dict[str, Any]:
+        found = super().details(error, tenant_hash)
+        return {**found, **self.more()} if error.kind.family == "BadRequest" else found
+
+    def more(self) -> dict[str, Any]:
+        return {}
+
+
+@catches("COM-ERR-13", control=Explaining)
+class ScopeOfItsOwn(Explaining):
+    """It names a resource scope that the taxonomy does not have."""
+
+    def more(self) -> dict[str, Any]:
+        return {"resource_scope": "caller"}
+
+
+@catches("COM-ERR-13", control=Explaining)
+class ReductionBeyondTheWhole(Explaining):
+    """It suggests to make a batch smaller by more than all of it."""
+
+    def more(self) -> dict[str, Any]:
+        return {"suggested_batch_reduction": 400}
+
+
+@catches("COM-ERR-14", control=Explaining)
+class StatusOfAnotherClass(Explaining):
+    """It gives a bad request the status of a fault of its own."""
+
+    def more(self) -> dict[str, Any]:
+        return {"http_status": 500}
+
+
+@catches("COM-ERR-15", control=Explaining)
+class StackTraceInDetails(Explaining):
+    """It sends the frames of its own code along."""
+
+    def more(self) -> dict[str, Any]:
+        return {"debug": ['  File "/srv/adapter/main.py", line 12, in complete']}

@@ -478,3 +478,24 @@ class FailuresOfTheBatch(FallingBack):
 
     def sorted(self, outcomes: list[Outcome], fault: AdapterError) -> list[Outcome]:
         return [fault if isinstance(outcome, AdapterError) else outcome for outcome in outcomes]
+
+
+@catches("EMB-BATCH-3")
+class BlankTextsDropped(ReferenceEmbedding):
+    """It leaves blank texts out before it embeds, and says nothing of them."""
+
+    def read_texts(self, call: Call) -> list[str]:
+        texts = super().read_texts(call)
+        return [text for text in texts if text.strip()] or texts
+
+
+@catches("EMB-BATCH-13")
+class ReductionByTooMuch(ReferenceEmbedding):
+    """It tells by how many texts a batch is too large where a percentage belongs, and counts wrongly."""
+
+    def check_batch_size(self, size: int) -> None:
+        try:
+            super().check_batch_size(size)
+        except AdapterError as error:
+            error.details["suggested_batch_reduction"] = 400
+            raise

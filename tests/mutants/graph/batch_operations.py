@@ -254,3 +254,15 @@ class FailedOperationsAreUnavailable(ReferenceGraph):
     def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
         result = super().step(draft, index, op, args)
         return result if result["ok"] else {**result, "error": "Unavailable", "code": "UNAVAILABLE"}
+
+
+@catches("GRA-BATCH-8")
+class ReductionByTooMuch(ReferenceGraph):
+    """It suggests a reduction of a batch by more than a hundred per cent."""
+
+    def check_batch_size(self, size: int) -> None:
+        try:
+            super().check_batch_size(size)
+        except AdapterError as error:
+            error.details["suggested_batch_reduction"] = 400
+            raise

@@ -352,3 +352,12 @@ class BothWaysByDefault(Travelling):
 
     def taken(self, args: Fields, journey: Journey) -> Journey:
         return journey if args.values.get("direction") else replace(journey, direction="BOTH")
+
+
+@catches("GRA-TRAV-13")
+class PathsLeap(Travelling):
+    """It leaves the last edge of a path out and ends it somewhere else."""
+
+    def told(self, result: Result) -> Result:
+        start = {path[0]: path[0] for path in result["paths"]}
+        return {**result, "paths": [[*path[:-1], start[path[0]]] for path in result["paths"]]}

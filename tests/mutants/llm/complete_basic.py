@@ -293,3 +293,13 @@ class RoomIsCheckedFirst(ReferenceLLM):
     def read_max_tokens(self, call: Call) -> int | None:
         self.asked = call.args.values.get("max_tokens") is not None
         return super().read_max_tokens(call)
+
+
+@catches("LLM-COMPLETE-3")
+class TotalInFloatsIsWrong(ReferenceLLM):
+    """It gives its usage as floats, and a total that is one more than its parts."""
+
+    def completion(self, prompt: Prompt, reply: Reply) -> Result:
+        result = super().completion(prompt, reply)
+        usage = {key: float(count) for key, count in result["usage"].items()}
+        return {**result, "usage": {**usage, "total_tokens": usage["total_tokens"] + 1}}

@@ -109,3 +109,12 @@ class ChunksOfADatedModel(Chunking):
 
     def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
         return {**chunk, "model": f"{prompt.model}-2024-05-13"}
+
+
+@catches("LLM-STREAM-2")
+class TotalsInFloatsAreWrong(Chunking):
+    """It gives the usage of chunks as floats, and totals that are one more than their parts."""
+
+    def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
+        usage = {key: float(count) for key, count in chunk["usage_so_far"].items()}
+        return {**chunk, "usage_so_far": {**usage, "total_tokens": usage["total_tokens"] + 1}}

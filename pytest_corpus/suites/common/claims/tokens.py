@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect, generate
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
@@ -50,8 +51,17 @@ def token_count(result: Any) -> int | None:
     """A token count, as an integer or inside an object (R10); None where it is none."""
     if isinstance(result, Mapping):
         result = next((result[key] for key in COUNT_KEYS if key in result), None)
-    whole = isinstance(result, (int, float)) and not isinstance(result, bool) and result == result // 1
-    return int(result) if whole and result >= 0 else None
+    count = whole(result)
+    return count if count is not None and count >= 0 else None
+
+
+def adds_up(usage: Any) -> bool:
+    """Whether the total of a usage is the sum of its parts; true where it does not say (R29, R49)."""
+    if not isinstance(usage, Mapping):
+        return True
+    prompt, completion, total = (whole(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    told = usage.get("completion_tokens") is None or completion is not None
+    return prompt is None or total is None or not told or prompt + (completion or 0) == total
 
 
 class Counting(Subject):
