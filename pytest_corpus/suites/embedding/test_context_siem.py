@@ -22,6 +22,7 @@ from pytest_corpus.suites.common.claims.context import (
     StreamObservability,
     failed_stream,
 )
+from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import several
 from pytest_corpus.suites.embedding.component import Embedding, embedding
@@ -60,6 +61,10 @@ class TestStreamObservability(StreamObservability):
     def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
         """A stream that fails before its first chunk has one final outcome."""
         counted_once(failed_stream(subject))
+
+
+class TestLabels(Labels):
+    """Hashes, times and buckets."""
 
 
 class TestPrivacy(Privacy):

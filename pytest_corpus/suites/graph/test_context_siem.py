@@ -12,6 +12,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
 from pytest_corpus.suites.graph.capabilities import ASKING
 from pytest_corpus.suites.graph.component import Graph, graph
 
@@ -26,6 +27,14 @@ class TestObservability(Observability):
 
 class TestStreamObservability(StreamObservability):
     """Streams."""
+
+
+class TestLabels(Labels):
+    """Hashes, times and buckets."""
+
+
+class TestStreamOutcomes(StreamOutcomes):
+    """The outcome of a stream."""
 
 
 class TestPrivacy(Privacy):

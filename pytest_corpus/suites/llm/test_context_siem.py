@@ -7,6 +7,7 @@ import pytest
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
 from pytest_corpus.suites.llm.component import LLM, llm
 
 
@@ -20,6 +21,14 @@ class TestObservability(Observability):
 
 class TestStreamObservability(StreamObservability):
     """Streams."""
+
+
+class TestLabels(Labels):
+    """Hashes, times and buckets."""
+
+
+class TestStreamOutcomes(StreamOutcomes):
+    """The outcome of a stream."""
 
 
 class TestPrivacy(Privacy):

@@ -15,6 +15,7 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy
+from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.checks import described_by, exactly, present, same
 from pytest_corpus.suites.vector.component import Vector, vector
@@ -31,6 +32,10 @@ class TestContext(Context):
 
 class TestObservability(Observability):
     """One observation a call."""
+
+
+class TestLabels(Labels):
+    """Hashes, times and buckets."""
 
 
 class TestPrivacy(Privacy):

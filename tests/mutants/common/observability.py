@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import secrets
 from collections.abc import AsyncGenerator
@@ -260,3 +261,60 @@ class RequestLabelled(ReferenceLLM):
         super().read_context(call, ctx)
         if ctx.values.get("request_id"):
             call.labels["request_id"] = ctx.values["request_id"]
+
+
+@catches("COM-OBS-16")
+class TenantInBase64(ReferenceLLM):
+    """It encodes the tenant where it should hash it."""
+
+    def tenant_hash(self, tenant: str) -> str:
+        return base64.b64encode(tenant.encode()).decode()
+
+
+@catches("COM-OBS-16")
+class TenantAsLongAsItself(ReferenceLLM):
+    """It replaces each letter of the tenant by another one."""
+
+    def tenant_hash(self, tenant: str) -> str:
+        return "".join(super(TenantAsLongAsItself, self).tenant_hash(letter)[:1] for letter in tenant)
+
+
+@catches("COM-OBS-17")
+class UptimeForATime(Reporting):
+    """It reports how long it has been running in place of how long the call took."""
+
+    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
+        return {**super().observation(call, outcome), "ms": 86_400_000.0}
+
+
+@catches("COM-OBS-17")
+class SecondsForMilliseconds(Reporting):
+    """It reports the time of a call in seconds."""
+
+    def observation(self, call: Call, outcome: str) -> dict[str, Any]:
+        return {**super().observation(call, outcome), "ms": call.ms / 1000}
+
+
+@catches("COM-OBS-18")
+class OutcomeWithoutAClass(ReferenceLLM):
+    """It counts the outcomes of streams and does not say which they are."""
+
+    def count_stream(self, call: Call, outcome: str) -> None:
+        self.count("count_stream_final_outcome", 1, dict(call.labels))
+
+
+@catches("COM-OBS-18")
+class EveryStreamIsAnError(ReferenceLLM):
+    """It counts a stream that came to a good end as UNAVAILABLE."""
+
+    def count_stream(self, call: Call, outcome: str) -> None:
+        super().count_stream(call, "Unavailable" if outcome == "OK" else outcome)
+
+
+@catches("COM-OBS-19")
+class BucketIsTheDeadline(ReferenceLLM):
+    """It labels a call with the milliseconds that are left."""
+
+    def deadline_bucket(self, call: Call) -> str | None:
+        left = call.seconds_left
+        return None if left is None else f"{left * 1000:.0f}"
