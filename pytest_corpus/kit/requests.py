@@ -41,6 +41,14 @@ class Requests:
         """Requests with this number wherever a whole number goes in."""
         raise NotImplementedError
 
+    def with_items(self, count: int) -> list[Request]:
+        """Valid requests of several items each, not sent before: `count` of them, or as many as limits admit."""
+        raise NotApplicable(f"no operation takes {count} items")
+
+    def with_ids(self, secret: str) -> list[Request]:
+        """Requests that are refused, or whose items fail, with a canary in ids and names of items."""
+        raise NotApplicable(f"no operation takes ids such as {secret[:0]!r}")
+
     def with_canaries(self, *, refused: bool) -> list[Request]:
         """Requests that carry canaries: good ones, or ones to be refused."""
         raise NotImplementedError

@@ -32,10 +32,20 @@ LEAKS = {
     "idempotency key": {"error": "COM-LEAK-5", "metrics": "COM-LEAK-5", "log": "COM-LEAK-5"},
     "provider text": {"answer": "COM-LEAK-6", "metrics": "COM-LEAK-6", "log": "COM-LEAK-6"},
     "model": {"metrics": "COM-OBS-13"},
-    "request id": {"metrics": "COM-OBS-14"},
+    "request id": {"metrics": "COM-OBS-14", "message": "COM-LEAK-9"},
+    "item id": {"message": "COM-LEAK-9"},
+    "attribute": {"error": "COM-LEAK-8", "metrics": "COM-LEAK-8", "log": "COM-LEAK-8"},
 }
 """By what a secret is and where it stands: the requirement that this breaks."""
 
+
+PLACES = {
+    "error": "an error",
+    "message": "the message of an error",
+    "answer": "an answer",
+    "metrics": "metrics",
+    "log": "a log record",
+}
 
 CLOCKS_MS = 50
 """So much longer than by the suite's clock a call may take by the adapter's (R64)."""
@@ -114,7 +124,7 @@ def _searched(requirement: str, exchange: Exchange) -> bool:
         return False
     if requirement in (*UNIQUE, "COM-LEAK-2"):
         return bool(exchange.observations or exchange.counts) or bool(the_one(exchange))
-    return requirement != "COM-LEAK-1" or _failure(exchange) is not None
+    return requirement not in ("COM-LEAK-1", "COM-LEAK-9") or _failure(exchange) is not None
 
 
 def _failure(exchange: Exchange) -> Mapping[str, Any] | None:
@@ -243,6 +253,7 @@ def _leaks(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     texts: dict[str, Sequence[str]] = {
         "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
+        "message": [str(frame.body.get("message")) for frame in exchange.frames if looks_like_error(frame.body)],
         "answer": [json.dumps(frame.body, ensure_ascii=False, default=str) for frame in exchange.frames],
         "metrics": [json.dumps(report.labels(), default=str, ensure_ascii=False) for report in reports],
         "log": logs,
@@ -253,10 +264,7 @@ def _leaks(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
             if exchange.debug_logs and channel == "log":
                 requirement = "COM-LEAK-7"  # noqa: PLW2901 - the same leak, seen only on request
             if any(gives_away(text, secret) for text in texts[channel]):
-                place = {"error": "an error", "answer": "an answer", "metrics": "metrics", "log": "a log record"}[
-                    channel
-                ]
-                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
+                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {PLACES[channel]}")
 
 
 def _error_text(body: Mapping[str, Any]) -> str:

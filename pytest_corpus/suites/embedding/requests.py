@@ -55,6 +55,10 @@ class EmbeddingRequests(Requests):
     def with_integer(self, number: int) -> list[Request]:
         raise NotApplicable(f"no operation takes a whole number such as {number}")
 
+    def with_items(self, count: int) -> list[Request]:
+        texts = [self._texts.unique() for _ in range(self._texts.room(count))]
+        return [Request("embed_batch", {**self.minimal("embed_batch"), "texts": texts})]
+
     def distinguishable(self) -> list[dict[str, Any]]:
         self._texts.require("embed")
         many = max(2, min(8, self._texts.capabilities.limit("concurrency") or 8))

@@ -9,6 +9,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
 from pytest_corpus.suites.embedding.answers import failures_of, unit
 from pytest_corpus.suites.embedding.batches import class_of, each_its_own, family_of, placed, several
 from pytest_corpus.suites.embedding.caching import (
@@ -204,6 +205,17 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
         text = embedding.unique()
         first, second = (embedding.requests.with_text(operation, text) for operation in operations)
         asks_anew(embedding, operations[1], first, second, one, other, first_operation=operations[0])
+
+
+@pytest.mark.requirement("COM-CACHE-2")
+@pytest.mark.parametrize("scope", CACHE_SCOPES)
+@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
+def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: str, scope: str) -> None:
+    """Whatever two tenants say of the cache's scope, neither gets what was embedded for the other."""
+    embedding.require(operation)
+    args = embedding.requests.with_text(operation, embedding.unique())
+    contexts = [{"tenant": f"tenant-{canary()}", **CACHE_SCOPES[scope]} for _ in range(2)]
+    asks_anew(embedding, operation, args, args, *contexts)
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")

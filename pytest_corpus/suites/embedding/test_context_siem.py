@@ -15,14 +15,9 @@ from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.kit.telemetry import gives_away, outcomes
-from pytest_corpus.suites.common.claims.context import (
-    Context,
-    Observability,
-    Privacy,
-    StreamObservability,
-    failed_stream,
-)
+from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability, failed_stream
 from pytest_corpus.suites.common.claims.labels import Labels
+from pytest_corpus.suites.common.claims.privacy import Privacy
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import several
 from pytest_corpus.suites.embedding.component import Embedding, embedding

@@ -11,6 +11,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.deadlines import (
     Deadlines,
+    NestedDeadlines,
     StreamDeadlines,
     expired,
     heeded,
@@ -25,6 +26,10 @@ from pytest_corpus.suites.embedding.component import Embedding, embedding
 
 class TestDeadlines(Deadlines):
     """Unary operations."""
+
+
+class TestNestedDeadlines(NestedDeadlines):
+    """Operations on several items."""
 
 
 class TestStreamDeadlines(StreamDeadlines):

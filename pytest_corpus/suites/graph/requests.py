@@ -110,6 +110,29 @@ class GraphRequests(Requests):
             Request("traversal", {**self.minimal("traversal"), "max_depth": number}),
         ]
 
+    def with_items(self, count: int) -> list[Request]:
+        number = self._graph.shared.number()
+        nodes = [
+            self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
+            for each in range(min(count, self._graph.at_once))
+        ]
+        spelled = self._graph.spelling("upsert_nodes")
+        items = [{"op": spelled, "args": {"nodes": [node]}} for node in nodes]
+        return [Request("upsert_nodes", {"nodes": nodes}), *(Request(name, {MANY[name]: items}) for name in MANY)]
+
+    def with_ids(self, secret: str) -> list[Request]:
+        node, edge = self._graph.plain_nodes()["nodes"][0], self.minimal("upsert_edges")["edges"][0]
+        held = {"item id": secret}
+        wrong: list[tuple[str, dict[str, Any]]] = [
+            ("upsert_nodes", {"nodes": [{**node, "id": secret, "labels": 7}]}),
+            ("upsert_nodes", {"nodes": [{**node, "id": secret, "properties": {"corpus_rank": math.nan}}]}),
+            ("upsert_edges", {"edges": [{**edge, "id": secret, "src": f"{secret}a", "dst": f"{secret}b"}]}),
+            ("upsert_edges", {"edges": [{**edge, "id": secret, "label": 7}]}),
+            ("delete_nodes", {"ids": [secret, 7]}),
+            ("traversal", {**self.minimal("traversal"), "start_nodes": [secret]}),
+        ]
+        return [Request(name, args, {}, held) for name, args in wrong]
+
     def distinguishable(self) -> list[dict[str, Any]]:
         self._graph.require("upsert_nodes")
         sandbox = self._graph.sandbox(own=False)

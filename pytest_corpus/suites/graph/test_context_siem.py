@@ -11,8 +11,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
 from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
+from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.graph.capabilities import ASKING
 from pytest_corpus.suites.graph.component import Graph, graph
 
@@ -35,6 +36,10 @@ class TestLabels(Labels):
 
 class TestStreamOutcomes(StreamOutcomes):
     """The outcome of a stream."""
+
+
+class TestIdPrivacy(IdPrivacy):
+    """Ids of items."""
 
 
 class TestPrivacy(Privacy):

@@ -14,6 +14,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.kit.stateful import replayed, run_machine
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
 from pytest_corpus.suites.graph import edges, idempotency, isolation, items, multigraph, state_machine
 from pytest_corpus.suites.graph.answers import counted, failures, listed, meaning, records
 from pytest_corpus.suites.graph.component import Graph, graph
@@ -22,6 +23,7 @@ from pytest_corpus.suites.graph.isolation import isolated, tenants
 from pytest_corpus.suites.graph.multigraph import LOOP, PARALLEL
 from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
+from pytest_corpus.text.values import strings_of
 
 SCALARS = {
     "text": "a",
@@ -679,6 +681,23 @@ class TestTenants:
         for _ in range(2):
             for sandbox, values in written.items():
                 sandbox.shows("query", values, "the nodes of the tenant")
+
+    @pytest.mark.requirement("COM-CACHE-2")
+    @pytest.mark.parametrize("scope", CACHE_SCOPES)
+    def test_a_cache_scope_does_not_share_answers(self, graph: Graph, scope: str) -> None:
+        """Whatever two tenants say of the cache's scope, neither finds the other's nodes."""
+        isolation.isolated(graph)
+        graph.require("query")
+        one, other = isolation.tenants(graph, 2)
+        written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
+        args = graph.question("group", group=one.group)
+        for _ in range(2):
+            for sandbox in written:
+                reply = sandbox.call("query", args, CACHE_SCOPES[scope])
+                expect.success(reply, "an answer to the query")
+                others = {value for each, values in written.items() if each is not sandbox for value in values}
+                mixed = others.intersection(strings_of(reply.result))
+                expect.that(not mixed, "the nodes of the tenant", "those of another tenant", "records")
 
     @pytest.mark.requirement("GRA-CACHE-1")
     def test_a_cached_answer_is_not_given_to_another_query(self, graph: Graph) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.deadlines import Deadlines, StreamDeadlines
+from pytest_corpus.suites.common.claims.deadlines import Deadlines, NestedDeadlines, StreamDeadlines
 
 
 class TestDeadlines(Deadlines):
     """Unary operations."""
+
+
+class TestNestedDeadlines(NestedDeadlines):
+    """Operations on several items."""
 
 
 class TestStreamDeadlines(StreamDeadlines):

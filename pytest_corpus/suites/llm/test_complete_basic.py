@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, works
 from pytest_corpus.suites.llm.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.completions import (
     MOST_MODELS,
@@ -280,6 +280,16 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
     args = {**cold(llm), "messages": [user(llm.unique())]}
     one, other = {"tenant": f"tenant-{canary()}"}, {"tenant": f"tenant-{canary()}"}
     not_shared(llm, args, args, one, other, operation=operation)
+
+
+@pytest.mark.requirement("COM-CACHE-2")
+@pytest.mark.parametrize("scope", CACHE_SCOPES)
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
+    """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
+    args = {**cold(llm), "messages": [user(llm.unique())]}
+    contexts = [{"tenant": f"tenant-{canary()}", **CACHE_SCOPES[scope]} for _ in range(2)]
+    not_shared(llm, args, args, *contexts, operation=operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")

@@ -6,8 +6,9 @@ import pytest
 
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy, StreamObservability
+from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
 from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
+from pytest_corpus.suites.common.claims.privacy import Privacy
 from pytest_corpus.suites.llm.component import LLM, llm
 
 

@@ -103,6 +103,24 @@ class VectorRequests(Requests):
             args["queries"][0].update(self._vector.looking(degrees))
         return args
 
+    def with_items(self, count: int) -> list[Request]:
+        many = range(min(count, self._vector.batch or count))
+        queries = [self.distinct("batch_query")["queries"][0] for _ in many]
+        return [
+            Request("upsert", {"vectors": [self._vector.item() for _ in many], **self.in_scratch}),
+            Request("batch_query", {"queries": queries, **self.in_main}),
+        ]
+
+    def with_ids(self, secret: str) -> list[Request]:
+        held, item = {"item id": secret}, self._vector.item()
+        wrong = [
+            {**item, "id": secret, "vector": [*item["vector"], 0.5]},
+            {**item, "id": secret, "vector": "x"},
+            {**item, "id": secret, "metadata": 7},
+        ]
+        found = [Request("upsert", {"vectors": [each], **self.in_scratch}, {}, held) for each in wrong]
+        return [*found, Request("delete", {"ids": [secret, 7], **self.in_scratch}, {}, held)]
+
     def distinguishable(self) -> list[dict[str, Any]]:
         self._vector.require("query")
         many = max(2, min(6, self._vector.capabilities.limit("concurrency") or 6))

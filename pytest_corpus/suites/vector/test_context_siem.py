@@ -14,8 +14,9 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.common.claims.context import Context, Observability, Privacy
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability
 from pytest_corpus.suites.common.claims.labels import Labels
+from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.checks import described_by, exactly, present, same
 from pytest_corpus.suites.vector.component import Vector, vector
@@ -36,6 +37,10 @@ class TestObservability(Observability):
 
 class TestLabels(Labels):
     """Hashes, times and buckets."""
+
+
+class TestIdPrivacy(IdPrivacy):
+    """Ids of items."""
 
 
 class TestPrivacy(Privacy):
@@ -320,6 +325,23 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -
         else:
             found = vector.multiple([query], sandbox.args(), **sandbox.ctx)[0]
         expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
+
+
+@pytest.mark.requirement("COM-CACHE-2")
+@pytest.mark.parametrize("scope", CACHE_SCOPES)
+def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> None:
+    """Whatever two tenants say of the cache's scope, neither finds the other's vectors."""
+    vector.isolated()
+    vector.require("query")
+    items = [vector.item(40), vector.item(50)]
+    sandboxes = two_tenants(vector, items[0])
+    sandboxes[1].put(items[1])
+    query = sandboxes[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
+    for _ in range(2):
+        for sandbox, item in zip(sandboxes, items, strict=True):
+            ctx = {**sandbox.ctx, **CACHE_SCOPES[scope]}
+            found = _matches(vector.ready(partial(vector.call, "query", query, ctx), True))
+            expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
 
 
 def _matches(reply: Reply) -> list[Any]:

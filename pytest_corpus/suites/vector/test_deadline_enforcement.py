@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.deadlines import Deadlines
+from pytest_corpus.suites.common.claims.deadlines import Deadlines, NestedDeadlines
 
 
 class TestDeadlines(Deadlines):
     """Every operation of the component."""
+
+
+class TestNestedDeadlines(NestedDeadlines):
+    """Operations on several items."""

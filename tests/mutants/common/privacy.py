@@ -257,3 +257,28 @@ class RepliesLoggedForDebugging(ReferenceLLM):
     def reply(self, prompt: Prompt) -> Reply:
         log.debug("answering %d tokens", prompt.tokens)
         return super().reply(prompt)
+
+
+@catches("COM-LEAK-8")
+class AttributesAsLabels(ReferenceLLM):
+    """It labels a call with what the client put into `attrs`."""
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        super().read_context(call, ctx)
+        call.labels.update(ctx.values.get("attrs") or {})
+
+
+@catches("COM-LEAK-9")
+class RequestIsNamed(ReferenceLLM):
+    """It names the request in the message of an error."""
+
+    request_id = ""
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        self.request_id = ctx.text("request_id") or ""
+        super().read_context(call, ctx)
+
+    def failure(self, call: Call, fault: Exception) -> Envelope:
+        error = super().failure(call, fault)
+        named = f" (request {self.request_id})" if self.request_id else ""
+        return {**error, "message": f"{error['message']}{named}"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_corpus.reference.foundation import digest
 from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
-from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.request import Call, Fields
 
 from .. import catches
 
@@ -33,3 +33,19 @@ class CacheOfAnyTenant(ReferenceLLM):
 
     def cache_key(self, call: Call, prompt: Prompt) -> str | None:
         return super().cache_key(call, prompt) and digest([prompt.model, call.args.values])
+
+
+@catches("COM-CACHE-2")
+class GlobalScopeIsGlobal(ReferenceLLM):
+    """It shares cached answers among tenants where a request asks for a global cache."""
+
+    scope: object = None
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        super().read_context(call, ctx)
+        attrs = ctx.values.get("attrs") or {}
+        self.scope = ctx.values.get("cache_scope") or attrs.get("cache_scope")
+
+    def cache_key(self, call: Call, prompt: Prompt) -> str | None:
+        key = super().cache_key(call, prompt)
+        return key and digest([prompt.model, call.args.values]) if self.scope == "global" else key

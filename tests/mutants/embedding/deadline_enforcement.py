@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import Job, ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call
 
@@ -67,3 +68,21 @@ class StreamEmbedWaitsForEver(ReferenceEmbedding):
     def seconds_left(self, call: Call) -> float | None:
         left = super().seconds_left(call)
         return None if call.streaming and left is not None and left > 0 else left
+
+
+@catches("COM-DEADLINE-8")
+class BudgetForEachText(ReferenceEmbedding):
+    """It embeds a batch text by text, and gives each of them the whole budget."""
+
+    def seconds_left(self, call: Call) -> float | None:
+        left = super().seconds_left(call)
+        return None if call.op == "embed_batch" and left is not None and left > 0 else left
+
+    async def outcomes(self, call: Call, jobs: Sequence[Job]) -> list[Any]:
+        budget, found = super().seconds_left(call), []
+        for job in jobs:
+            try:
+                found += await asyncio.wait_for(super().outcomes(call, [job]), budget)
+            except asyncio.TimeoutError:
+                raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
+        return found

@@ -139,3 +139,14 @@ class ParseErrorIsLogged(ReferenceGraph):
         except AdapterError:
             logger.warning("cannot run %s", call.args.values.get("text"))
             raise
+
+
+@catches("COM-LEAK-9")
+class MissingStartIsNamed(ReferenceGraph):
+    """It names the start nodes of a traversal that it does not find."""
+
+    def failure(self, call: Call, fault: Exception) -> dict[str, Any]:
+        error = super().failure(call, fault)
+        if error["error"] != "VertexNotFound" or call.op != "traversal":
+            return error
+        return {**error, "message": f"no node {call.args.values['start_nodes']}"}

@@ -61,4 +61,13 @@ REQUIREMENTS = (
         ("SCHEMA 3.2", "R18"),
         hint="test whether `deadline_ms` is None, not whether it is true: zero is a deadline that has passed",
     ),
+    Requirement(
+        "COM-DEADLINE-8",
+        "MUST",
+        "An operation on several items ends within its one budget plus a second, however often it asks.",
+        ("SPECIFICATION 6.1", "SPECIFICATION 11.3", "R62"),
+        needs=("provider", "supports_deadline"),
+        components=("vector", "embedding", "graph"),
+        hint="take the time that is left anew before each item, a fallback item by item and a transaction included",
+    ),
 )

@@ -58,4 +58,18 @@ REQUIREMENTS = (
         needs=("logs",),
         hint="log hashes and lengths at debug level too",
     ),
+    Requirement(
+        "COM-LEAK-8",
+        "SHOULD",
+        "What stands in `ctx.attrs` does not stand in an error, in metrics or in a log record.",
+        ("SPECIFICATION 15", "SPECIFICATION 6.1"),
+        hint="do not copy `attrs` into labels, details or log records: a client may put anything there",
+    ),
+    Requirement(
+        "COM-LEAK-9",
+        "MUST",
+        "No id of an item, a request or a trace stands in the message of an error.",
+        ("ERRORS 2.1", "R59"),
+        hint="name the field in `message`, and leave the id to `details`",
+    ),
 )

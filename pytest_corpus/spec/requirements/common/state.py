@@ -30,6 +30,14 @@ REQUIREMENTS = (
         hint="make the tenant hash a part of every cache key, in batches too",
     ),
     Requirement(
+        "COM-CACHE-2",
+        "MUST",
+        "No `cache_scope` makes a cached answer pass from one tenant to another.",
+        ("SPECIFICATION 6.1", "R55"),
+        needs=("provider", "supports_caching"),
+        hint="keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`",
+    ),
+    Requirement(
         "COM-IDEM-3",
         "MUST",
         "A replay under the same idempotency key applies once and answers as the first call did.",

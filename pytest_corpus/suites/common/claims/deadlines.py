@@ -29,6 +29,9 @@ BUDGETS_MS = (50, 150, 450)
 PROMPTLY_S = 1.0
 """How much later than its budget a call may end (R17)."""
 
+ITEMS, ITEM_MS, BUDGET_MS = 6, 400, 500
+"""So many items that take so long each are far more than a budget; one of them is less."""
+
 ATTEMPTS = 3
 """How often a call may be late before it counts."""
 
@@ -120,6 +123,33 @@ class Deadlines:
         subject.require(subject.principal, "health")
         heeded(subject, "health", expired(subject, "health"))
         repeatedly(partial(hung_health, subject))
+
+
+class NestedDeadlines:
+    """Budgets of operations on several items."""
+
+    @pytest.mark.requirement("COM-DEADLINE-8")
+    def test_the_budget_is_one_for_all_items(self, subject: Subject) -> None:
+        """When each item takes less than the budget, but all of them far more, the call is over in time."""
+        tried = False
+        for name in {request.op for request in subject.requests.with_items(ITEMS)}:
+            if subject.works(name) and name in subject.faults.backed(streaming=False):
+                heeded(subject, name, expired(subject, name))
+                repeatedly(partial(_itemised, subject, name))
+                tried = True
+        if not tried:
+            raise NotApplicable("no operation on several items is offered, works and asks the provider")
+
+
+def _itemised(subject: Subject, name: str) -> None:
+    fresh = subject.fresh()
+    request = next(each for each in fresh.requests.with_items(ITEMS) if each.op == name)
+    fresh.prerequisites.works(name)
+    fresh.client.provider.plan("slow", times=MAX_PROVIDER_RETRIES, delay_ms=ITEM_MS)
+    limit_s = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
+    reply = fresh.invoke(name, request.args, {"deadline_ms": in_ms(BUDGET_MS)}, limit_s=limit_s)
+    fresh.client.provider.clear()
+    in_time(reply, BUDGET_MS)
 
 
 class StreamDeadlines:
