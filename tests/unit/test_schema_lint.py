@@ -20,14 +20,15 @@ from pytest_corpus import resources
 from pytest_corpus.authoring.instances import matching
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS, SchemaFile
 
 SHIPPED = resources.folder("schemas")
 CHUNK = "llm/llm.types.chunk.json"
 NEW_CHUNK = "llm/llm.types.chunk.v1.1.json"
 MESSAGE = "llm/llm.types.message.json"
 EMBEDDED_CHUNK = "embedding/embedding.types.chunk.json"
-OVERLAY = "llm/llm.stream.frame.data.json"
+OVERLAY = "llm/llm.stream.frame.data.v1.1.json"
+UNCHANGED = "llm/llm.response_format.json"
 USAGE = "llm/llm.types.token_usage.json"
 NEW_USAGE = "llm/llm.types.token_usage.v1.1.json"
 ERROR = "common/envelope.error.json"
@@ -146,7 +147,10 @@ PLANTED: tuple[tuple[str, str, Damage, str], ...] = (
      "/properties/text/$defs/Deep"),
     ("edition", "llm/llm.complete.success.json",
      lambda it: it["allOf"].append({"$ref": BASE_URI + "llm/llm.envelope.success.json"}), "/allOf/2/$ref"),
-    ("edition", OVERLAY, ref(BASE_URI + "llm/llm.stream.frame.json"), "/properties/x/$ref"),
+    ("edition", UNCHANGED, ref(BASE_URI + "llm/llm.stream.frame.json"), "/properties/x/$ref"),
+    ("edition", UNCHANGED, ref(BASE_URI + MESSAGE), "/properties/x/$ref"),
+    ("edition", OVERLAY, lambda it: it["properties"]["data"].update({"$ref": BASE_URI + CHUNK}),
+     "/properties/data/$ref"),
     ("widens", NEW_USAGE, lambda it: it["required"].append("completion_tokens"), "/required"),
 )  # fmt: skip
 
@@ -164,6 +168,17 @@ def test_a_rule_alone_finds_its_fault(
     assert {one for one, _, _ in findings} == {rule}
     assert path in {where for _, _, where in findings}
     assert rule == "cycle" or file in {where for _, where, _ in findings}
+
+
+def test_a_file_that_rests_on_a_replaced_type_needs_a_successor(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema of edition 1.0.0 that stands for 1.1.0 too is found where 1.1.0 has another file of what it rests on."""
+    elder = SchemaFile("llm", "llm.stream.frame.data", ("1.0.0",))
+    table = tuple(elder if schema.name == elder.name else schema for schema in SCHEMAS)
+    monkeypatch.setattr("pytest_corpus.authoring.lint.editions.SCHEMAS", table)
+    monkeypatch.setattr("pytest_corpus.authoring.tree.SCHEMAS", table)
+    findings = [finding for finding in lint(copied, rules=["edition"]) if finding.file == elder.file()]
+    assert [finding.path for finding in findings] == ["/properties/data/$ref"]
+    assert f"{CHUNK} is not the file of edition 1.1.0" in findings[0].message
 
 
 def test_every_rule_has_a_planted_fault() -> None:
