@@ -55,7 +55,7 @@ class SchemaFile:
             raise LookupError(f"edition {edition} has no schema {self.name}")
         newest = [own for own in self.own if EDITIONS.index(own) <= EDITIONS.index(edition)][-1]
         suffix = "" if newest == self.own[0] else f".v{newest.rpartition('.')[0]}"
-        return f"{self.component}/{self.stem}{suffix}.json"
+        return f"{self.component}/{self.stem}{suffix}.json".lstrip("/")
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pytest_corpus.authoring.instances import variants
 from pytest_corpus.authoring.lint import documents as lint_documents
 from pytest_corpus.authoring.lint import references
 from pytest_corpus.authoring.tree import Tree
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, SchemaFile
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 
@@ -23,7 +23,7 @@ def mixed(tree: Tree) -> Iterator[Finding]:
     that rests on a type which a later edition replaces needs a successor itself.
     """
     serves: dict[str, list[str]] = defaultdict(list)
-    for schema in SCHEMAS:
+    for schema in tree.schemas:
         for edition in schema.editions:
             serves[schema.file(edition)].append(edition)
     for one in tree.references:
@@ -46,7 +46,7 @@ def widens(tree: Tree) -> Iterator[Finding]:
     registry = SchemaRegistry(tree.root)
     folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
     unique: dict[Finding, None] = {}
-    for schema in SCHEMAS:
+    for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
             unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, _made(folder, schema, elder)))
     yield from unique
