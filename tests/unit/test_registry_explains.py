@@ -198,7 +198,7 @@ def test_versions_that_do_not_exist_accept_nothing() -> None:
     with pytest.raises(SchemaAssertionError, match=r"^unknown: not a valid llm\.envelope\.success \(edition 1\.0\.0\)"):
         check("llm.envelope.success", NEW, ["1.0.0", "2.0.0"])
     for name, versions in (("llm.stream.frame", ["1.0.0"]), ("llm.envelope.success", []), ("llm.types.chunk", ["7"])):
-        with pytest.raises(SchemaAssertionError, match="is of no accepted version: .* exists in 1") as caught:
+        with pytest.raises(SchemaAssertionError, match=r"is of no accepted version: .* exists in 1") as caught:
             check(name, NEW, versions, case_id="case 1")
         assert str(caught.value).startswith("case 1: not a valid")
         assert [problem.rule for problem in caught.value.problems] == ["version"]
