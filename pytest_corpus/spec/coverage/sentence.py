@@ -28,6 +28,7 @@ TOOLS = {
     "goldens": "`pytest-corpus golden check`, and the schema suite",
     "streams": "the stream validator",
     "registry": "the schema registry; the project's own tests hold it to this",
+    "tools": "another tool of this package; the project's own tests hold it to this",
     "run": "the run, its verdict and its reports; the project's own tests hold them to this",
 }
 """What asks or does besides requirements."""
