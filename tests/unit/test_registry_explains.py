@@ -348,6 +348,16 @@ def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry) -> N
     assert deprecating.deprecations("llm.response_format", {"d": 1}) == []
 
 
+def test_a_whole_schema_can_be_deprecated(tmp_path: Path) -> None:
+    """What is marked as deprecated as a whole warns of every instance, once."""
+    root = tmp_path / "schemas"
+    root.mkdir()
+    (root / "own.json").write_text(json.dumps({"$id": f"{BASE_URI}own.json", "deprecated": True, "type": "object"}))
+    with pytest.warns(DeprecatedFieldWarning) as caught:
+        SchemaRegistry(root).validate_json("own", {})
+    assert [str(one.message) for one in caught] == ["the whole is deprecated in own (edition 1.1.0)"]
+
+
 def test_nothing_shipped_is_deprecated() -> None:
     """No warning comes of the schemas of the protocol, nor of a refusal."""
     with warnings.catch_warnings():
