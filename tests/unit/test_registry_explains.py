@@ -17,6 +17,7 @@ from instances import mutated
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import (
+    ROOT_VARIABLE,
     DeprecatedFieldWarning,
     SchemaAssertionError,
     SchemaFileError,
@@ -24,6 +25,7 @@ from pytest_corpus.schema_registry import (
     SchemaValidationError,
     UnknownEditionError,
     UnknownSchemaError,
+    assert_valid,
     registry,
     validate_with_version_tolerance,
 )
@@ -333,7 +335,7 @@ def deprecating(tmp_path: Path) -> SchemaRegistry:
     return SchemaRegistry(root)
 
 
-def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry) -> None:
+def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     """A valid instance passes, and each deprecated field in it is a warning that names its place, not its value."""
     for check in (deprecating.validate_json, deprecating.assert_valid):
         with pytest.warns(DeprecatedFieldWarning) as caught:
@@ -345,6 +347,10 @@ def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry) -> N
         assert {one.filename for one in caught} == {__file__}
     with pytest.warns(DeprecatedFieldWarning, match="a is deprecated"):
         deprecating.validate_with_version_tolerance("llm.response_format", {"a": 1}, ["1.0.0"])
+    monkeypatch.setenv(ROOT_VARIABLE, str(deprecating.root))
+    with pytest.warns(DeprecatedFieldWarning) as caught:
+        assert_valid("llm.response_format", {"a": 1})
+    assert [one.filename for one in caught] == [__file__]
     assert deprecating.deprecations("llm.response_format", {"d": 1}) == []
 
 

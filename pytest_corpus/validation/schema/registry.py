@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from inspect import currentframe
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -218,12 +219,12 @@ class SchemaRegistry:
         self._warn(name, instance, edition, context)
 
     def _warn(self, name: str, instance: object, edition: str | None, context: str) -> None:
-        """Warn of what is deprecated in a valid instance, where its caller's caller stands."""
+        """Warn of what is deprecated in a valid instance, in the name of who called this module."""
         for path in self.deprecations(name, instance, edition) if self._deprecates else ():
             schema, wanted = self.table.resolve(name, edition)
             where = f"{context}: " if context else ""
             said = f"{where}{path or 'the whole'} is deprecated in {schema.name} (edition {wanted})"
-            warnings.warn(said, DeprecatedFieldWarning, stacklevel=4)
+            warnings.warn(said, DeprecatedFieldWarning, stacklevel=_frames_here())
 
     def _validator(self, schema: SchemaFile, edition: str) -> Validator:
         file = schema.file(edition)
@@ -299,6 +300,14 @@ class SchemaRegistry:
                 except (ValueError, jsonschema_rs.ReferencingError) as fault:
                     raise SchemaFileError(self.root / file, f"does not compile: {fault}") from fault
             return self._compiled[file]
+
+
+def _frames_here() -> int:
+    """How many frames of this module lie above its caller, as `warnings.warn` counts them from the one that asks."""
+    frame, count = currentframe(), 0
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
