@@ -49,7 +49,7 @@ help:
 ##                                pages need chromium and node, and are skipped without them
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   lint                         ruff check, ruff format, mypy, import contracts
-##   docs                         writes docs/requirements.md anew
+##   docs                         writes docs/requirements.md and docs/coverage.md anew
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
 ##                                costs (docs/performance.md), and what a matrix of reports costs
 ##   clean                        removes the virtual environment and all that is generated
@@ -143,6 +143,7 @@ lint: $(READY)check
 
 docs: $(READY)test
 	'$(BIN)/python' tools/requirements_page.py
+	'$(BIN)/python' tools/coverage_page.py
 
 bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py

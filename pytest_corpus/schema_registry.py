@@ -16,6 +16,7 @@ from __future__ import annotations
 from pytest_corpus.spec.schemas import EDITIONS, LATEST
 from pytest_corpus.text.problems import Problem, json_problems
 from pytest_corpus.validation.schema.errors import (
+    DeprecatedFieldWarning,
     SchemaAssertionError,
     SchemaFileError,
     SchemaValidationError,
@@ -36,12 +37,14 @@ from pytest_corpus.validation.schema.registry import (
     validate_json,
     validate_with_version_tolerance,
 )
+from pytest_corpus.validation.schema.validator import Validator
 
 __all__ = [
     "EDITIONS",
     "FORMATS",
     "LATEST",
     "ROOT_VARIABLE",
+    "DeprecatedFieldWarning",
     "Format",
     "Problem",
     "SchemaAssertionError",
@@ -50,6 +53,7 @@ __all__ = [
     "SchemaValidationError",
     "UnknownEditionError",
     "UnknownSchemaError",
+    "Validator",
     "assert_valid",
     "find_schema",
     "get_schema",

@@ -10,7 +10,8 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from pytest_corpus.authoring.findings import files_below, parsed, read_bytes
-from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS
+from pytest_corpus.validation.schema.names import table_of
 
 MAX_BYTES: Final = 5 * 1024 * 1024
 """The most that one schema may measure (SCHEMA 8.3, 12.E)."""
@@ -60,7 +61,8 @@ class Tree:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.listed = tuple(file for schema in SCHEMAS for file in schema.files)
+        self.schemas = table_of(root).schemas
+        self.listed = tuple(file for schema in self.schemas for file in schema.files)
         self.files = tuple(file for file in files_below(root) if file.partition("/")[0] not in OWN_FOLDERS)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -145,10 +146,12 @@ class _Check:
         self._under(where, schema, document, result)
 
     def _under(self, where: str, name: str, document: Document, result: _File) -> None:
-        from pytest_corpus.validation.schema.errors import SchemaValidationError
+        from pytest_corpus.validation.schema.errors import DeprecatedFieldWarning, SchemaValidationError
 
         try:
-            self.schemas.validate_json(name, document.value, self.given.edition)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecatedFieldWarning)  # said below, with the file and the line
+                self.schemas.validate_json(name, document.value, self.given.edition)
         except SchemaValidationError as refused:
             problems = refused.problems[: self.given.max_errors]
             held = [{key: text for key, text in asdict(problem).items() if key != "schema"} for problem in problems]
@@ -158,8 +161,12 @@ class _Check:
             if self.given.format == "text":
                 self._say_refused(where, refused)
             return
-        schema, edition = _meant(name, self.given.edition)
+        meant, edition = self.schemas.table.resolve(name, self.given.edition)
+        schema = meant.name
         result.schemas.add(schema)
+        for path in self.schemas.deprecations(name, document.value, self.given.edition):
+            self.progress.clear()
+            console.warn(f"{PROG}: {where}: {path or 'the whole'} is deprecated in {schema} (edition {edition})")
         if self.given.format == "text" and (self.given.verbose or (self.alone and document.line is None)):
             self.progress.clear()
             console.verdict(where, console.good("valid"), f"{schema} (edition {edition})")
@@ -186,13 +193,6 @@ class _Check:
             console.warn(f"{PROG}: {error}")
         elif self.given.format == "text":
             console.say(found)
-
-
-def _meant(name: str, edition: str | None) -> tuple[str, str]:
-    from pytest_corpus.validation.schema.names import resolve
-
-    schema, meant = resolve(name, edition)
-    return schema.name, meant
 
 
 def _problem(rule: str, message: str) -> dict[str, str]:

@@ -68,7 +68,9 @@ def _list(given: argparse.Namespace) -> int:
     edition = given.edition or LATEST
     root = _root(_registry())
     chosen = [
-        schema for schema in SCHEMAS if edition in schema.editions and given.component in (None, schema.component)
+        schema
+        for schema in _registry().table.schemas
+        if edition in schema.editions and given.component in (None, schema.component)
     ]
     missing = {schema.name for schema in chosen if not (root / schema.file(edition)).is_file()}
     if given.format == "json":
@@ -104,8 +106,9 @@ def _stats(given: argparse.Namespace) -> int:
 
     root = _root(_registry())
     counted: dict[str, dict[str, int]] = {}
-    for folder in FOLDERS:
-        schemas = [schema for schema in SCHEMAS if schema.component == folder]
+    table = _registry().table.schemas
+    for folder in dict.fromkeys((*FOLDERS, *(schema.component for schema in table))):
+        schemas = [schema for schema in table if schema.component == folder]
         files = [root / file for schema in schemas for file in schema.files]
         there = [file for file in files if file.is_file()]
         counted[folder] = {
@@ -134,14 +137,12 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(given: argparse.Namespace) -> int:
-    from pytest_corpus.validation.schema.names import resolve
-
     schemas = _registry()
     document = schemas.get_schema(given.schema, given.edition)
     if given.resolved:
         console.say_json(_bundled(schemas, document))
     else:
-        schema, edition = resolve(given.schema, given.edition)
+        schema, edition = schemas.table.resolve(given.schema, given.edition)
         sys.stdout.write((_root(schemas) / schema.file(edition)).read_text(encoding="utf-8"))
     return FINE
 
@@ -175,17 +176,15 @@ def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any
     waiting = [document]
     while waiting:
         for uri in sorted(_references(waiting.pop()) - found.keys()):
-            found[uri] = schemas.get_schema(uri, _edition_of(uri))
+            found[uri] = schemas.get_schema(uri, _edition_of(schemas, uri))
             waiting.append(found[uri])
     others = {uri: found[uri] for uri in sorted(found) if uri != document["$id"]}
     return {**document, "$defs": {**document.get("$defs", {}), **others}} if others else document
 
 
-def _edition_of(uri: str) -> str:
+def _edition_of(schemas: SchemaRegistry, uri: str) -> str:
     """An edition in which an ``$id`` means the very file that carries it."""
-    from pytest_corpus.validation.schema.names import find_schema
-
-    schema, pinned = find_schema(uri)
+    schema, pinned = schemas.table.find_schema(uri)
     return pinned or schema.own[0]
 
 

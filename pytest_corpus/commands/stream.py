@@ -251,6 +251,7 @@ def _as_json(outcome: _Outcome) -> dict[str, Any]:
             {
                 "frame": error.frame_number or None,
                 "type": error.error_type,
+                "code": error.code,
                 "path": error.path,
                 "message": error.message,
             }

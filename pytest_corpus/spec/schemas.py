@@ -20,6 +20,8 @@ BASE_URI = "https://corpusos.com/schemas/"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """What every ``$schema`` says (SCHEMA 8.1)."""
 
+PRINTED_NAMES = ("item-code",)
+"""Names of properties that a document prints though they are not in snake_case (ERRORS 10; R56)."""
 
 OWN_FOLDERS = ("report",)
 """Folders below ``schemas/`` whose files describe what this product writes; they are not part of the protocol."""
@@ -53,7 +55,7 @@ class SchemaFile:
             raise LookupError(f"edition {edition} has no schema {self.name}")
         newest = [own for own in self.own if EDITIONS.index(own) <= EDITIONS.index(edition)][-1]
         suffix = "" if newest == self.own[0] else f".v{newest.rpartition('.')[0]}"
-        return f"{self.component}/{self.stem}{suffix}.json"
+        return f"{self.component}/{self.stem}{suffix}.json".lstrip("/")
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -89,6 +91,10 @@ SCHEMAS = (
         "llm.complete.request",
         "llm.sampling.params",
         "llm.tools.schema",
+        "llm.stream.frame.data",
+        "llm.stream.frame.end",
+        "llm.stream.frame.error",
+        "llm.stream.frames.ndjson.schema",
         "llm.types.chunk",
         "llm.types.completion",
         "llm.types.completion_spec",
@@ -102,10 +108,6 @@ SCHEMAS = (
         "llm",
         _PRINTED,
         "llm.response_format",
-        "llm.stream.frame.data",
-        "llm.stream.frame.end",
-        "llm.stream.frame.error",
-        "llm.stream.frames.ndjson.schema",
     ),
     *_rows(
         "llm",
@@ -192,6 +194,10 @@ SCHEMAS = (
         "graph.envelope.request",
         "graph.envelope.success",
         "graph.envelope.error",
+        "graph.stream.frame.data",
+        "graph.stream.frame.end",
+        "graph.stream.frame.error",
+        "graph.stream.frames.ndjson.schema",
         "graph.types.entity",
         "graph.types.partial_success_result",
         "graph.types.row",
@@ -200,10 +206,6 @@ SCHEMAS = (
     *_rows(
         "graph",
         _PRINTED,
-        "graph.stream.frame.data",
-        "graph.stream.frame.end",
-        "graph.stream.frame.error",
-        "graph.stream.frames.ndjson.schema",
         "graph.types.batch_op",
         "graph.types.id",
     ),

@@ -26,4 +26,24 @@ PROTOCOL_ERROR_CODES = {
     "STREAM_ENVELOPE": "Stream frame missing protocol envelope fields",
     "VERSION_MISMATCH": "Schema version not supported",
 }
-"""What is wrong with a message as a whole; `WireValidationError.code` is one of them."""
+"""What is wrong with a message as a whole; `WireValidationError.code` and most `FrameError.code` are of them."""
+
+STREAM_ERROR_CODES = {
+    "FRAME_UTF8": "SERIALIZATION",
+    "FRAME_JSON": "SERIALIZATION",
+    "DUPLICATE_KEY": "SERIALIZATION",
+    "FRAME_DEPTH": "SERIALIZATION",
+    "FRAME_SIZE": "SERIALIZATION",
+    "UNFINISHED_EVENT": "SERIALIZATION",
+    "FRAME_TYPE": "ENVELOPE_TYPE",
+    "FRAMING": "STREAM_ENVELOPE",
+    "FRAME_SHAPE": "STREAM_ENVELOPE",
+    "FRAME_OK": "STREAM_ENVELOPE",
+    "FRAME_CODE": "STREAM_ENVELOPE",
+    "FRAME_MS": "STREAM_ENVELOPE",
+    "ERROR_ENVELOPE": "STREAM_ENVELOPE",
+    "NO_TERMINAL": "STREAM_TERMINATION",
+    "AFTER_TERMINAL": "STREAM_TERMINATION",
+}
+"""Of each defect of a stream its code. What stands in a chunk (`CHUNK_SCHEMA`) is no matter of the protocol, has none
+there, and goes by its own name."""

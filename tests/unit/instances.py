@@ -88,9 +88,16 @@ def _made(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     if merged["choices"]:
         branches, *others = merged["choices"]
         rest = {**merged, "choices": others}
-        return st.one_of([_made({"allOf": [rest, branch]}) for branch in branches])
+        open_ones = [branch for branch in branches if _kinds(rest) & _kinds(branch)]
+        return st.one_of([_made({"allOf": [rest, branch]}) for branch in open_ones])
     types = merged.get("type", ["object", "string", "null"])
     return st.one_of([_of_type(name, merged) for name in ([types] if isinstance(types, str) else types)])
+
+
+def _kinds(schema: Mapping[str, Any]) -> set[str]:
+    """The types that a schema names itself, or all."""
+    named = schema.get("type", ["object", "array", "string", "number", "integer", "boolean", "null"])
+    return {named} if isinstance(named, str) else set(named)
 
 
 def _of_type(name: str, schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:

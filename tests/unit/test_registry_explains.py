@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,12 +17,15 @@ from instances import mutated
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import (
+    ROOT_VARIABLE,
+    DeprecatedFieldWarning,
     SchemaAssertionError,
     SchemaFileError,
     SchemaRegistry,
     SchemaValidationError,
     UnknownEditionError,
     UnknownSchemaError,
+    assert_valid,
     registry,
     validate_with_version_tolerance,
 )
@@ -188,15 +193,19 @@ def test_what_no_accepted_edition_accepts_is_refused(accepted: list[str]) -> Non
     assert caught.value.problems
 
 
-def test_versions_that_do_not_exist_are_refused() -> None:
-    """An unknown edition raises, also beside known ones; so does a schema that no accepted edition has."""
+def test_versions_that_do_not_exist_accept_nothing() -> None:
+    """An unknown edition beside known ones is passed over; where none has the schema, that is what is wrong."""
     check = registry().validate_with_version_tolerance
-    with pytest.raises(UnknownEditionError):
-        check("llm.envelope.success", NEW, ["1.1.0", "9.0.0"])
-    with pytest.raises(UnknownSchemaError, match=r"exists in 1\.1\.0"):
-        check("llm.stream.frame", {}, ["1.0.0"])
+    assert check(schema_id="llm.envelope.success", obj=NEW, accepted_versions=["9.0.0", "1.1.0"]) == "1.1.0"
+    with pytest.raises(SchemaAssertionError, match=r"^unknown: not a valid llm\.envelope\.success \(edition 1\.0\.0\)"):
+        check("llm.envelope.success", NEW, ["1.0.0", "2.0.0"])
+    for name, versions in (("llm.stream.frame", ["1.0.0"]), ("llm.envelope.success", []), ("llm.types.chunk", ["7"])):
+        with pytest.raises(SchemaAssertionError, match=r"is of no accepted version: .* exists in 1") as caught:
+            check(name, NEW, versions, case_id="case 1")
+        assert str(caught.value).startswith("case 1: not a valid")
+        assert [problem.rule for problem in caught.value.problems] == ["version"]
     with pytest.raises(UnknownSchemaError):
-        check("llm.envelope.success", NEW, [])
+        check("llm.no.schema", NEW, ["9.0.0"])
 
 
 def test_a_version_mark_pins_the_edition() -> None:
@@ -247,6 +256,15 @@ FORMATS: tuple[tuple[str, object, bool], ...] = (
     ("even", "ab", True),
     ("even", "abc", False),
     ("unheard-of", "anything", True),
+    ("dimensions", [1], True),
+    ("dimensions", [1] * 4, False),
+    ("dimensions", [], False),
+    ("dimensions", "four", True),
+    ("dimensions", {"a": 1}, True),
+    ("upper", "A", True),
+    ("upper", "a", False),
+    ("upper", [1], True),
+    ("upper", 7, True),
 )
 
 
@@ -254,6 +272,20 @@ def even(text: str) -> bool:
     if len(text) % 2:
         raise ValueError("odd")
     return True
+
+
+def dimensions(value: object) -> bool:
+    """A check as SCHEMA 12.C prints one."""
+    if not isinstance(value, list):
+        return True
+    if len(value) < 1 or len(value) > 3:
+        raise jsonschema.ValidationError(f"has {len(value)} dimensions")
+    return True
+
+
+def upper(text: str) -> bool:
+    """A check that thinks of strings alone."""
+    return text.isupper()
 
 
 @pytest.mark.parametrize(("name", "value", "accepted"), FORMATS, ids=[f"{row[0]}-{n}" for n, row in enumerate(FORMATS)])
@@ -264,11 +296,96 @@ def test_formats_are_asserted(tmp_path: Path, name: str, value: object, accepted
     file = root / "llm" / "llm.response_format.json"
     properties = {"x": {"format": name}, "format": {"type": "string"}}
     file.write_text(json.dumps({"$id": f"{BASE_URI}llm/{file.name}", "properties": properties}))
-    own = SchemaRegistry(root, formats={"even": even})
+    own = SchemaRegistry(root, formats={"even": even, "dimensions": dimensions, "upper": upper})
     assert own.is_valid("llm.response_format", {"x": value}) is accepted
     problems = own.problems("llm.response_format", {"x": value})
     expected = [] if accepted else [("x", "format", f"must be a valid {name}")]
     assert [(problem.path, problem.rule, problem.message) for problem in problems] == expected
+
+
+def test_a_format_of_arrays_holds_for_schemas_of_ones_own_too() -> None:
+    """`compile` asserts it as the files do."""
+    validator = SchemaRegistry(formats={"dimensions": dimensions}).compile({"items": {"format": "dimensions"}})
+    assert validator.is_valid([[1, 2, 3]])
+    assert not validator.is_valid([[1, 2, 3, 4]])
+
+
+# Deprecation (SCHEMA 10.2).
+
+OLD = {"a": 1, "list": [{"b": 1}, {"c": 1}]}
+
+
+@pytest.fixture
+def deprecating(tmp_path: Path) -> SchemaRegistry:
+    """A registry whose response formats have deprecated fields."""
+    root = tmp_path / "schemas"
+    shutil.copytree(SHIPPED, root)
+    file = root / "llm" / "llm.response_format.json"
+    document = {
+        "$id": f"{BASE_URI}llm/{file.name}",
+        "properties": {
+            "a": {"deprecated": True},
+            "list": {"items": {"$ref": "#/$defs/Item"}},
+            "d": {"deprecated": False},
+        },
+        "anyOf": [{"required": ["x"], "properties": {"d": {"deprecated": True}}}, {}],
+        "$defs": {"Item": {"properties": {"b": {"type": "integer", "deprecated": True}}}},
+    }
+    file.write_text(json.dumps(document))
+    return SchemaRegistry(root)
+
+
+def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A valid instance passes, and each deprecated field in it is a warning that names its place, not its value."""
+    for check in (deprecating.validate_json, deprecating.assert_valid):
+        with pytest.warns(DeprecatedFieldWarning) as caught:
+            check("llm.response_format", OLD, context="case 3")
+        assert [str(one.message) for one in caught] == [
+            "case 3: a is deprecated in llm.response_format (edition 1.1.0)",
+            "case 3: list.0.b is deprecated in llm.response_format (edition 1.1.0)",
+        ]
+        assert {one.filename for one in caught} == {__file__}
+    with pytest.warns(DeprecatedFieldWarning, match="a is deprecated"):
+        deprecating.validate_with_version_tolerance("llm.response_format", {"a": 1}, ["1.0.0"])
+    monkeypatch.setenv(ROOT_VARIABLE, str(deprecating.root))
+    with pytest.warns(DeprecatedFieldWarning) as caught:
+        assert_valid("llm.response_format", {"a": 1})
+    assert [one.filename for one in caught] == [__file__]
+    assert deprecating.deprecations("llm.response_format", {"d": 1}) == []
+
+
+def test_a_whole_schema_can_be_deprecated(tmp_path: Path) -> None:
+    """What is marked as deprecated as a whole warns of every instance, once."""
+    root = tmp_path / "schemas"
+    root.mkdir()
+    (root / "own.json").write_text(json.dumps({"$id": f"{BASE_URI}own.json", "deprecated": True, "type": "object"}))
+    with pytest.warns(DeprecatedFieldWarning) as caught:
+        SchemaRegistry(root).validate_json("own", {})
+    assert [str(one.message) for one in caught] == ["the whole is deprecated in own (edition 1.1.0)"]
+
+
+def test_nothing_shipped_is_deprecated() -> None:
+    """No warning comes of the schemas of the protocol, nor of a refusal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        registry().validate_json("llm.types.chunk", {"text": "", "is_final": True})
+    assert registry().deprecations("llm.types.chunk", {"text": "", "is_final": True}) == []
+
+
+# Validators (SCHEMA 9.2, 12.D).
+
+
+def test_a_validator_tells_its_errors() -> None:
+    """`iter_errors` gives path, message and schema; `validate` raises; the error has path and schema too."""
+    validator = registry().get_validator(f"{BASE_URI}llm/llm.types.chunk.json")
+    (error,) = validator.iter_errors({"text": "", "is_final": 7})
+    assert (error.path, error.message, error.schema) == ("is_final", "must be boolean, is integer", "llm.types.chunk")
+    assert list(validator.iter_errors({"text": "", "is_final": True})) == []
+    assert [problem.path for problem in validator.iter_errors({"text": float("nan"), "is_final": True})] == ["text"]
+    validator.validate({"text": "", "is_final": True})
+    with pytest.raises(SchemaValidationError, match="must be boolean") as caught:
+        validator.validate({"text": "", "is_final": 7})
+    assert (caught.value.path, caught.value.schema) == ("is_final", "llm.types.chunk")
 
 
 # The compiled validator is told the same in other words; together and alone.

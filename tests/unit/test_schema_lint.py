@@ -20,14 +20,16 @@ from pytest_corpus import resources
 from pytest_corpus.authoring.instances import matching
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SCHEMAS, SchemaFile
+from pytest_corpus.validation.schema.names import SchemaTable
 
 SHIPPED = resources.folder("schemas")
 CHUNK = "llm/llm.types.chunk.json"
 NEW_CHUNK = "llm/llm.types.chunk.v1.1.json"
 MESSAGE = "llm/llm.types.message.json"
 EMBEDDED_CHUNK = "embedding/embedding.types.chunk.json"
-OVERLAY = "llm/llm.stream.frame.data.json"
+OVERLAY = "llm/llm.stream.frame.data.v1.1.json"
+UNCHANGED = "llm/llm.response_format.json"
 USAGE = "llm/llm.types.token_usage.json"
 NEW_USAGE = "llm/llm.types.token_usage.v1.1.json"
 ERROR = "common/envelope.error.json"
@@ -146,7 +148,10 @@ PLANTED: tuple[tuple[str, str, Damage, str], ...] = (
      "/properties/text/$defs/Deep"),
     ("edition", "llm/llm.complete.success.json",
      lambda it: it["allOf"].append({"$ref": BASE_URI + "llm/llm.envelope.success.json"}), "/allOf/2/$ref"),
-    ("edition", OVERLAY, ref(BASE_URI + "llm/llm.stream.frame.json"), "/properties/x/$ref"),
+    ("edition", UNCHANGED, ref(BASE_URI + "llm/llm.stream.frame.json"), "/properties/x/$ref"),
+    ("edition", UNCHANGED, ref(BASE_URI + MESSAGE), "/properties/x/$ref"),
+    ("edition", OVERLAY, lambda it: it["properties"]["data"].update({"$ref": BASE_URI + CHUNK}),
+     "/properties/data/$ref"),
     ("widens", NEW_USAGE, lambda it: it["required"].append("completion_tokens"), "/required"),
 )  # fmt: skip
 
@@ -164,6 +169,16 @@ def test_a_rule_alone_finds_its_fault(
     assert {one for one, _, _ in findings} == {rule}
     assert path in {where for _, _, where in findings}
     assert rule == "cycle" or file in {where for _, where, _ in findings}
+
+
+def test_a_file_that_rests_on_a_replaced_type_needs_a_successor(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema of edition 1.0.0 that stands for 1.1.0 too is found where 1.1.0 has another file of what it rests on."""
+    elder = SchemaFile("llm", "llm.stream.frame.data", ("1.0.0",))
+    table = tuple(elder if schema.name == elder.name else schema for schema in SCHEMAS)
+    monkeypatch.setattr("pytest_corpus.authoring.tree.table_of", lambda root: SchemaTable(table))
+    findings = [finding for finding in lint(copied, rules=["edition"]) if finding.file == elder.file()]
+    assert [finding.path for finding in findings] == ["/properties/data/$ref"]
+    assert f"{CHUNK} is not the file of edition 1.1.0" in findings[0].message
 
 
 def test_every_rule_has_a_planted_fault() -> None:
@@ -316,11 +331,10 @@ def test_a_file_that_is_no_json_is_one_finding(
     assert "\n" not in str(finding)
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "llm/llm.new.json", "llm.types.chunk.json", "llm/a/b.json"])
+@pytest.mark.parametrize("name", ["notes.txt", "llm/llm.new.yaml"])
 def test_a_stray_file_is_orphaned(name: str, copied: Path) -> None:
-    """A file that is not in the table is one finding; hidden files are none of ours."""
+    """A file that is no schema is one finding; hidden files are none of ours."""
     stray, hidden = copied / name, copied / ".DS_Store"
-    stray.parent.mkdir(exist_ok=True)
     stray.write_text("{}")
     hidden.write_text("")
     try:
@@ -331,15 +345,44 @@ def test_a_stray_file_is_orphaned(name: str, copied: Path) -> None:
         hidden.unlink()
 
 
+@pytest.mark.parametrize("name", ["llm/llm.new.json", "llm.types.chunk.json", "llm/a/b.json", "own/own.types.x.json"])
+def test_a_new_schema_is_linted_as_the_others(name: str, copied: Path) -> None:
+    """A schema of one's own below the root is held to the rules, wherever it lies (SCHEMA 6.1)."""
+    new = copied / name
+    new.parent.mkdir(exist_ok=True)
+    sound = {"$schema": DIALECT, "$id": BASE_URI + name, "title": "New", "$ref": BASE_URI + UNCHANGED}
+    try:
+        new.write_text(json.dumps(sound))
+        assert found(copied) == []
+        assert name in files(copied)
+        new.write_text(json.dumps({**sound, "$ref": BASE_URI + CHUNK, "properties": {"x": {"pattern": "("}}}))
+        assert {(rule, file) for rule, file, _ in found(copied)} == {("pattern", name), ("edition", name)}
+        new.write_text("{}")
+        assert {(rule, file) for rule, file, _ in found(copied)} == {(rule, name) for rule in ("draft", "id", "naming")}
+    finally:
+        new.unlink()
+
+
+def test_the_shipped_tree_has_the_files_of_the_table_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the tree that is shipped a new file needs its row."""
+    root = tmp_path / "schemas"
+    shutil.copytree(SHIPPED, root)
+    (root / "llm" / "llm.new.json").write_text("{}")
+    monkeypatch.setattr("pytest_corpus.validation.schema.names._shipped_root", lambda: root)
+    assert found(root) == [("orphaned", "llm/llm.new.json", "")]
+
+
 @pytest.mark.parametrize("file", files(SHIPPED))
 def test_a_file_that_is_removed_or_renamed_is_found(file: str, copied: Path) -> None:
-    """Whichever file is taken away, its own name is the one finding; renamed, its new name is another."""
+    """Whichever file is taken away, its own name is a finding; renamed, its new name is another."""
     path, renamed = copied / file, copied / file.replace(".json", ".old.json")
     path.rename(renamed)
     try:
-        moved = [(finding.rule, finding.file) for finding in lint(copied)]
-        assert sorted(moved) == [("missing", file), ("orphaned", renamed.relative_to(copied).as_posix())]
+        moved = {(finding.rule, finding.file) for finding in lint(copied, rules=["missing", "id"])}
+        assert moved == {("missing", file), ("id", renamed.relative_to(copied).as_posix())}
+    finally:
         renamed.unlink()
+    try:
         assert [finding.file for finding in lint(copied, rules=["missing", "orphaned"])] == [file]
         assert file in files(copied)
     finally:

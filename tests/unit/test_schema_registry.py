@@ -36,7 +36,7 @@ from pytest_corpus.schema_registry import (
     json_problems,
     registry,
 )
-from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, DIALECT, EDITIONS, LATEST, SCHEMAS
 
 SHIPPED = resources.folder("schemas")
 CANARY = "canary-5b1e77d0"
@@ -444,6 +444,43 @@ def test_the_root_can_be_given_or_named(own: Path, monkeypatch: pytest.MonkeyPat
     assert registry().is_valid("llm.response_format", {"type": "yaml"})
     monkeypatch.delenv(ROOT_VARIABLE)
     assert registry().root == SHIPPED
+
+
+def written(root: Path, file: str, **schema: object) -> None:
+    """A schema of one's own below a folder."""
+    (root / file).parent.mkdir(exist_ok=True, parents=True)
+    (root / file).write_text(json.dumps({"$schema": DIALECT, "$id": BASE_URI + file, "title": "Own", **schema}))
+
+
+def test_every_file_below_the_root_is_loaded(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever lies below CORPUS_SCHEMAS_ROOT is listed, found by each of its names, and compiled (SCHEMA 6.1)."""
+    written(own, "acme/acme.types.cat.json", properties={"paws": {"$ref": f"{BASE_URI}acme/deep/acme.paws.json"}})
+    written(own, "acme/deep/acme.paws.json", maximum=4)
+    written(own, "llm/llm.response_format.v1.1.json", properties={"type": {"enum": ["text", "json_object", "yaml"]}})
+    written(own, "llm/llm.types.chunk.v2.0.json", required=["delta"])
+    written(own, "top.json", type="string")
+    (own / ".hidden.json").write_text("{}")
+    (own / "notes.txt").write_text("")
+    monkeypatch.setenv(ROOT_VARIABLE, str(own))
+    listed = registry().list_schemas()
+    new = {"acme.types.cat", "acme.paws", "llm.types.chunk.v2.0", "top"}
+    assert listed.keys() - SchemaRegistry(SHIPPED).list_schemas().keys() == new
+    for name in ("acme.types.cat", "acme.types.cat.json", "acme/acme.types.cat.json", listed["acme.types.cat"]):
+        assert registry().is_valid(name, {"paws": 4}, "1.0.0")
+        assert not schema_registry.get_validator(name).is_valid({"paws": 5})
+    assert listed["top"] == f"{BASE_URI}top.json"
+    assert registry().editions_met("llm.response_format", {"type": "yaml"}) == ("1.1.0",)
+    assert not registry().is_valid("llm.types.chunk.v2.0", {"text": "", "is_final": True})
+    assert registry().preload_all_schemas() == SchemaRegistry(SHIPPED).preload_all_schemas() + 5
+    with pytest.raises(UnknownSchemaError, match=r"did you mean acme\.types\.cat"):
+        registry().is_valid("acme.types.cats", {})
+
+
+def test_the_shipped_folder_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shipped is known, so that no start pays for a walk through the folder."""
+    monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("the folder was searched"))
+    assert SchemaRegistry().list_schemas()
+    assert SchemaRegistry(SHIPPED).list_schemas()
 
 
 CHUNK = "llm/llm.types.chunk.json"

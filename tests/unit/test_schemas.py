@@ -184,6 +184,34 @@ def request(op: str, args: object, ctx: object = CTX) -> dict[str, object]:
 
 BOTH, NEW, NONE = EDITIONS, ("1.1.0",), ()
 
+EXTENDED = {
+    "schema_version": "1.1.0",
+    "protocol": "llm/v1.0",
+    "provider_specific": {"region": "x"},
+    "experimental_features": {"feature_flag": True},
+}
+"""What SCHEMA 10.1 and 10.3 put beside the fields of any result (R56)."""
+
+SELECTIONS: tuple[tuple[dict[str, object], tuple[str, ...]], ...] = (
+    ({"ids": None}, NONE),
+    ({"filter": None}, NONE),
+    ({"ids": None, "filter": None}, NONE),
+    ({"ids": ["a"], "filter": None}, NEW),
+    ({"ids": None, "filter": {"a": 1}}, NEW),
+    ({"ids": []}, NEW),
+)
+"""What a delete may select by: null selects nothing (SPECIFICATION 7.3.1, 9.2; R42)."""
+
+
+def _overlays(component: str) -> tuple[tuple[str, object, tuple[str, ...]], ...]:
+    """The overlay's error frames, alone and in the union: over the edition's own error envelope (R57)."""
+    return tuple(
+        (f"{component}.stream.{name}", {"event": "error", "data": {**ERROR, **changed}}, valid)
+        for name in ("frame.error", "frames.ndjson.schema")
+        for changed, valid in (({}, BOTH), ({"ms": None}, NEW), ({"details": None}, NEW), ({"http_status": 1}, NONE))
+    )
+
+
 ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("common.operation_context", CTX, BOTH),
     ("common.operation_context", {**CTX, "locale": "de"}, NEW),
@@ -239,6 +267,8 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("llm.types.completion", {**COMPLETION, "logprobs": None, "warnings": None}, NEW),
     ("llm.types.completion", {**COMPLETION, "warnings": [{"code": "SLOW", "message": "slow"}]}, NEW),
     ("llm.types.completion", {**COMPLETION, "cost": 1}, NONE),
+    ("llm.types.completion", {**COMPLETION, **EXTENDED}, NEW),
+    ("llm.types.completion", {**COMPLETION, "provider_specific": []}, NONE),
     ("llm.types.chunk", {"text": "", "is_final": True}, BOTH),
     ("llm.types.chunk", {"text": "", "is_final": True, "model": "m", "usage_so_far": USAGE}, BOTH),
     ("llm.types.chunk", {"text": "", "is_final": True, "model": None, "usage_so_far": None}, NEW),
@@ -267,6 +297,12 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("llm.stream.request", request("llm.stream", SPEC), NEW),
     ("llm.stream.request", request("llm.complete", SPEC), NONE),
     ("llm.stream.frame", FRAME, NEW),
+    ("llm.stream.frame.data", {"event": "data", "data": {"text": "", "is_final": False, "model": None}}, NEW),
+    ("llm.stream.frame.data", {"event": "data", "data": {"text": "", "is_final": False, "tool_calls": [CALL]}}, NEW),
+    ("llm.stream.frame.data", {"event": "data", "data": {"text": "", "is_final": False, "delta": ""}}, NONE),
+    ("llm.stream.frame.end", {"event": "end", "data": {**COMPLETION, "logprobs": None}}, NEW),
+    ("llm.stream.frame.end", {"event": "end", "data": {**COMPLETION, "cost": 1}}, NONE),
+    *_overlays("llm"),
     ("llm.complete.success", success(COMPLETION), NEW),
     ("llm.complete.success", success({"text": "a"}), NONE),
     ("llm.count_tokens.request", request("llm.count_tokens", {"text": "", "model": None}), NEW),
@@ -318,6 +354,8 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("vector.types.query_result", {**FOUND, "next_cursor": None, "has_more": False}, NEW),
     ("vector.types.query_result", without(FOUND, "total_matches"), NONE),
     ("vector.types.query_result", {**FOUND, "took": 1}, NONE),
+    ("vector.types.query_result", {**FOUND, **EXTENDED}, NEW),
+    ("vector.types.query_result", {**FOUND, "provider_specific": []}, NONE),
     ("vector.types.filter", {"a": 1, "b": None, "c": ["x", 2], "d": {"gt": 1, "lte": 2}, "e": {"in": ["x"]}}, BOTH),
     ("vector.types.filter", {"lang": {"$in": ["en"]}, "year": {"$gte": 2000}}, NEW),
     ("vector.types.filter", {"lang": {"like": "e"}}, NONE),
@@ -332,6 +370,7 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("vector.types.failure_item", {"index": 0, "detail": "no"}, NONE),
     ("vector.types.failure_item", {**MISSED, "index": -1}, NONE),
     ("vector.types.failure_item", {**MISSED, "retry_after_ms": 1}, NONE),
+    ("vector.types.failure_item", {**MISSED, "item-code": "DOCUMENT_TOO_OLD"}, NEW),
     ("vector.types.partial_success_result", DONE, BOTH),
     ("vector.types.partial_success_result", {**DONE, "failures": [{"index": 0, "error": "BadRequest"}]}, NEW),
     ("vector.types.partial_success_result", {**without(DONE, "processed_count"), "upserted_count": 1}, NEW),
@@ -342,6 +381,8 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("vector.types.partial_success_result", without(DONE, "failures"), NONE),
     ("vector.types.partial_success_result", {**DONE, "processed_count": -1}, NONE),
     ("vector.types.partial_success_result", {**DONE, "inserted": 1}, NONE),
+    ("vector.types.partial_success_result", {**DONE, **EXTENDED}, NEW),
+    ("vector.types.partial_success_result", {**DONE, "provider_specific": []}, NONE),
     ("vector.capabilities.success", success({"server": "s", "version": "1", "protocol": "vector/v1.0"}), NEW),
     ("vector.capabilities.success", success({"server": "s", "version": "1"}), NONE),
     ("vector.query.request", request("vector.query", ASKED), NEW),
@@ -369,6 +410,7 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("vector.delete.request", request("vector.delete", {"ids": ["v"]}), NEW),
     ("vector.delete.request", request("vector.delete", {"filter": {"a": 1}}), NEW),
     ("vector.delete.request", request("vector.delete", {"namespace": "n"}), NONE),
+    *(("vector.delete.request", request("vector.delete", args), valid) for args, valid in SELECTIONS),
     ("vector.delete.success", success({"deleted_count": 0, "failed_count": 0, "failures": []}), NEW),
     ("vector.create_namespace.request", request("vector.create_namespace", {"namespace": "n", "dimensions": 3}), NEW),
     ("vector.create_namespace.request", request("vector.create_namespace", {"namespace": "n", "dimensions": 0}), NONE),
@@ -395,9 +437,12 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("embedding.types.result", {**EMBEDDING, "tokens_used": 1, "truncated": False}, BOTH),
     ("embedding.types.result", {**EMBEDDING, "tokens_used": None}, NEW),
     ("embedding.types.result", {**EMBEDDING, "warnings": [WARNING]}, NEW),
+    ("embedding.types.result", {**EMBEDDING, **EXTENDED}, NEW),
+    ("embedding.types.result", {**EMBEDDING, "provider_specific": []}, NONE),
     ("embedding.types.result", {"embeddings": [EMBEDDED], "model": "m", "text": "a"}, NONE),
     ("embedding.types.failure", UNREAD, BOTH),
     ("embedding.types.failure", {**UNREAD, "code": "TEXT_TOO_LONG"}, NEW),
+    ("embedding.types.failure", {**UNREAD, "item-code": None}, NEW),
     ("embedding.types.failure", {"index": 2, "error": "TEXT_TOO_LONG", "detail": "too long"}, NEW),
     ("embedding.types.failure", without(UNREAD, "index"), NONE),
     ("embedding.types.failure", without(UNREAD, "error"), NONE),
@@ -413,6 +458,8 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("embedding.partial_success.result", without(BATCH, "total_texts"), NONE),
     ("embedding.partial_success.result", {**BATCH, "embeddings": [without(EMBEDDED, "text")]}, NONE),
     ("embedding.partial_success.result", {**BATCH, "batch_id": "b"}, NONE),
+    ("embedding.partial_success.result", {**BATCH, **EXTENDED}, NEW),
+    ("embedding.partial_success.result", {**BATCH, "experimental_features": 1}, NONE),
     ("embedding.types.chunk", {"embeddings": [EMBEDDED], "is_final": False}, NEW),
     ("embedding.types.chunk", {"embeddings": [], "is_final": True, "usage": USAGE, "model": "m"}, NEW),
     ("embedding.types.chunk", {"embeddings": [], "is_final": True, "usage": None, "model": None}, NEW),
@@ -475,8 +522,11 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("graph.types.partial_success_result", {**without(DONE, "processed_count"), "upserted_count": 1}, NEW),
     ("graph.types.partial_success_result", {**without(DONE, "processed_count"), "deleted_count": 1}, NEW),
     ("graph.types.partial_success_result", {**DONE, "results": None}, NEW),
+    ("graph.types.partial_success_result", {**DONE, "failures": [{"item-code": "NO"}]}, NEW),
     ("graph.types.partial_success_result", without(DONE, "processed_count"), NONE),
     ("graph.types.partial_success_result", {**DONE, "failures": [{"reason": "no"}]}, NONE),
+    ("graph.types.partial_success_result", {**DONE, **EXTENDED}, NEW),
+    ("graph.types.partial_success_result", {**DONE, "provider_specific": []}, NONE),
     ("graph.types.chunk", {"records": [{"a": 1}], "is_final": False}, NEW),
     ("graph.types.chunk", {"records": [], "is_final": True, "summary": {"rows": 1}}, NEW),
     ("graph.types.chunk", {"records": [], "is_final": True, "summary": None}, NEW),
@@ -491,6 +541,11 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("graph.stream.frame.error", {"event": "error", "data": ERROR}, BOTH),
     ("graph.stream.frames.ndjson.schema", {"event": "error", "data": ERROR}, BOTH),
     ("graph.stream.frames.ndjson.schema", {"event": "error", "data": {"records": []}}, NONE),
+    ("graph.stream.frame.data", {"event": "data", "data": {"records": [], "is_final": True, "summary": None}}, NEW),
+    ("graph.stream.frame.data", {"event": "data", "data": {"records": []}}, NONE),
+    ("graph.stream.frame.end", {"event": "end", "data": {"records": [], "summary": None, "next_cursor": ""}}, NEW),
+    ("graph.stream.frame.end", {"event": "end", "data": {"rows": []}}, NONE),
+    *_overlays("graph"),
     ("graph.capabilities.success", success({"server": "s", "version": "1", "protocol": "graph/v1.0"}), NEW),
     ("graph.capabilities.success", success({"server": None, "version": "1", "protocol": "graph/v1.0"}), NONE),
     ("graph.query.request", request("graph.query", {"text": "q", "dialect": None, "params": None}), NEW),
@@ -514,6 +569,8 @@ ACCEPTED: tuple[tuple[str, object, tuple[str, ...]], ...] = (
     ("graph.upsert_edges.success", success(DONE), NEW),
     ("graph.delete_nodes.request", request("graph.delete_nodes", {"ids": ["a"]}), NEW),
     ("graph.delete_nodes.request", request("graph.delete_nodes", {}), NONE),
+    *(("graph.delete_nodes.request", request("graph.delete_nodes", args), valid) for args, valid in SELECTIONS),
+    *(("graph.delete_edges.request", request("graph.delete_edges", args), valid) for args, valid in SELECTIONS),
     ("graph.delete_nodes.success", success({"deleted_count": 0, "failed_count": 0, "failures": []}), NEW),
     ("graph.delete_edges.request", request("graph.delete_edges", {"filter": {"a": 1}}), NEW),
     ("graph.delete_edges.request", request("graph.delete_edges", {"ids": [1]}), NONE),

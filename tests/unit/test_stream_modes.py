@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
 from pytest_corpus.spec.schemas import BASE_URI
+from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, STREAM_ERROR_CODES
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
     ErrorType,
+    FrameError,
     StreamReport,
     StreamValidationEngine,
     ValidationConfig,
@@ -22,6 +24,7 @@ from pytest_corpus.stream_validator import (
     validate_ndjson_stream,
     validate_sse_stream,
 )
+from pytest_corpus.wire import WireValidationError
 
 DATA: dict[str, Any] = {"ok": True, "code": "STREAMING", "ms": 1.5, "chunk": {"text": "a", "is_final": False}}
 FINAL: dict[str, Any] = {**DATA, "chunk": {"text": "", "is_final": True}}
@@ -224,3 +227,36 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
         ValidationConfig("llm.envelope.sucess")
     with pytest.raises(UnknownEditionError):
         ValidationConfig(component="llm", edition="3.0.0")
+
+
+def test_every_defect_has_its_code() -> None:
+    """Each defect of a stream has a code of SCHEMA 11.2, but for what stands in a chunk."""
+    types = {value for key, value in vars(ErrorType).items() if key.isupper()}
+    assert STREAM_ERROR_CODES.keys() == types - {ErrorType.CHUNK_SCHEMA}
+    assert set(STREAM_ERROR_CODES.values()) <= PROTOCOL_ERROR_CODES.keys()
+    assert FrameError(0, ErrorType.CHUNK_SCHEMA, "").code == "CHUNK_SCHEMA"
+
+
+def test_every_protocol_code_is_given_by_something() -> None:
+    """No code of SCHEMA 11.2 is never said: errors of envelopes and defects of streams have all of them."""
+
+    def below(kind: type) -> list[type]:
+        return [kind, *(inner for one in kind.__subclasses__() for inner in below(one))]
+
+    said = {one.code for one in below(WireValidationError) if isinstance(vars(one).get("code"), str)}
+    assert said | set(STREAM_ERROR_CODES.values()) == PROTOCOL_ERROR_CODES.keys()
+
+
+@pytest.mark.parametrize(
+    ("frames", "code"),
+    [
+        ([DATA], "STREAM_TERMINATION"),
+        ([FINAL, DATA], "STREAM_TERMINATION"),
+        ([{**DATA, "ms": -1}, FINAL], "STREAM_ENVELOPE"),
+        ([7, FINAL], "ENVELOPE_TYPE"),
+    ],
+)
+def test_a_stream_tells_the_codes_of_its_defects(frames: list[object], code: str) -> None:
+    """The rules that SCHEMA 5.3 prints end in the codes of 11.2."""
+    (error,) = validate_frames(frames, "llm").validation_errors
+    assert error.code == code

@@ -407,6 +407,19 @@ def test_the_overlay_is_checked_on_request(
     assert report(*frames, framing="event").terminal == terminal
 
 
+@pytest.mark.parametrize("edition", [None, "1.1.0"])
+def test_an_overlay_frame_holds_what_its_edition_has(edition: str | None) -> None:
+    """What edition 1.1.0 added to chunks, results and errors stands in its overlay too, not in that of 1.0.0 (R57)."""
+    newer = (
+        [{"event": "data", "data": {"text": "a", "is_final": False, "model": None}}, EVENT_END],
+        [EVENT_DATA, {"event": "end", "data": {**COMPLETION, "warnings": None}}],
+        [EVENT_DATA, {"event": "error", "data": {**ERROR, "details": None}}],
+    )
+    for frames in newer:
+        assert found(*frames, framing="event", edition=edition) == []
+        assert found(*frames, framing="event", edition="1.0.0") != []
+
+
 def test_an_overlay_stream_is_no_canonical_stream() -> None:
     """An adapter that emits the overlay violates, frame by frame, and for no other reason (R1)."""
     assert found(EVENT_DATA, EVENT_END) == [(1, ErrorType.FRAMING, ""), (2, ErrorType.FRAMING, "")]

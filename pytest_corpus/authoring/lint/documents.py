@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pytest_corpus.authoring.findings import Finding
 from pytest_corpus.authoring.tree import Place, Tree, escaped
-from pytest_corpus.spec.schemas import BASE_URI, DIALECT
+from pytest_corpus.spec.schemas import BASE_URI, DIALECT, PRINTED_NAMES
 
 _OLD_KEYWORDS: Final = {
     "additionalItems": "items and prefixItems",
@@ -177,6 +177,6 @@ def naming(tree: Tree) -> Iterator[Finding]:
         ):
             named = one.schema.get(keyword)
             for name in named if isinstance(named, dict) else ():
-                if not re.fullmatch(form, name):
+                if not re.fullmatch(form, name) and name not in PRINTED_NAMES:
                     pointer = f"{one.pointer}/{keyword}/{escaped(name)}"
                     yield Finding(one.file, "naming", f"must be named in {name_of}", pointer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,20 +12,26 @@ from pytest_corpus.authoring.instances import variants
 from pytest_corpus.authoring.lint import documents as lint_documents
 from pytest_corpus.authoring.lint import references
 from pytest_corpus.authoring.tree import Tree
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, SchemaFile
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 
 def mixed(tree: Tree) -> Iterator[Finding]:
-    """References from a file to one that its own edition has replaced, or that it cannot know yet."""
-    own = {file: edition for schema in SCHEMAS for edition, file in zip(schema.own, schema.files, strict=True)}
-    current = {
-        edition: {schema.file(edition) for schema in SCHEMAS if edition in schema.editions} for edition in own.values()
-    }
+    """References to a file that is not that of an edition which the referring file stands for.
+
+    A file stands for the edition that it was made for and for each later one that has no file of its own, so one
+    that rests on a type which a later edition replaces needs a successor itself.
+    """
+    serves: dict[str, list[str]] = defaultdict(list)
+    for schema in tree.schemas:
+        for edition in schema.editions:
+            serves[schema.file(edition)].append(edition)
     for one in tree.references:
-        edition = own[one.file]
-        if one.target and one.target not in current[edition]:
-            message = f"{one.target} is not the file of edition {edition}, to which this one belongs"
+        if one.target is None:
+            continue
+        others = [edition for edition in serves[one.file] if edition not in serves[one.target]]
+        if others:
+            message = f"{one.target} is not the file of edition {others[0]}, to which this one belongs"
             yield Finding(one.file, "edition", message, f"{one.pointer}/$ref")
 
 
@@ -39,7 +46,7 @@ def widens(tree: Tree) -> Iterator[Finding]:
     registry = SchemaRegistry(tree.root)
     folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
     unique: dict[Finding, None] = {}
-    for schema in SCHEMAS:
+    for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
             unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, _made(folder, schema, elder)))
     yield from unique

@@ -40,7 +40,9 @@ def _faults(rule: str) -> Callable[[Tree], Iterator[Finding]]:
 
 _RULES = (
     LintRule("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", _drift("missing")),
-    LintRule("orphaned", "every file is in the table", "SCHEMA 7.3; R41", _drift("orphaned")),
+    LintRule(
+        "orphaned", "every file is in the table, or a schema of one's own", "SCHEMA 6.1, 7.3; R41", _drift("orphaned")
+    ),
     LintRule("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", _faults("size")),
     LintRule("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", _faults("json")),
     LintRule("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
@@ -65,7 +67,9 @@ _RULES = (
         "SCHEMA 2.2, 11.1; R42",
         references.reachable,
     ),
-    LintRule("edition", "a file refers to the files of its own edition", "SCHEMA 10.1; R3", editions.mixed),
+    LintRule(
+        "edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57", editions.mixed
+    ),
     LintRule(
         "widens",
         "a later edition accepts what the one before accepts",

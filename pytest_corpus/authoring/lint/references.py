@@ -8,7 +8,7 @@ from pytest_corpus.authoring.findings import Finding
 from pytest_corpus.authoring.tree import Reference, Tree, escaped
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
-from pytest_corpus.spec.schemas import BY_NAME
+from pytest_corpus.spec.schemas import BY_NAME, SCHEMAS
 
 
 def resolves(tree: Tree) -> Iterator[Finding]:
@@ -100,6 +100,8 @@ def reachable(tree: Tree) -> Iterator[Finding]:
     if not tree.complete:
         return
     asked = {BY_NAME[name].file(edition) for name, edition in _asked()}
+    protocol = {file for schema in SCHEMAS for file in schema.files}
+    asked |= tree.documents.keys() - protocol  # files of one's own need no operation of the protocol
     edges = _edges((one.file, one.target) for one in tree.references if one.target)
     reached, waiting = set(asked), list(asked)
     while waiting:

@@ -88,7 +88,7 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
     def __init__(self, cause: SchemaAssertionError, case_id: str = UNKNOWN_CASE) -> None:
         SchemaAssertionError.__init__(self, cause.schema, cause.edition, cause.problems, case_id, cause.golden)
         self.args = (cause, case_id)
-        self.case_id, self.path = case_id, cause.problems[0].path
+        self.case_id = case_id
         self.message = SchemaAssertionError.__str__(self)
 
     @property

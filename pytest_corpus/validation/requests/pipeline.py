@@ -19,9 +19,8 @@ from pytest_corpus.validation.requests.errors import (
     WireSchemaError,
 )
 from pytest_corpus.validation.requests.roundtrip import json_roundtrip, top_level
-from pytest_corpus.validation.schema import names
 from pytest_corpus.validation.schema import registry as schema_registry
-from pytest_corpus.validation.schema.errors import SchemaAssertionError, UnknownSchemaError
+from pytest_corpus.validation.schema.errors import SchemaAssertionError
 
 REQUIRED_KEYS = ("op", "ctx", "args")
 """The keys of a request envelope (SCHEMA 3.1)."""
@@ -154,16 +153,16 @@ def validate_schema(
         UnknownSchemaError: there is no such schema.
     """
     wanted = EDITIONS if schema_versions is None else tuple(schema_versions)
-    held = [version for version in wanted if version in EDITIONS]
-    _, pinned = names.find_schema(schema_id)
-    try:
-        return schema_registry.validate_with_version_tolerance(schema_id, wire_envelope, held, case_id)
-    except SchemaAssertionError as error:
-        raise WireSchemaError(error, case_id) from None
-    except UnknownSchemaError:
+    _, pinned = schema_registry.registry().table.find_schema(schema_id)
+    _, known = schema_registry.registry().table.editions_of(schema_id)
+    if not any(version in known for version in wanted):
         accepted = " or ".join(map(str, wanted)) or "none"
         said = f"{case_id}: schema version not supported: {schema_id} in version {accepted}"
-        raise VersionMismatchError(f"{said}{f', where {pinned} is named' if pinned else ''}", case_id) from None
+        raise VersionMismatchError(f"{said}{f', where {pinned} is named' if pinned else ''}", case_id)
+    try:
+        return schema_registry.validate_with_version_tolerance(schema_id, wire_envelope, wanted, case_id)
+    except SchemaAssertionError as error:
+        raise WireSchemaError(error, case_id) from None
 
 
 def validate_args_for_operation(args: Any, validator: Validator, case_id: str = UNKNOWN_CASE) -> None:

@@ -75,6 +75,11 @@ class SchemaValidationError(Exception):
         self.context = context
         self.golden = golden
 
+    @property
+    def path(self) -> str:
+        """Where the first problem lies, as in `Problem.path` (SCHEMA 9.2)."""
+        return self.problems[0].path if self.problems else ""
+
     def __str__(self) -> str:
         where = f"{self.context}: " if self.context else ""
         lines = [f"{where}not a valid {self.schema} (edition {self.edition})"]
@@ -103,6 +108,10 @@ def golden_for(schema: str, edition: str, instance: object) -> str | None:
         if schema in (golden.schema, golden.last_line, *golden.also):
             return golden.file
     return None
+
+
+class DeprecatedFieldWarning(DeprecationWarning):
+    """A valid instance holds what its schema calls ``deprecated`` (SCHEMA 10.2)."""
 
 
 class SchemaAssertionError(SchemaValidationError, AssertionError):

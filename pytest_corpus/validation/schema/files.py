@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.validation.schema.errors import SchemaFileError
 
-Format = Callable[[str], bool]
-"""Decides whether a string is of a format; a ValueError says no."""
+Format = Callable[[Any], bool]
+"""Decides whether a value is of a format; an error of values, as in SCHEMA 12.C, says no.
+
+It is asked about values of every type. Of a value that is no string, a TypeError or an AttributeError says that the
+format is for another type, which it then passes.
+"""
+
+FORMAT_KEYWORD: Final = "x-pytest-corpus-format"
+"""What stands beside ``format`` for the compiled validator, which asks formats of strings alone."""
 
 FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
     "vector-dimensions": {"minItems": 1, "maxItems": 10_000},
@@ -26,8 +33,8 @@ _DATA: Final = ("const", "enum", "default", "examples")
 _NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 
-def read(root: Path, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The document of a schema file below a folder, as it is and `for_compiler`.
+def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """The document of a schema file below a folder, as it is and `for_compiler`, and whether it may deprecate anything.
 
     Raises:
         SchemaFileError: it cannot be read, is not JSON, or has another ``$id``.
@@ -43,44 +50,77 @@ def read(root: Path, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise SchemaFileError(root / file, f"is not JSON: {fault}") from fault
     if not isinstance(document, dict) or document.get("$id") != uri:
         raise SchemaFileError(root / file, f"must be a JSON object with $id {uri}")
-    return document, for_compiler(document) if any(sign in text for sign in _SIGNS) else document
+    told = for_compiler(document, formats) if any(sign in text for sign in (*_SIGNS, *formats)) else document
+    return document, told, '"deprecated"' in text
 
 
 _SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
 """What stands in each file that may need other words."""
 
 
-def for_compiler(node: Any) -> Any:
+def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     """The same schema for the compiled validator.
 
     It asks formats of strings alone, and takes its time for those that it does not know itself, so these become what
-    they mean; and it is several times faster with a bound of 2 than with one of 2.0.
+    they mean, and those of one's own stand under a keyword too; and it is several times faster with a bound of 2 than
+    with one of 2.0.
     """
     if isinstance(node, list):
-        return [for_compiler(item) for item in node]
+        return [for_compiler(item, formats) for item in node]
     if not isinstance(node, dict):
         return node
     converted: dict[str, Any] = {}
     for key, value in node.items():
         if key in _NAMED and isinstance(value, dict):
-            converted[key] = {name: for_compiler(item) for name, item in value.items()}
+            converted[key] = {name: for_compiler(item, formats) for name, item in value.items()}
         elif key in _BOUNDS and isinstance(value, float) and value.is_integer():
             converted[key] = int(value)
         else:
-            converted[key] = value if key in _DATA else for_compiler(value)
+            converted[key] = value if key in _DATA else for_compiler(value, formats)
     name = node.get("format")
     if isinstance(name, str) and name in FORMATS:
         converted["allOf"] = [*converted.get("allOf", ()), FORMATS[name]]
+    if isinstance(name, str) and name in formats:
+        converted[FORMAT_KEYWORD] = name
     return converted
 
 
 def careful(check: Format) -> Format:
-    """The format check with its ValueError as a no."""
+    """The format check with its errors as yes or no, as `Format` says."""
 
-    def conforms(text: str) -> bool:
+    def conforms(value: Any) -> bool:
         try:
-            return bool(check(text))
+            return bool(check(value))
         except ValueError:
             return False
+        except (TypeError, AttributeError):
+            if isinstance(value, str):
+                raise
+            return True
+        except Exception as fault:
+            if _is_refusal(fault):
+                return False
+            raise
 
     return conforms
+
+
+def _is_refusal(fault: Exception) -> bool:
+    """Whether an error is one that the library of SCHEMA 12.C has for values."""
+    from jsonschema.exceptions import FormatError, ValidationError
+
+    return isinstance(fault, FormatError | ValidationError)
+
+
+def format_keyword(checks: Mapping[str, Format]) -> type:
+    """`FORMAT_KEYWORD` as the compiler wants a keyword: the checks, for all but strings."""
+
+    class Keyword:
+        def __init__(self, _parent: object, name: str, _path: object) -> None:
+            self._check = checks[name]
+
+        def validate(self, instance: object) -> None:
+            if not isinstance(instance, str) and not self._check(instance):
+                raise ValueError("is of another format")
+
+    return Keyword

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Final
 
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST, SCHEMAS, SchemaFile
+from pytest_corpus import resources
+from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, OWN_FOLDERS, SCHEMAS, SchemaFile
 from pytest_corpus.validation.schema.errors import UnknownEditionError, UnknownSchemaError
 
 VERSION_MARK = "#version/"
 """Between a name and the edition that it pins (SCHEMA 10.1)."""
+
+_VERSIONED: Final = re.compile(r"(.+)\.v([0-9]+\.[0-9]+)")
 
 
 def edition_of(edition: str | None) -> str:
@@ -25,66 +33,117 @@ def edition_of(edition: str | None) -> str:
     return edition
 
 
-def find_schema(name: str) -> tuple[SchemaFile, str | None]:
-    """What a name means: the schema, and the edition that a version in the name pins.
+class SchemaTable:
+    """The schemas of one folder, and what they may be called."""
 
-    Raises:
-        UnknownSchemaError, UnknownEditionError
+    def __init__(self, schemas: tuple[SchemaFile, ...]) -> None:
+        self.schemas = schemas
+
+    def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
+        """What a name means: the schema, and the edition that a version in the name pins.
+
+        Raises:
+            UnknownSchemaError, UnknownEditionError
+        """
+        stem, mark, version = name.partition(VERSION_MARK)
+        if stem not in self._aliases:
+            raise UnknownSchemaError(name, suggestions=self._nearest(stem))
+        schema, pinned = self._aliases[stem]
+        if not mark:
+            return schema, pinned
+        wanted = edition_of(version)
+        if not _has(schema, pinned, wanted):
+            raise UnknownSchemaError(name, wanted, schema)
+        return schema, wanted
+
+    def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
+        """The schema that a name means, and an edition whose file of it is meant.
+
+        Raises:
+            UnknownSchemaError, UnknownEditionError
+        """
+        wanted = edition_of(edition)
+        schema, pinned = self.find_schema(name)
+        if edition is None and pinned:
+            return schema, pinned
+        if not _has(schema, pinned, wanted):
+            raise UnknownSchemaError(name, wanted, schema)
+        return schema, wanted
+
+    def editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
+        """The schema that a name means, and the editions whose file of it is meant, oldest first.
+
+        Raises:
+            UnknownSchemaError
+        """
+        schema, pinned = self.find_schema(name)
+        return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
+
+    @cached_property
+    def _aliases(self) -> dict[str, tuple[SchemaFile, str | None]]:
+        """Everything that a schema may be called -> it, and the edition that a version in the name pins."""
+        aliases: dict[str, tuple[SchemaFile, str | None]] = {}
+        for schema in reversed(self.schemas):  # where a folder's own file has the name of a protocol's, that wins
+            for own, file in zip(schema.own, schema.files, strict=True):
+                meant = (schema, None if own == schema.own[0] else own)
+                file_name = file.rpartition("/")[2]
+                aliases |= dict.fromkeys((BASE_URI + file, file, file_name, file_name.removesuffix(".json")), meant)
+            aliases[schema.name] = (schema, None)
+        return aliases
+
+    def _nearest(self, name: str) -> tuple[str, ...]:
+        stem = name.removeprefix(BASE_URI).rpartition("/")[2].removesuffix(".json")
+        return tuple(get_close_matches(stem, [schema.name for schema in self.schemas], n=2, cutoff=0.6))
+
+
+SHIPPED: Final = SchemaTable(SCHEMAS)
+"""The schemas of the protocol."""
+
+find_schema = SHIPPED.find_schema
+resolve = SHIPPED.resolve
+
+
+def table_of(root: Path) -> SchemaTable:
+    """The schemas of a folder: those of the protocol, and whatever else lies in a folder of one's own (SCHEMA 6.1).
+
+    A file beside one of the protocol's that names an edition (``llm.response_format.v1.1.json``) is the file of
+    that edition; any other is a schema of its own name, in every edition. The shipped folder has only the
+    protocol's.
     """
-    stem, mark, version = name.partition(VERSION_MARK)
-    if stem not in _aliases():
-        raise UnknownSchemaError(name, suggestions=_nearest(stem))
-    schema, pinned = _aliases()[stem]
-    if not mark:
-        return schema, pinned
-    wanted = edition_of(version)
-    if not _has(schema, pinned, wanted):
-        raise UnknownSchemaError(name, wanted, schema)
-    return schema, wanted
+    if _is_shipped(root):
+        return SHIPPED
+    rows = {(schema.component, schema.stem): schema for schema in SCHEMAS}
+    for file in _new_files(root):
+        folder, _, name = file.rpartition("/")
+        stem = name.removesuffix(".json")
+        match = _VERSIONED.fullmatch(stem)
+        edition = f"{match[2]}.0" if match else ""
+        elder = rows.get((folder, match[1])) if match else None
+        if elder and edition in EDITIONS and edition > elder.own[-1]:
+            rows[folder, elder.stem] = replace(elder, own=(*elder.own, edition))
+        else:
+            rows[folder, stem] = SchemaFile(folder, stem, EDITIONS[:1])
+    return SchemaTable(tuple(rows.values()))
 
 
-def resolve(name: str, edition: str | None) -> tuple[SchemaFile, str]:
-    """The schema that a name means, and an edition whose file of it is meant.
-
-    Raises:
-        UnknownSchemaError, UnknownEditionError
-    """
-    wanted = edition_of(edition)
-    schema, pinned = find_schema(name)
-    if edition is None and pinned:
-        return schema, pinned
-    if not _has(schema, pinned, wanted):
-        raise UnknownSchemaError(name, wanted, schema)
-    return schema, wanted
+@cache
+def _shipped_root() -> Path:
+    return resources.folder("schemas").resolve()
 
 
-def editions_of(name: str) -> tuple[SchemaFile, tuple[str, ...]]:
-    """The schema that a name means, and the editions whose file of it is meant, oldest first.
+def _is_shipped(root: Path) -> bool:
+    return root.resolve() == _shipped_root()
 
-    Raises:
-        UnknownSchemaError
-    """
-    schema, pinned = find_schema(name)
-    return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
+
+def _new_files(root: Path) -> Iterator[str]:
+    """Every ``*.json`` below a folder that is none of the protocol's; shorter names first: elders are."""
+    known = {file for schema in SCHEMAS for file in schema.files}
+    found = (path.relative_to(root).parts for path in root.rglob("*.json") if path.is_file())
+    for parts in sorted(found, key=lambda each: (len(each[-1]), each)):
+        hidden = any(part.startswith(".") for part in parts)
+        if parts[0] not in OWN_FOLDERS and not hidden and "/".join(parts) not in known:
+            yield "/".join(parts)
 
 
 def _has(schema: SchemaFile, pinned: str | None, edition: str) -> bool:
     return edition in schema.editions and (pinned is None or schema.file(edition) == schema.file(pinned))
-
-
-@cache
-def _aliases() -> dict[str, tuple[SchemaFile, str | None]]:
-    """Everything that a schema may be called -> it, and the edition that a version in the name pins."""
-    aliases: dict[str, tuple[SchemaFile, str | None]] = {}
-    for schema in SCHEMAS:
-        for own, file in zip(schema.own, schema.files, strict=True):
-            meant = (schema, None if own == schema.own[0] else own)
-            file_name = file.rpartition("/")[2]
-            aliases |= dict.fromkeys((BASE_URI + file, file, file_name, file_name.removesuffix(".json")), meant)
-        aliases[schema.name] = (schema, None)
-    return aliases
-
-
-def _nearest(name: str) -> tuple[str, ...]:
-    stem = name.removeprefix(BASE_URI).rpartition("/")[2].removesuffix(".json")
-    return tuple(get_close_matches(stem, BY_NAME, n=2, cutoff=0.6))

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from inspect import currentframe
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus import resources
-from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
 from pytest_corpus.text.problems import Problem
 from pytest_corpus.validation.schema import files as schema_files
 from pytest_corpus.validation.schema.errors import (
+    DeprecatedFieldWarning,
     SchemaAssertionError,
     SchemaFileError,
     SchemaValidationError,
-    UnknownSchemaError,
     golden_for,
 )
 from pytest_corpus.validation.schema.files import Format
-from pytest_corpus.validation.schema.names import edition_of, editions_of, resolve
+from pytest_corpus.validation.schema.names import SchemaTable, edition_of, table_of
+from pytest_corpus.validation.schema.validator import Validator
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -36,7 +39,7 @@ ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 
 
 class SchemaRegistry:
-    """All schemas below one folder.
+    """All schemas below one folder: those of the protocol, and any other ``*.json`` of a folder of one's own.
 
     Files are read, and validators compiled, when they are first needed and then kept; any number of threads
     may share a registry.
@@ -44,7 +47,7 @@ class SchemaRegistry:
     Args:
         root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
             shipped one.
-        formats: checks of strings for formats of one's own, by name, beside `FORMATS` and those of JSON Schema, all
+        formats: checks for formats of one's own, by name, beside `FORMATS` and those of JSON Schema, all
             of which are asserted.
     """
 
@@ -56,7 +59,9 @@ class SchemaRegistry:
         self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
         self._explainer: Explainer | None = None
-        self._by_name: dict[tuple[str, str | None], jsonschema_rs.Validator] = {}
+        self._validators: dict[str, Validator] = {}
+        self._by_name: dict[tuple[str, str | None], Validator] = {}
+        self._deprecates = False
         self._by_format: dict[str, jsonschema_rs.Validator] = {}
 
     @cached_property
@@ -64,10 +69,17 @@ class SchemaRegistry:
         """The folder that the schemas are read from."""
         return self._given or resources.folder("schemas")
 
+    @cached_property
+    def table(self) -> SchemaTable:
+        """The schemas of the folder, and their names; read once."""
+        return table_of(self.root)
+
     def list_schemas(self, edition: str | None = None) -> dict[str, str]:
         """Short name -> ``$id`` of every schema that an edition knows, folder by folder."""
         wanted = edition_of(edition)
-        return {schema.name: BASE_URI + schema.file(wanted) for schema in SCHEMAS if wanted in schema.editions}
+        return {
+            schema.name: BASE_URI + schema.file(wanted) for schema in self.table.schemas if wanted in schema.editions
+        }
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
         """The schema document, a copy of the caller's own.
@@ -75,10 +87,10 @@ class SchemaRegistry:
         Raises:
             UnknownSchemaError, UnknownEditionError, SchemaFileError
         """
-        schema, wanted = resolve(name, edition)
+        schema, wanted = self.table.resolve(name, edition)
         return copy.deepcopy(self._read(schema.file(wanted))[0])
 
-    def get_validator(self, name: str, edition: str | None = None) -> jsonschema_rs.Validator:
+    def get_validator(self, name: str, edition: str | None = None) -> Validator:
         """The compiled validator; the same object for every call that means the same file.
 
         Raises:
@@ -86,8 +98,8 @@ class SchemaRegistry:
         """
         validator = self._by_name.get((name, edition))
         if validator is None:
-            schema, wanted = resolve(name, edition)
-            validator = self._by_name[name, edition] = self._compile(schema.file(wanted))
+            schema, wanted = self.table.resolve(name, edition)
+            validator = self._by_name[name, edition] = self._validator(schema, wanted)
         return validator
 
     def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
@@ -105,13 +117,12 @@ class SchemaRegistry:
         """Why an instance does not meet a schema, outermost first; empty exactly when `is_valid`."""
         if self.is_valid(name, instance, edition):
             return []
-        schema, wanted = resolve(name, edition)
-        found = self._explaining().problems(instance, BASE_URI + schema.file(wanted), schema.name)
-        return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
+        schema, wanted = self.table.resolve(name, edition)
+        return self._explained(schema, wanted, instance)
 
     def editions_met(self, name: str, instance: object) -> tuple[str, ...]:
         """The editions, oldest first, that have the schema and accept the instance."""
-        _, editions = editions_of(name)
+        _, editions = self.table.editions_of(name)
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
@@ -131,29 +142,37 @@ class SchemaRegistry:
         self._require(name, instance, edition, context, SchemaAssertionError)
 
     def validate_with_version_tolerance(
-        self, name: str, instance: object, accepted_versions: Iterable[str], case_id: str = ""
+        self, schema_id: str, obj: object, accepted_versions: Iterable[str], case_id: str = "unknown"
     ) -> str:
         """The first of the accepted editions under which an instance meets a schema (SCHEMA 10.1).
 
-        An edition that does not have the schema accepts nothing.
+        An edition that does not exist, or does not have the schema, accepts nothing.
 
         Raises:
             SchemaAssertionError: there is none; `problems` are those under the last that has the schema.
-            UnknownSchemaError: no accepted edition has the schema.
-            UnknownEditionError, SchemaFileError
+            UnknownSchemaError: there is no such schema.
+            SchemaFileError
         """
-        schema, known = editions_of(name)
-        accepted = [edition_of(version) for version in accepted_versions]
+        accepted = tuple(accepted_versions)
+        schema, known = self.table.editions_of(schema_id)
         held = [edition for edition in accepted if edition in known]
         for edition in held:
-            if self.is_valid(name, instance, edition):
+            if self.is_valid(schema_id, obj, edition):
+                self._warn(schema_id, obj, edition, case_id)
                 return edition
-        if not held:
-            raise UnknownSchemaError(name, " or ".join(accepted) or "none", schema)
-        problems = self.problems(name, instance, held[-1])
-        raise SchemaAssertionError(
-            schema.name, held[-1], problems, case_id, golden_for(schema.name, held[-1], instance)
-        )
+        last = held[-1] if held else " or ".join(accepted) or "none"
+        problems = self.problems(schema_id, obj, last) if held else [_no_version(schema, accepted)]
+        golden = golden_for(schema.name, last, obj) if held else None
+        raise SchemaAssertionError(schema.name, last, problems, case_id, golden)
+
+    def deprecations(self, name: str, instance: object, edition: str | None = None) -> list[str]:
+        """The paths of all in a valid instance that its schema calls ``deprecated`` (SCHEMA 10.2).
+
+        Raises:
+            UnknownSchemaError, UnknownEditionError, SchemaFileError
+        """
+        validator = self.get_validator(name, edition)
+        return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
         """A schema of one's own, which may refer to those here by ``$id``; compiled anew each time.
@@ -163,7 +182,7 @@ class SchemaRegistry:
         """
         import jsonschema_rs
 
-        return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document), **self._options())
+        return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
 
     def preload_all_schemas(self) -> int:
         """Read and compile every schema of every edition; the number of files.
@@ -173,7 +192,7 @@ class SchemaRegistry:
         """
         import jsonschema_rs
 
-        files = [file for schema in SCHEMAS for file in schema.files]
+        files = [file for schema in self.table.schemas for file in schema.files]
         with self._lock:
             # Together, for what many refer to is then compiled once; whatever does not compile is left out.
             wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
@@ -195,8 +214,40 @@ class SchemaRegistry:
         error: type[SchemaValidationError],
     ) -> None:
         if problems := self.problems(name, instance, edition):
-            schema, wanted = resolve(name, edition)
+            schema, wanted = self.table.resolve(name, edition)
             raise error(schema.name, wanted, problems, context, golden_for(schema.name, wanted, instance))
+        self._warn(name, instance, edition, context)
+
+    def _warn(self, name: str, instance: object, edition: str | None, context: str) -> None:
+        """Warn of what is deprecated in a valid instance, in the name of who called this module."""
+        for path in self.deprecations(name, instance, edition) if self._deprecates else ():
+            schema, wanted = self.table.resolve(name, edition)
+            where = f"{context}: " if context else ""
+            said = f"{where}{path or 'the whole'} is deprecated in {schema.name} (edition {wanted})"
+            warnings.warn(said, DeprecatedFieldWarning, stacklevel=_frames_here())
+
+    def _validator(self, schema: SchemaFile, edition: str) -> Validator:
+        file = schema.file(edition)
+        with self._lock:
+            if file not in self._validators:
+
+                def refused(instance: object, problems: list[Problem]) -> SchemaValidationError:
+                    golden = golden_for(schema.name, edition, instance)
+                    return SchemaValidationError(schema.name, edition, problems, golden=golden)
+
+                def explained(instance: object) -> list[Problem]:
+                    with suppress(ValueError):  # a type, a key or a text that JSON does not have
+                        if compiled.is_valid(instance):
+                            return []
+                    return self._explained(schema, edition, instance)
+
+                compiled = self._compile(file)
+                self._validators[file] = Validator(compiled, explained, refused)
+            return self._validators[file]
+
+    def _explained(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
+        found = self._explaining().problems(instance, BASE_URI + schema.file(edition), schema.name)
+        return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
 
     def _explaining(self) -> Explainer:
         from pytest_corpus.validation.schema.explain import Explainer
@@ -216,7 +267,9 @@ class SchemaRegistry:
     def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             if file not in self._documents:
-                self._documents[file] = schema_files.read(self.root, file)
+                document, told, deprecates = schema_files.read(self.root, file, self._formats)
+                self._documents[file] = (document, told)
+                self._deprecates |= deprecates
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
@@ -230,8 +283,11 @@ class SchemaRegistry:
     def _options(self) -> dict[str, Any]:
         """What the compiler is told besides a document."""
         # Even formats that no schema uses make each call slower.
-        formats = {"formats": self._formats} if self._formats else {}
-        return {"retriever": self._retrieve_told, "validate_formats": True, **formats}
+        formats = {
+            "formats": self._formats,
+            "keywords": {schema_files.FORMAT_KEYWORD: schema_files.format_keyword(self._formats)},
+        }
+        return {"retriever": self._retrieve_told, "validate_formats": True, **(formats if self._formats else {})}
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
@@ -244,6 +300,20 @@ class SchemaRegistry:
                 except (ValueError, jsonschema_rs.ReferencingError) as fault:
                     raise SchemaFileError(self.root / file, f"does not compile: {fault}") from fault
             return self._compiled[file]
+
+
+def _frames_here() -> int:
+    """How many frames of this module lie above its caller, as `warnings.warn` counts them from the one that asks."""
+    frame, count = currentframe(), 0
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
+    """That none of the accepted versions has a schema."""
+    message = f"is of no accepted version: {schema.name} exists in {', '.join(schema.editions)}"
+    return Problem("", "version", f"{message}, not in {' or '.join(accepted) or 'none'}", schema.name)
 
 
 _SHARED: dict[str | None, SchemaRegistry] = {}
@@ -259,7 +329,7 @@ def registry() -> SchemaRegistry:
         return _SHARED[root]
 
 
-def get_validator(name: str, edition: str | None = None) -> jsonschema_rs.Validator:
+def get_validator(name: str, edition: str | None = None) -> Validator:
     """As `SchemaRegistry.get_validator`, of the shared registry."""
     return registry().get_validator(name, edition)
 
@@ -285,10 +355,10 @@ def assert_valid(name: str, instance: object, edition: str | None = None, *, con
 
 
 def validate_with_version_tolerance(
-    name: str, instance: object, accepted_versions: Iterable[str], case_id: str = ""
+    schema_id: str, obj: object, accepted_versions: Iterable[str], case_id: str = "unknown"
 ) -> str:
     """As `SchemaRegistry.validate_with_version_tolerance`, of the shared registry."""
-    return registry().validate_with_version_tolerance(name, instance, accepted_versions, case_id)
+    return registry().validate_with_version_tolerance(schema_id, obj, accepted_versions, case_id)
 
 
 def preload_all_schemas() -> int:

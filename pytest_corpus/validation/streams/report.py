@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from pytest_corpus.spec.validation_codes import STREAM_ERROR_CODES
+
 Terminal = Literal["success", "error"]
 
 
@@ -42,6 +44,11 @@ class FrameError:
     error_type: str
     message: str
     path: str = ""
+
+    @property
+    def code(self) -> str:
+        """The one of `PROTOCOL_ERROR_CODES` that says the same (SCHEMA 11.2); `CHUNK_SCHEMA` where none does."""
+        return STREAM_ERROR_CODES.get(self.error_type, self.error_type)
 
     def __str__(self) -> str:
         where = f"frame {self.frame_number}" if self.frame_number else "the stream"

@@ -218,7 +218,7 @@ REQUIREMENTS = (
         "COM-ERR-12",
         "MUST",
         "The same bad request is answered with the same class every time.",
-        ("BEHAVIORAL_CONFORMANCE 6.3",),
+        ("ERRORS 0", "BEHAVIORAL_CONFORMANCE 6.3", "BEHAVIORAL_CONFORMANCE 7"),
         hint="give each failed check one fixed class, and keep no state between calls in the error mapping",
     ),
     Requirement(

@@ -209,7 +209,7 @@ REQUIREMENTS = (
         "GRA-TRAV-14",
         "SHOULD",
         "Without `max_depth` and `direction` a traversal takes one step along outgoing edges.",
-        ("SPECIFICATION 4.2.6",),
+        ("SPECIFICATION 4.2.6", "R42"),
         needs=TRAVERSAL,
         hint="take a missing max_depth for 1 and a missing direction for OUTGOING",
     ),
