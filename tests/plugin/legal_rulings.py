@@ -206,10 +206,6 @@ class FloatCounts(ReferenceGraph):
 
 LEGAL: tuple[Callable[..., Any], ...] = (
     TakesTurns,
-    LongWinded,
-    KeepsAlive,
-    late_metrics,
-    late_graph_metrics,
     Accepting,
     Revoked,
     FloatUsage,
@@ -221,3 +217,9 @@ LEGAL: tuple[Callable[..., Any], ...] = (
     SimpleGraph,
     FloatCounts,
 )
+
+LATE: tuple[Callable[..., Any], ...] = (late_metrics, late_graph_metrics)
+"""Adapters whose observations come after the answer."""
+
+LONG: tuple[Callable[..., Any], ...] = (LongWinded, KeepsAlive)
+"""Adapters with very long streams; that they accept too long a prompt is not legal."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import legal_components
+import legal_rulings
 import pytest
 from inner_runs import Project, said, statuses, violated
 from legal_adapters import LEGAL
@@ -44,3 +47,39 @@ def test_legal_shape_of_other_components(project: Project, name: str) -> None:
     assert result.ret == 0, said(result)
     assert report["complete"]
     assert component["totals"]["must"]["satisfied"] >= 90
+
+
+@pytest.mark.parametrize("name", [shape.__name__ for shape in legal_rulings.LEGAL])
+def test_what_the_documents_leave_open(project: Project, name: str) -> None:
+    """What a ruling allows is not a finding of a MUST."""
+    result = project.run(f"--corpus-adapter=legal_rulings:{name}", "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert result.ret == 0, said(result)
+    assert report["complete"]
+
+
+@pytest.mark.parametrize("name", [shape.__name__ for shape in legal_rulings.LATE])
+def test_late_observations_count(project: Project, name: str) -> None:
+    """Observations that arrive from another thread after the answer are waited for."""
+    scope = "--corpus-requirement=COM-OBS-*,COM-LEAK-2,COM-CAP-1"
+    result = project.run(f"--corpus-adapter=legal_rulings:{name}", scope, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert statuses(report)[component_of(report), "COM-OBS-1"] == "satisfied"
+
+
+@pytest.mark.parametrize("name", [shape.__name__ for shape in legal_rulings.LONG])
+def test_a_stream_that_moves_is_not_a_hang(project: Project, name: str) -> None:
+    """A prompt beyond the window that is streamed at length is one finding, and neither a hang nor a missing end."""
+    scope = "--corpus-requirement=COM-WIRE-*,COM-STREAM-*,LLM-CONTEXT-*,COM-CAP-1"
+    given = (f"--corpus-adapter=legal_rulings:{name}", scope, "--corpus-call-timeout=2")
+    result = project.run(*given, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == {"LLM-CONTEXT-1"}, said(result)
+
+
+def component_of(report: dict[str, Any]) -> str:
+    """The only component of a report."""
+    [component] = report["components"]
+    return str(component)

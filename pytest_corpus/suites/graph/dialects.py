@@ -56,6 +56,8 @@ class Dialects:
             return None
         if purpose in BASIC and self.certain(dialect) and all(reply.is_a("BadRequest") for reply in refused):
             return Blocked("GRA-QUERY-1", f"every spelling of a plain {dialect} query is refused: {refused[0]}")
+        if purpose in BASIC and all(reply.is_a("NotSupported") for reply in refused):
+            return Blocked("GRA-DIALECT-2", f"a plain {dialect} query, though listed, is answered with {refused[0]}")
         if purpose not in BASIC and all(reply.is_a("NotSupported") for reply in refused):
             return NotApplicable(f"what the probe query {purpose!r} asks is not supported")
         return NotAssessed(f"no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects")

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import look
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.suites.graph.answers import records
 from pytest_corpus.suites.graph.component import Graph, graph
@@ -106,7 +106,7 @@ def answered(graph: Graph, operation: str) -> None:
     for name in graph.dialects.known:
         args = graph.question("group", name, group=graph.seeds.group)
         obstacle = graph.dialects.obstacle("group", name)
-        if obstacle is not None and not graph.dialects.certain(name):
+        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.certain(name):
             unheard.append(name)
             continue
         reply = graph.invoke(operation, args)

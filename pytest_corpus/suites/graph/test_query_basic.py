@@ -58,6 +58,7 @@ BAD_QUERIES: dict[str, dict[str, Any]] = {
     "namespace_list": {"namespace": ["a"]},
     "timeout_text": {"timeout_ms": "soon"},
     "timeout_list": {"timeout_ms": [5]},
+    "timeout_negative": {"timeout_ms": -1},
 }
 MOST_TEXT = 2_000_000
 """A longer query is not sent only to see that it is refused."""

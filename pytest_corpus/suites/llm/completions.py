@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.context import works
@@ -149,3 +150,10 @@ def not_shared(
         works(reply, "an answer")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+
+
+def well_formed(llm: LLM, reply: Reply) -> None:
+    """Go on only with a completion of the schema: another one need not tell what is looked at."""
+    expect.success(reply, "a completion")
+    with expect.resting_on("LLM-COMPLETE-1"):
+        holds("LLM-COMPLETE-1", reply, llm)

@@ -78,6 +78,14 @@ class LLMRequests(Requests):
     def with_number(self, number: float) -> list[Request]:
         names = [name for name in (*RANGES, "max_tokens") if self._llm.takes(name)]
         found = [Request(op, self.args(**{name: number})) for op in ("complete", "stream") for name in names]
+        if self._llm.tools and self._llm.model in (None, *self._llm.able("supports_tools")):
+            schema = {"type": "object", "properties": {"place": {"type": "number", "minimum": number}}}
+            tool = {**WEATHER, "function": {**WEATHER["function"], "parameters": schema}}
+            called = {"role": "assistant", "content": "Let me see.", "tool_calls": [{**CALL, "index": number}]}
+            answered = {"role": "tool", "content": "rain", "tool_call_id": "call_1"}
+            for op in ("complete", "stream"):
+                found.append(Request(op, self.args(tools=[tool])))
+                found.append(Request(op, self.args(tools=[WEATHER], messages=[user("hi"), called, answered])))
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
 
     def with_integer(self, number: int) -> list[Request]:

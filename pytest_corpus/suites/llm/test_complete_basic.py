@@ -10,7 +10,6 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, works
@@ -25,6 +24,7 @@ from pytest_corpus.suites.llm.completions import (
     not_shared,
     overran,
     refused_as_too_long,
+    well_formed,
     within,
 )
 from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
@@ -105,13 +105,6 @@ def test_max_tokens_is_honoured_beside_other_arguments(llm: LLM, beside: str) ->
             limited(llm, 2, model=model)
     else:
         limited(llm, 2, **(accepted(llm, "all") if beside == "all" else {"temperature": cold(llm).get("temperature")}))
-
-
-def well_formed(llm: LLM, reply: Reply) -> None:
-    """Go on only with a completion of the schema: another one need not tell what is looked at."""
-    expect.success(reply, "a completion")
-    with expect.resting_on("LLM-COMPLETE-1"):
-        holds("LLM-COMPLETE-1", reply, llm)
 
 
 def limited(llm: LLM, limit: int, **others: Any) -> None:
@@ -271,6 +264,16 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     else:
         changed = {**args, **accepted(llm, name)}
     not_shared(llm, args, changed)
+
+
+@pytest.mark.requirement("LLM-CACHE-3")
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
+    """The same request at the highest temperature asks the provider each time."""
+    if not llm.takes("temperature"):
+        raise NotApplicable("temperature is not offered")
+    args = {**llm.requests.args(temperature=llm.range_of("temperature")[1]), "messages": [user(llm.unique())]}
+    not_shared(llm, args, args, operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-1")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import generate
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.llm.capabilities import RANGES
-from pytest_corpus.suites.llm.completions import MOST_MODELS
+from pytest_corpus.suites.llm.completions import MOST_MODELS, well_formed
 from pytest_corpus.suites.llm.component import LLM, llm
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
@@ -122,6 +122,29 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
     if not llm.complete(**{name: value}).is_a("BadRequest"):
         raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
     llm.refuses("stream", **{name: value})
+
+
+@pytest.mark.requirement("LLM-SAMPLING-9")
+def test_stop_sequences_end_a_completion(llm: LLM) -> None:
+    """A text that is asked for with a stop sequence does not hold it."""
+    llm.require("complete")
+    if not llm.takes("stop_sequences"):
+        raise NotApplicable("stop_sequences are answered with NOT_SUPPORTED")
+    args = llm.requests.long("complete")
+    stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
+    if not stops:
+        raise NotAssessed("a completion has no letters to stop at")
+    most_usual = max(sorted(set(stops)), key=stops.count)
+    text = text_of(llm, {**args, "stop_sequences": [most_usual]})
+    expect.that(most_usual not in text, "a text that ends before its stop sequence", "the stop sequence", "result.text")
+
+
+def text_of(llm: LLM, args: dict[str, Any]) -> str:
+    """The text of a completion."""
+    reply = llm.call("complete", args)
+    llm.fits(reply)
+    well_formed(llm, reply)
+    return str(reply.result["text"])
 
 
 def distance(value: float, low: float, high: float) -> float:

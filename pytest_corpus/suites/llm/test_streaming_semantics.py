@@ -15,7 +15,16 @@ from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.llm.capabilities import OPTIONAL
-from pytest_corpus.suites.llm.completions import accepted, beyond, completing, overran, refused_as_too_long, within
+from pytest_corpus.suites.llm.completions import (
+    accepted,
+    beyond,
+    cold,
+    completing,
+    overran,
+    refused_as_too_long,
+    well_formed,
+    within,
+)
 from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.requests import user
 from pytest_corpus.text.redaction import word
@@ -118,6 +127,26 @@ def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
             expect.that(
                 chunk.get("model") in (None, model), "the model asked for", word(chunk.get("model")), "chunk.model"
             )
+
+
+@pytest.mark.requirement("LLM-STREAM-8")
+def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
+    """At the lowest temperature the chunks together are the text of `complete`, where that repeats itself."""
+    llm.require("stream")
+    llm.require("complete")
+    if not llm.takes("temperature"):
+        raise NotApplicable("temperature is not offered")
+    args = {**cold(llm), "messages": llm.requests.long("complete")["messages"]}
+    replies = [llm.call("complete", args) for _ in range(3)]
+    for reply in replies:
+        llm.fits(reply)
+        well_formed(llm, reply)
+    texts = {str(reply.result["text"]) for reply in replies}
+    if len(texts) > 1:
+        raise NotApplicable("complete does not repeat itself at the lowest temperature")
+    stream = expect.finished(llm.stream("stream", args))
+    text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
+    expect.that(text == texts.pop(), "the text of the completion", "another text", "chunk.text")
 
 
 def any_shown(found: Iterable[bool]) -> None:

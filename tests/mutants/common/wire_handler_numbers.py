@@ -107,3 +107,38 @@ class AbsurdDeadlineOverflows(ReferenceLLM):
         if path == "ctx.deadline_ms" and isinstance(value, int):
             value / 1000
         super().check_number(value, path)
+
+
+class CheckingPaths(ReferenceLLM):
+    """The reference with one place that tells which numbers are looked at."""
+
+    def check_number(self, value: float, path: str) -> None:
+        if self.checked(path):
+            super().check_number(value, path)
+
+    def checked(self, path: str) -> bool:
+        return bool(path)
+
+
+@catches("COM-NUM-1", control=CheckingPaths)
+class AttributesNotChecked(CheckingPaths):
+    """It takes NaN and infinities deep inside `attrs`."""
+
+    def checked(self, path: str) -> bool:
+        return not path.startswith("ctx.attrs")
+
+
+@catches("COM-NUM-1", control=CheckingPaths)
+class ToolSchemasNotChecked(CheckingPaths):
+    """It takes NaN and infinities inside the parameters of a tool."""
+
+    def checked(self, path: str) -> bool:
+        return not path.startswith("args.tools")
+
+
+@catches("COM-NUM-1", control=CheckingPaths)
+class ToolCallsNotChecked(CheckingPaths):
+    """It takes NaN and infinities inside the messages."""
+
+    def checked(self, path: str) -> bool:
+        return not path.startswith("args.messages")

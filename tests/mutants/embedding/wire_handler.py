@@ -195,3 +195,12 @@ class BrokenStreamIsComplete(ReferenceEmbedding):
             broken = begun and not frame["ok"] and frame["error"] != "DeadlineExceeded"
             yield FINAL if broken else frame
             begun = True
+
+
+@catches("COM-WIRE-14")
+class AverageBeforeTheFirstCall(ReferenceEmbedding):
+    """It divides by the number of requests, which is none before the first one."""
+
+    async def get_stats(self, call: Call) -> dict[str, float]:
+        found = await super().get_stats(call)
+        return {**found, "avg_tokens": found.get("total_tokens", 0) / found["total_requests"]}

@@ -401,3 +401,19 @@ class NullIsAWord(ReferenceGraph):
     def put_node(self, graph: Graph, node: Node) -> None:
         words = {key: "None" if value is None else value for key, value in node.properties.items()}
         super().put_node(graph, replace(node, properties=words))
+
+
+@catches("GRA-NODE-6")
+class EmptyIdsTaken(ReferenceGraph):
+    """It writes a node without a name for it."""
+
+    def check_names(self, kind: str, *names: str) -> None:
+        super().check_names(kind, *(names[1:] if kind == "node" else names))
+
+
+@catches("GRA-NODE-6")
+class EmptyLabelsTaken(ReferenceGraph):
+    """It writes a node with an empty label."""
+
+    def check_names(self, kind: str, *names: str) -> None:
+        super().check_names(kind, *(names[:1] if kind == "node" else names))

@@ -184,3 +184,11 @@ class StoresNoEdge(ReferenceGraph):
     def put_edge(self, graph: Graph, edge: Edge) -> None:
         super().put_edge(graph, edge)
         del graph.edges[edge.id]
+
+
+@catches("GRA-EDGE-6")
+class EmptyEdgeLabelsTaken(ReferenceGraph):
+    """It writes an edge with an empty label."""
+
+    def check_names(self, kind: str, *names: str) -> None:
+        super().check_names(kind, *(names[:3] if kind == "edge" else names))

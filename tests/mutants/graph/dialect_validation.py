@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
+from pytest_corpus.reference.graph.arguments import Question
 from pytest_corpus.reference.request import Call, Fields
 
 from .. import catches
@@ -107,3 +108,14 @@ class DialectIsRequired(CypherOnly):
     def read_dialect(self, args: Fields) -> str:
         args.required_text("dialect")
         return super().read_dialect(args)
+
+
+@catches("GRA-DIALECT-2")
+class ListedAndNotSupported(ReferenceGraph):
+    """It lists a dialect and answers every query of it with NOT_SUPPORTED."""
+
+    def read_question(self, args: Fields) -> Question:
+        question = super().read_question(args)
+        if question.dialect == [*self.dialects][-1]:
+            raise AdapterError("NotSupported", "The dialect is not supported")
+        return question

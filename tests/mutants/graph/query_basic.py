@@ -277,3 +277,12 @@ class TimeoutIsSeconds(ReferenceGraph):
         if super().read_timeout(args):
             raise AdapterError("DeadlineExceeded", "The timeout of the request is over")
         return None
+
+
+@catches("GRA-QUERY-8")
+class NegativeTimeoutTaken(ReferenceGraph):
+    """It takes a negative timeout for none."""
+
+    def read_timeout(self, args: Fields) -> float | None:
+        timeout = args.number("timeout_ms")
+        return timeout if timeout is not None and timeout > 0 else None

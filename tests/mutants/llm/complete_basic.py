@@ -303,3 +303,11 @@ class TotalInFloatsIsWrong(ReferenceLLM):
         result = super().completion(prompt, reply)
         usage = {key: float(count) for key, count in result["usage"].items()}
         return {**result, "usage": {**usage, "total_tokens": usage["total_tokens"] + 1}}
+
+
+@catches("LLM-CACHE-3")
+class SampledAnswersCached(ReferenceLLM):
+    """It answers from its cache whatever the temperature."""
+
+    def cache_key(self, call: Call, prompt: Prompt) -> str | None:
+        return digest([call.tenant_hash, prompt.model, call.args.values])

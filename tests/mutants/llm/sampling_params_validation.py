@@ -143,3 +143,12 @@ class RangesOfTheFirstModel(ReferenceLLM):
     def read_sampling(self, call: Call) -> None:
         if call.args.values.get("model") in (None, self.models[0]):
             super().read_sampling(call)
+
+
+@catches("LLM-SAMPLING-9")
+class StopSequencesIgnored(ReferenceLLM):
+    """It goes on where it is told to stop."""
+
+    def read_stop_sequences(self, call: Call) -> list[str]:
+        super().read_stop_sequences(call)
+        return []

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
+from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM, Reply
 from pytest_corpus.reference.request import Call
 
 from .. import catches
@@ -118,3 +118,12 @@ class TotalsInFloatsAreWrong(Chunking):
     def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
         usage = {key: float(count) for key, count in chunk["usage_so_far"].items()}
         return {**chunk, "usage_so_far": {**usage, "total_tokens": usage["total_tokens"] + 1}}
+
+
+@catches("LLM-STREAM-8")
+class TokensOutOfOrder(ReferenceLLM):
+    """It sends the tokens of each chunk the wrong way round."""
+
+    def chunks(self, prompt: Prompt, reply: Reply) -> Iterator[Chunk]:
+        for chunk in super().chunks(prompt, reply):
+            yield {**chunk, "text": "".join(reversed(self.split(chunk["text"])))}

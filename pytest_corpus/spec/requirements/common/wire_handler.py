@@ -250,6 +250,13 @@ REQUIREMENTS = (
         hint="use the subtypes that ERRORS 1.1 lists for your protocol, or else their parent class",
     ),
     Requirement(
+        "COM-WIRE-14",
+        "MUST",
+        "An operation that reads is answered as the very first call of an instance too.",
+        ("SPECIFICATION 4.2.6", "R8"),
+        hint="let no operation rest on what another one prepares: no division by zero calls, no table still to be made",
+    ),
+    Requirement(
         "COM-NUM-1",
         "MUST",
         "NaN and infinities in a request are refused with BAD_REQUEST.",

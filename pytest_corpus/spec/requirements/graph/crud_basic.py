@@ -47,9 +47,9 @@ REQUIREMENTS = (
     R(
         "GRA-NODE-6",
         "MUST",
-        "`nodes`, or a node, of the wrong type is refused whole or reported for that node.",
-        ("SPECIFICATION 7.3.1", "SCHEMA 4.4.2", "R8", "R45"),
-        hint="check that id is a string, labels a list of strings, properties an object; convert nothing",
+        "`nodes`, or a node, of the wrong type, or an empty id or label, is refused whole or reported for that node.",
+        ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2", "SCHEMA 4.4.2", "R8", "R45", "R69"),
+        hint="check that id is a string, labels a list of strings, none of them empty, and properties an object",
     ),
     R(
         "GRA-NODE-7",
@@ -124,9 +124,9 @@ REQUIREMENTS = (
     R(
         "GRA-EDGE-6",
         "MUST",
-        "`edges`, or an edge, of the wrong type is refused whole or reported for that edge.",
-        ("SPECIFICATION 7.3.1", "SCHEMA 4.4.2", "R8", "R45"),
-        hint="check that id, src, dst and label are strings and properties an object; convert nothing",
+        "`edges`, or an edge, of the wrong type, or an empty id or label, is refused whole or reported for that edge.",
+        ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2", "SCHEMA 4.4.2", "R8", "R45", "R69"),
+        hint="check that id, src, dst and label are strings, none of them empty, and properties an object",
     ),
     R(
         "GRA-EDGE-7",

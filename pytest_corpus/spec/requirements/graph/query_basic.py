@@ -62,9 +62,9 @@ REQUIREMENTS = (
     R(
         "GRA-QUERY-8",
         "MUST",
-        "A missing `text`, or an argument of `query` of the wrong type, is refused with BAD_REQUEST.",
-        ("SPECIFICATION 7.3.2", "R8"),
-        hint="check that `text` is a string, `params` an object and `timeout_ms` a number before use",
+        "A missing `text`, an argument of the wrong type, or a negative `timeout_ms` is refused with BAD_REQUEST.",
+        ("SPECIFICATION 7.3.2", "SPECIFICATION 4.1", "R8", "R69"),
+        hint="check that `text` is a string, `params` an object and `timeout_ms` a number that is not negative",
     ),
     R(
         "GRA-QUERY-9",

@@ -125,4 +125,12 @@ REQUIREMENTS = (
         needs=("provider", "supports_caching"),
         hint="key the cache by a hash of every argument, model, max_tokens and tools included",
     ),
+    R(
+        "LLM-CACHE-3",
+        "SHOULD",
+        "A completion at a temperature above 0 is not answered from a cache.",
+        ("SPECIFICATION 16.3", "R73"),
+        needs=("provider", "supports_caching"),
+        hint="look into the cache at temperature 0 only",
+    ),
 )

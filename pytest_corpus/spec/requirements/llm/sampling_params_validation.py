@@ -66,4 +66,11 @@ REQUIREMENTS = (
         needs=("supports_streaming",),
         hint="check the parameters of `stream` with the function that `complete` uses, before the first frame",
     ),
+    R(
+        "LLM-SAMPLING-9",
+        "SHOULD",
+        "A completion ends before the first of its `stop_sequences`.",
+        ("SPECIFICATION 8.3", "R29"),
+        hint="pass `stop_sequences` on to the model, or cut the text at the first of them",
+    ),
 )

@@ -65,4 +65,12 @@ REQUIREMENTS = (
         needs=("supports_streaming",),
         hint="name the model in chunks as the request does, not by its dated version",
     ),
+    R(
+        "LLM-STREAM-8",
+        "SHOULD",
+        "At temperature 0, where `complete` repeats itself, a stream gives the same text in its order.",
+        ("SPECIFICATION 8.5", "BEHAVIORAL_CONFORMANCE 6.2", "R36"),
+        needs=("supports_streaming",),
+        hint="send the tokens of a stream as they come, none twice and none out of order",
+    ),
 )

@@ -154,6 +154,17 @@ class WireHandler:
         reply = subject.send({**subject.envelope(subject.principal), "op": wrong})
         expect.refusal(reply, "BadRequest", "NotSupported")
 
+    @pytest.mark.requirement("COM-WIRE-14")
+    def test_any_read_may_be_the_first_call(self, subject: Subject) -> None:
+        """Each operation that only reads is the first call of an instance; what it needs may be missing there."""
+        for name in subject.operations(streaming=False):
+            if subject.operation(name).mutating or not subject.works(name):
+                continue
+            request, fresh = subject.envelope(name), subject.fresh()
+            if fresh.client is subject.client:
+                raise NotAssessed("the factory hands out one and the same object")
+            expect.either(Reply(fresh.client.send(request, subject.component)), "BadRequest", "IndexNotReady")
+
     @pytest.mark.requirement("COM-WIRE-12")
     def test_an_unknown_top_level_key_does_no_harm(self, subject: Subject) -> None:
         """A key beside `op`, `ctx` and `args` is ignored or refused."""
@@ -182,9 +193,11 @@ class WireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """NaN and infinities are refused wherever an operation takes a number."""
+        """NaN and infinities are refused wherever an operation takes a number, deep inside `attrs` too."""
         subject.require(subject.principal)
-        for request in subject.requests.with_number(number):
+        attrs = {"attrs": {"note": [{"a": number}]}}
+        deep = [Request(name, subject.requests.minimal(name), attrs) for name in subject.deadlined()]
+        for request in (*subject.requests.with_number(number), *deep):
             if subject.works(request.op):
                 expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
                 past = ["DeadlineExceeded"] if expired else []
