@@ -50,6 +50,8 @@ SENTENCES: tuple[Sentence, ...] = (
     must("8.3", "the range of `top_p`", "LLM-SAMPLING-2 LLM-SAMPLING-6:7"),
     must("8.3", "the range of both penalties", "LLM-SAMPLING-3:4 LLM-SAMPLING-6:8"),
     must("8.3", "streams follow the semantics of frames", "COM-STREAM-1:7"),
+    should("8.3", "`stop_sequences` end a completion", "LLM-SAMPLING-9"),
+    should("8.3", "the chunks together are the completion", "LLM-STREAM-8"),
     must("8.3", "the last chunk is final", "COM-STREAM-6:7"),
     must("8.3", "a stream has one final observation", "COM-OBS-3"),
     must("8.4", "capabilities have models, sampling ranges, features and limits", "LLM-CAP-1:2 COM-CAP-4",
