@@ -7,6 +7,7 @@ from typing import Any
 import legal_components
 import legal_rulings
 import pytest
+import random_shapes
 from inner_runs import Project, said, statuses, violated
 from legal_adapters import LEGAL
 
@@ -83,3 +84,20 @@ def component_of(report: dict[str, Any]) -> str:
     """The only component of a report."""
     [component] = report["components"]
     return str(component)
+
+
+SHAPES = [f"{component}_{seed}" for component in random_shapes.REFERENCES for seed in range(50)]
+"""Random but truthful subsets of what the references can do; every tenth of them is tried in each run."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if number % 10 == 3 else pytest.mark.slow) for number, name in enumerate(SHAPES)],
+)
+def test_a_random_shape_violates_nothing(project: Project, name: str) -> None:
+    """Whatever an adapter leaves out, denies or limits, and says so, is not a finding of a MUST."""
+    result = project.run(f"--corpus-adapter=random_shapes:{name}", "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert report["complete"]
+    assert report["verdict"] in ("conformant", "incomplete")
