@@ -57,7 +57,11 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     about = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": list(run.notes)}
     document = {
         **{key: value for key, value in about.items() if value},
-        **({"settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)}} if ledger.settle else {}),
+        **(
+            {"settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)}}
+            if ledger.settle
+            else {}
+        ),
         "format": FORMAT,
         "verdict": verdict.verdict,
         "complete": verdict.complete,

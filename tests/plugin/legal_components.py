@@ -133,9 +133,7 @@ class PostFiltering(ReferenceVector):
 
     def search(self, call: Call, query: Query) -> dict[str, Any]:
         everything = super().search(call, replace(query, conditions=[], include_metadata=True))
-        met = [
-            match for match in everything["matches"] if self.passes(match["vector"]["metadata"], query.conditions)
-        ]
+        met = [match for match in everything["matches"] if self.passes(match["vector"]["metadata"], query.conditions)]
         for match in met if not query.include_metadata else ():
             del match["vector"]["metadata"]
         return {**everything, "matches": met}

@@ -10,13 +10,40 @@ from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.reference.vector.arguments import Query
-from pytest_corpus.reference.vector.store import Hit
+from pytest_corpus.reference.vector.store import Hit, Item
 
 
 class ItemByItem(ReferenceVector):
     """It stores what it can of a batch and reports what failed."""
 
     item_by_item = True
+
+
+Failed = list[dict[str, Any]]
+
+
+class MalformedItemByItem(ItemByItem):
+    """It reports items that cannot be read, too, and stores the others."""
+
+    async def upsert(self, call: Call) -> dict[str, Any]:
+        namespace = self.read_namespace(call.args)
+        given = call.args.objects("vectors", required=True)
+        self.check_batch_size(len(given))
+        items: dict[int, Item] = {}
+        malformed: Failed = []
+        for index, fields in enumerate(given):
+            try:
+                items[index] = self.read_item(fields, namespace)
+            except AdapterError as error:
+                malformed.append({"index": index, "error": error.kind.name, "detail": str(error)})
+        await self.reach(call, items=len(items))
+        result = self.write(call, namespace, [*items.values()])
+        failures = [{**failure, "index": [*items][failure["index"]]} for failure in result["failures"]]
+        return self.merged(malformed, {**result, "failures": failures})
+
+    def merged(self, malformed: Failed, result: dict[str, Any]) -> dict[str, Any]:
+        """The result of the items that could be read, with the others among its failures."""
+        return self.counts(result["processed_count"], [*malformed, *result["failures"]])
 
 
 class Uncached(ReferenceVector):
