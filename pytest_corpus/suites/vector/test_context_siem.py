@@ -251,19 +251,19 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector) 
 @pytest.mark.requirement("COM-IDEM-5")
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     """Under the key of a write that the provider failed, the same write is carried out, as it is under a new one."""
-    fresh = vector.fresh()
-    sandbox, item, key = fresh.sandbox(), fresh.item(40), key_of()
+    vector.require("upsert")
+    fresh, key = vector.fresh(), key_of()
+    args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
     plan = fresh.faults.plan("unavailable", "upsert")
-    failed = sandbox.upsert(item, **key)
+    failed = fresh.call("upsert", args, key)
     fresh.faults.fired(plan)
     if not failed.is_a(*RETRYABLE):
         raise NotAssessed(f"an upsert whose provider fails is answered with {failed}")
-    control = sandbox.upsert(fresh.item(120), **key_of())
+    control = fresh.call("upsert", args, key_of())
     if not control.is_success:
         raise NotAssessed(f"after a failure an upsert is answered with {control}")
-    result = expect.success(sandbox.upsert(item, **key), "the write to be carried out")
+    result = expect.success(fresh.call("upsert", args, key), "the write to be carried out")
     expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
-    present(sandbox, item)
 
 
 # -- tenants --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pytest_corpus.reference.vector.arguments import Query
 from pytest_corpus.reference.vector.store import Condition, Item, Space
 
 from .. import catches
-from .legal import FiltersDenied
+from .legal import FiltersDenied, PostFiltered
 
 
 @catches("VEC-FILTER-1")
@@ -357,3 +357,13 @@ class WordsWithinATextWithNulls(ReferenceVector):
                 texts = [item for item in space.items.values() if isinstance(item.metadata.get(condition.name), str)]
                 return [item for item in texts if condition.operand in item.metadata[condition.name]]
         return found
+
+
+@catches("VEC-FILTER-2", control=PostFiltered)
+class BestIsLostInPostFiltering(PostFiltered):
+    """It leaves out the best match where a filter narrows the matches down."""
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        found = super().search(call, query)
+        narrowed = query.conditions and len(found["matches"]) < found["total_matches"]
+        return {**found, "matches": found["matches"][1:]} if narrowed else found

@@ -19,6 +19,21 @@ class ItemByItem(ReferenceVector):
     item_by_item = True
 
 
+class PostFiltered(ReferenceVector):
+    """It applies a filter to the best matches of all, and says so."""
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {**facts, "extensions": {**facts["extensions"], "acme:post_filtering": True}}
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        space = self.space(call, query.namespace)
+        best = self.rank(space, [self.hit(space, query, item) for item in space.items.values()])[: query.top_k]
+        met = [hit for hit in best if self.passes(hit.item.metadata, query.conditions)]
+        found = super().search(call, query)
+        return {**found, "matches": [self.match(query, hit) for hit in met]}
+
+
 Failed = list[dict[str, Any]]
 
 
