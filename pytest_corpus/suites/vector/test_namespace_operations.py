@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.checks import described_by, exactly
 from pytest_corpus.suites.vector.component import Vector, vector
@@ -246,7 +247,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
     vector.require("create_namespace", "query")
     args = {"namespace": vector.name("corpus"), "dimensions": vector.usual, **given}
     reply = vector.call("create_namespace", args)
-    claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions("metric", "default"))
+    claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):
         raise NotApplicable("a metric has to be given, and no default one is claimed")
     expect.success(reply, "a namespace of the adapter's own metric")
