@@ -15,6 +15,15 @@ Kind = Literal["flag", "limit", "names", "text"]
 SECTIONS = ("features", "limits")
 """Objects in which facts may be nested."""
 
+READ_AFTER_WRITE, STRONG = ("readafterwrite",), "strong"
+"""Words of a key that speaks of the consistency of reads after writes, and the value that promises most (B; R46)."""
+
+FILTERING, AFTERWARDS = ("filter",), "post"
+"""Words of a key that speaks of filters, and what it or its value says of filters after the search (R47)."""
+
+DEFAULT_METRIC = ("metric", "default")
+"""Words of a key that names the metric of a namespace for which none is given (B)."""
+
 REQUIRED = ("server", "version", "protocol")
 """Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""
 

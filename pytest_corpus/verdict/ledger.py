@@ -114,9 +114,10 @@ DISPUTES = {
 class Ledger:
     """Everything that is known of one adapter's run.
 
-    `settle` are the seconds after which a write shows, by component; `expected` are the tests that the suite has, `selected` those that collection left, `disputed` those of which
-    pytest reports something else than they came to; `incomplete` says why only a part was asked for, `doubts` why the
-    run as a whole cannot be relied on, and `unaccounted` that a process that ran tests did not say which.
+    `settle` are the seconds after which a write shows, by component; `expected` are the tests that the suite has,
+    `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
+    `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on, and
+    `unaccounted` that a process that ran tests did not say which.
     """
 
     adapter: str

@@ -38,7 +38,13 @@ def test_legal_shape(project: Project, name: str) -> None:
     assert report["components"]["llm"]["totals"]["must"]["satisfied"] >= 60
 
 
-@pytest.mark.parametrize("name", [shape.__name__ for shape in legal_components.LEGAL])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(shape.__name__, marks=[pytest.mark.slow] if hasattr(shape, "late_s") else [])
+        for shape in legal_components.LEGAL
+    ],
+)
 def test_legal_shape_of_other_components(project: Project, name: str) -> None:
     """Nor is a vector, embedding or graph adapter; what its shape leaves undecided is said to be."""
     result = project.run(f"--corpus-adapter=legal_components:{name}", "--corpus-report=r.json")

@@ -13,6 +13,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.patience import MAX_WAIT_MS, USUAL_WAIT_MS, patiently
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.capabilities import AFTERWARDS, FILTERING
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.shared import VectorShared
 
@@ -67,10 +68,9 @@ class VectorCapabilities(Subject):
     @cached_property
     def post_filters(self) -> bool:
         """Whether capabilities say that filters are applied after the search (R47)."""
-        words = [*self.capabilities.extensions("post", "filter"), *self.capabilities.extensions("filter")]
         return any(
-            value not in (False, None, "") and ("post" in key.lower() or "post" in str(value).lower())
-            for key, value in words
+            value not in (False, None, "") and AFTERWARDS in f"{key} {value}".lower()
+            for key, value in self.capabilities.extensions(*FILTERING)
         )
 
     @cached_property

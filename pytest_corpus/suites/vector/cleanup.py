@@ -56,16 +56,22 @@ class Cleanup:
             )
 
     def sweep(self, tenant: str | None) -> None:
-        """Delete what the suite left in the default namespace of a tenant."""
+        """Delete what the suite left in the default namespace of a tenant.
+
+        Another instance may have a store of its own: what it deletes may still be there for the first one.
+        """
+        first = self._vector.client is self._vector.shared.first
         shared = list(self._vector.shared.left) if self._vector.shares else [tenant]
         for owner in shared:
-            left = list(self._vector.shared.left.pop(owner, {}))
+            left = list(self._vector.shared.left.get(owner, {}))
+            if first:
+                self._vector.shared.left.pop(owner, None)
             size = self._vector.batch or 100
             for start in range(0, len(left), size):
                 with self._vector.prepares():
                     ctx = {"tenant": owner} if owner else {}
                     reply = self._vector.call("delete", {"ids": left[start : start + size]}, ctx)
-                if reply.is_success and not failures_of(reply.result):
+                if first and reply.is_success and not failures_of(reply.result):
                     self._vector.shared.swept_of(owner, own_data=not self._vector.shares).update(
                         left[start : start + size]
                     )

@@ -69,6 +69,7 @@ class Vector(VectorCapabilities):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
+        self.shared.first = self.shared.first or self.client
         self._cleanup = Cleanup(self)
         self._preparation = Preparation(self, self.requests, self._cleanup, self.prerequisites.met)
 

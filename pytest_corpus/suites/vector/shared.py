@@ -30,6 +30,7 @@ class VectorShared(Shared):
         made_namespaces: the namespaces that are there, by tenant and name.
         left: the ids that may be in the default namespace, by tenant.
         swept: the ids that were deleted from it, by tenant.
+        first: the instance that most tests speak to.
         ready: by instance, what was made in it for plain requests.
     """
 
@@ -45,6 +46,7 @@ class VectorShared(Shared):
     left: dict[str | None, dict[str, None]] = field(default_factory=dict)
     swept: dict[str | None, set[str]] = field(default_factory=dict)
     deeds: VectorDeeds = field(default_factory=VectorDeeds)
+    first: AdapterClient | None = None
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
     def leave(self, tenant: str | None, items: Sequence[Item], *, own_data: bool) -> None:

@@ -137,7 +137,8 @@ class Model:
         cut = sorted(good.values(), reverse=True)[: query["top_k"]]
         missed = sum(good[name] >= cut[-1] - TOLERANCE for name in held if name not in rows)
         sure = sum(good[name] >= cut[-1] - TOLERANCE for name in rows)
-        return max(0, min(sure, query["top_k"] - missed))
+        most: int = query["top_k"]
+        return max(0, min(sure, most - missed))
 
     def compare(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None

@@ -18,10 +18,13 @@ from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Ob
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import described_by, exactly, present, same
+from pytest_corpus.suites.vector.checks import RETRYABLE, described_by, exactly, present, same
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
 from pytest_corpus.suites.vector.sandbox import Sandbox
+
+SLOW_MS = 60
+"""How long the provider takes while two calls are under way."""
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
@@ -237,6 +240,42 @@ def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any])
     return requests[write]
 
 
+@pytest.mark.requirement("COM-IDEM-4")
+def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector) -> None:
+    """Two deletes of one vector under one key, sent together while the provider is slow, both count it."""
+    vector.require("query", "delete")
+    item = vector.item(40)
+    sandbox = vector.sandbox(item, vector.item(120))
+    request = vector.envelope("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key_of()})
+    vector.client.provider.plan("slow", times=2, delay_ms=SLOW_MS)
+    replies = [Reply(exchange) for exchange in vector.send_all([request, request])]
+    vector.client.provider.clear()
+    for reply in replies:
+        expect.either(reply, *RETRYABLE)
+    results = [reply.result for reply in replies if reply.is_success]
+    if len(results) < 2:
+        raise NotAssessed("one of the two is to come again")
+    expect.that(same(*results), "the same result for both", "another one", "result")
+
+
+@pytest.mark.requirement("COM-IDEM-5")
+def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
+    """Under the key of a write that the provider failed, the same write is carried out, as it is under a new one."""
+    vector.require("upsert")
+    fresh, key = vector.fresh(), key_of()
+    args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
+    plan = fresh.faults.plan("unavailable", "upsert")
+    failed = fresh.call("upsert", args, key)
+    fresh.faults.fired(plan)
+    if not failed.is_a(*RETRYABLE):
+        raise NotAssessed(f"an upsert whose provider fails is answered with {failed}")
+    control = fresh.call("upsert", args, key_of())
+    if not control.is_success:
+        raise NotAssessed(f"after a failure an upsert is answered with {control}")
+    result = expect.success(fresh.call("upsert", args, key), "the write to be carried out")
+    expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
+
+
 # -- tenants --------------------------------------------------------------------------------------------
 
 
@@ -307,6 +346,21 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     nobody = vector.sandbox(name=name)
     expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)
+
+
+@pytest.mark.requirement("COM-TENANT-2")
+@pytest.mark.parametrize("asking", ["another_tenant", "nobody"])
+def test_health_names_nothing_of_another_tenant(vector: Vector, asking: str) -> None:
+    """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
+    vector.isolated()
+    vector.require("health")
+    item = {**vector.item(40), "id": canary(20)}
+    name, owner = canary(20), f"tenant-{canary()}"
+    sandbox = vector.sandbox(item, tenant=owner, name=name)
+    ctx = {"tenant": f"tenant-{canary()}"} if asking == "another_tenant" else {}
+    said = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
+    named = item["id"] in said or (vector.namespaces and sandbox.name in said)
+    expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.answers import id_of, processed
+from pytest_corpus.suites.vector.answers import failed, id_of, processed
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
@@ -202,6 +202,26 @@ def test_the_count_of_a_delete_is_true(vector: Vector, count: int) -> None:
     sandbox, items = filled(vector)
     result = expect.success(sandbox.delete(ids=[item["id"] for item in items[:count]]), "the deletion")
     expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
+
+
+@pytest.mark.requirement("VEC-DELETE-7")
+@pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
+def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> None:
+    """With an unknown id in the list, what is counted is gone: the unknown one may count for nothing, or fail."""
+    vector.several(3)
+    sandbox, items = filled(vector)
+    ids = [item["id"] for item in items[:2]]
+    ids.insert(at, vector.name("unknown"))
+    reply = sandbox.delete(ids=ids)
+    expect.readable(reply)
+    found = sandbox.contents()
+    gone = sum(item["id"] not in found for item in items)
+    if reply.is_error:
+        expect.that(not gone, "nothing gone by a delete that is refused", f"{gone} gone")
+        return
+    counted = processed(reply.result)
+    known = counted == gone == 2 or (not failed(reply.result) and (gone, counted) == (2, 3))
+    expect.that(known, "2 gone, and as many counted", f"{gone} gone, {counted} counted", "result")
 
 
 @pytest.mark.requirement("VEC-DELETE-8")

@@ -51,6 +51,22 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, how: str, 
     refused_or_reported(sandbox.upsert(item), MISMATCH)
 
 
+@pytest.mark.requirement("VEC-DIM-1")
+@pytest.mark.parametrize("how", OTHER)
+def test_the_default_namespace_has_its_dimensions_too(vector: Vector, how: str) -> None:
+    """After a vector that names no namespace, one of another length that names none is refused or reported."""
+    if not vector.namespaces:
+        raise NotApplicable("there is one namespace only, which other tests speak of")
+    vector.require("upsert")
+    item = vector.item(30)
+    first = vector.call("upsert", {"vectors": [item]})
+    expect.readable(first)
+    if not first.is_success or failures_of(first.result):
+        raise NotApplicable("there is no default namespace for vectors of these dimensions")
+    reply = vector.call("upsert", {"vectors": [{**vector.item(), "vector": other_length(vector, how)}]})
+    refused_or_reported(reply, MISMATCH)
+
+
 @pytest.mark.core
 @pytest.mark.requirement("VEC-DIM-2")
 @pytest.mark.parametrize("how", OTHER)

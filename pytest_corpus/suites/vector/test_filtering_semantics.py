@@ -9,7 +9,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.answers import id_of
+from pytest_corpus.suites.vector.answers import failures_of, id_of
+from pytest_corpus.suites.vector.checks import same
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
 from pytest_corpus.suites.vector.sandbox import Sandbox
@@ -292,3 +293,36 @@ def test_an_empty_filter_leaves_out_nothing(vector: Vector) -> None:
     vector.need_filters()
     sandbox, items = filled(vector)
     just(sandbox, {}, items, list(items))
+
+
+MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
+"""What lies under one key, in the order of the directions of the vectors."""
+
+
+@pytest.mark.requirement("VEC-FILTER-15")
+@pytest.mark.parametrize("wanted", ["a", 7], ids=["word", "number"])
+def test_a_key_may_hold_values_of_several_types(vector: Vector, wanted: Any) -> None:
+    """A filter by one value finds it, and nothing that only holds it; otherwise it is refused for good."""
+    vector.need_filters()
+    sandbox = vector.sandbox()
+    stored = []
+    for number, value in enumerate(MIXED):
+        item = vector.item(10 + 20 * number, {"held": value})
+        reply = sandbox.upsert(item)
+        expect.either(reply, "BadRequest", "NotSupported")
+        if reply.is_success and not failures_of(reply.result):
+            stored.append(item)
+    query: dict[str, Any] = {"filter": {"held": wanted}}
+    for item in stored:
+        reply = sandbox.ask(item["vector"], 1, **query)
+        expect.either(reply, "BadRequest", "NotSupported")
+        if reply.is_error:
+            raise NotApplicable("a filter on a key of several types is refused")
+    right = [item for item in stored if same(item["metadata"]["held"], wanted)]
+    doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
+    found = met(sandbox, query["filter"], stored)
+    extra = [item for item in found if item not in (*right, *doubtful)]
+    missing = [item for item in right if item not in found]
+    with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):
+        expect.that(not missing, f"{len(right)} matches", f"{len(missing)} missing")
+    expect.that(not extra, f"{len(right)} matches", f"{len(extra)} too many")

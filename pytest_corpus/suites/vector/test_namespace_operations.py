@@ -10,7 +10,8 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.answers import id_of, matches_of
+from pytest_corpus.spec.capabilities import DEFAULT_METRIC
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.checks import described_by, exactly
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
@@ -236,6 +237,26 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     left = vector.call("query", {**query, "namespace": "default"})
     gone = left.is_error or item["id"] not in [id_of(match) for match in matches_of(left.result)]
     expect.that(gone, "the vector gone from the default namespace", "it is there")
+
+
+@pytest.mark.requirement("VEC-NS-14")
+@pytest.mark.parametrize("given", [{}, {"distance_metric": None}], ids=["missing", "null"])
+def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
+    """What is created without a metric takes a vector and finds it again."""
+    vector.need_namespaces()
+    vector.require("create_namespace", "query")
+    args = {"namespace": vector.name("corpus"), "dimensions": vector.usual, **given}
+    reply = vector.call("create_namespace", args)
+    claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
+    if reply.is_a("BadRequest") and (given or not claimed):
+        raise NotApplicable("a metric has to be given, and no default one is claimed")
+    expect.success(reply, "a namespace of the adapter's own metric")
+    where, item = {"namespace": args["namespace"]}, vector.item(40)
+    result = expect.success(vector.call("upsert", {"vectors": [item], **where}), "an upsert into it")
+    expect.that(not failures_of(result), "an upsert into it", "a failed item", "result.failures")
+    query = {"vector": item["vector"], "top_k": 1, **where}
+    found = matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True), "a query on it"))
+    expect.that(found, "the vector that was upserted", "no matches", "result.matches")
 
 
 @pytest.mark.requirement("VEC-NS-10")

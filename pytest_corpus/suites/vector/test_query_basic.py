@@ -11,7 +11,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.parameters import rules
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
 from pytest_corpus.suites.vector.component import Vector, vector
@@ -384,6 +385,40 @@ def textbook(ranking: Ranking, metric: str) -> None:
     )
     squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
     expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
+
+
+@pytest.mark.requirement("VEC-SCORE-9")
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_vector_of_zeros_is_a_vector(vector: Vector, metric: str) -> None:
+    """It is stored, found and looked for under each metric; only a cosine may refuse it as a bad request."""
+    offered = [name for name in vector.metrics if canonical(name) == metric]
+    if not offered or not (vector.namespaces or len(vector.metrics) == 1):
+        raise NotApplicable(f"no namespace can be known to be of {metric}")
+    refusing = ("BadRequest",) if metric == "cosine" else ()
+    zero = {**vector.item(), "vector": [0.0] * vector.dimensions}
+    sandbox, other = vector.sandbox(metric=offered[0]), vector.item(20)
+    sandbox.put(other)
+    reply = sandbox.upsert(zero)
+    settle(reply, f"a vector of zeros to be stored under {metric}", *refusing)
+    stored = reply.is_success and not failures_of(reply.result)
+    for wanted in (zero["vector"], other["vector"]):
+        reply = sandbox.ask(wanted, 2)
+        settle(reply, f"a query to be answered under {metric}", *refusing)
+        matches = {id_of(match): match for match in matches_of(reply.result)} if reply.is_success else {}
+        if stored and metric == "euclidean" and wanted is zero["vector"]:
+            given = matches.get(zero["id"], {"distance": 1}).get("distance", 0)
+            expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
+
+
+def settle(reply: Reply, claim: str, *families: str) -> None:
+    """A success without failed items, or an error of one of some classes, also where an item carries it."""
+    expect.readable(reply)
+    if reply.is_error and families:
+        expect.refusal(reply, *families, claim=f"{claim}, or an error of class {' or '.join(families)}")
+        return
+    failures = failures_of(expect.success(reply, claim))
+    fits = all(is_a(name, family) for failure in failures for name in error_names(failure) for family in families)
+    expect.that(not failures or (families and fits), claim, "a failed item", "result.failures")
 
 
 @pytest.mark.requirement("COM-NUM-2")

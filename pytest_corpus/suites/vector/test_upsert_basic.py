@@ -65,7 +65,17 @@ TWINS = {
 STEPS, SEQUENCES, FEW_SEQUENCES = 12, 15, 5
 """How long, and how many, the random sequences are; few where a call takes its time."""
 
-FAULTY = ("no_vector", "wrong_type", "wrong_dimension", "no_id")
+FAULTY = (
+    "no_vector",
+    "wrong_type",
+    "wrong_dimension",
+    "no_id",
+    "empty_id",
+    "empty_vector",
+    "wrong_component",
+    "wrong_metadata",
+)
+"""What makes an item bad: an adapter may refuse a batch whole for one of them and report another by itself."""
 
 
 @pytest.mark.core
@@ -300,6 +310,18 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, kind: str, at:
     settled(sandbox.upsert(*items), sandbox, good, {at: items[at]}, [kept])
 
 
+@pytest.mark.requirement("VEC-UPSERT-11")
+@pytest.mark.parametrize("kinds", [("wrong_dimension", "no_vector"), ("empty_id", "wrong_type")], ids=str)
+def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector, kinds: tuple[str, str]) -> None:
+    """With two bad items of different kinds the counts are those of what is really there."""
+    vector.several(4)
+    kept = vector.item(10)
+    sandbox = vector.sandbox(kept)
+    good: list[dict[str, Any]] = [vector.item(60), vector.item(110)]
+    bad = {number: faulty(vector, kind) for number, kind in zip((1, 3), kinds, strict=True)}
+    settled(sandbox.upsert(good[0], bad[1], good[1], bad[3]), sandbox, good, bad, [kept])
+
+
 @pytest.mark.requirement("VEC-UPSERT-12")
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
 def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: int) -> None:
@@ -385,13 +407,23 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector, number: float
     expect.that(item["id"] not in sandbox.contents(), "nothing stored", "the vector")
 
 
+WRONG: dict[str, tuple[str, Any]] = {
+    "wrong_type": ("vector", "x"),
+    "empty_id": ("id", ""),
+    "empty_vector": ("vector", []),
+    "wrong_component": ("vector", ["x"]),
+    "wrong_metadata": ("metadata", "x"),
+}
+
+
 def faulty(vector: Vector, kind: str) -> dict[str, Any]:
     """An item that cannot be stored."""
     item = vector.item(85)
     if kind in ("no_vector", "no_id"):
         del item[kind.partition("_")[2]]
-    elif kind == "wrong_type":
-        item["vector"] = "x"
+    elif kind in WRONG:
+        key, value = WRONG[kind]
+        item[key] = value
     else:
         item["vector"] = [*item["vector"], 0.5]
     return item

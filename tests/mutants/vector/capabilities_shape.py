@@ -23,20 +23,20 @@ class StrongInWordsOnly(Uncached):
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
         facts = await super().capabilities(call)
-        return {**facts, "extensions": {**facts["extensions"], "read_after_write_consistency": "strong"}}
+        return {**facts, "extensions": {**facts["extensions"], "acme:read_after_write_consistency": "strong"}}
 
     def store(self, space: Space, item: Item) -> None:
         super().store(space, item)
-        self.fresh[item.id] = time.monotonic() + 0.03
+        self.fresh[id(space), item.id] = time.monotonic() + 0.03
 
     @cached_property
-    def fresh(self) -> dict[str, float]:
+    def fresh(self) -> dict[tuple[int, str], float]:
         """Until when an item does not show."""
         return {}
 
     def select(self, space: Space, query: Query) -> list[Item]:
         now = time.monotonic()
-        return [item for item in super().select(space, query) if self.fresh[item.id] <= now]
+        return [item for item in super().select(space, query) if self.fresh[id(space), item.id] <= now]
 
 
 @catches("COM-CAP-6")
@@ -181,3 +181,12 @@ class NamespaceOfAQueryIsALabel(ReferenceVector):
     def check_query(self, call: Call, query: Query) -> None:
         super().check_query(call, query)
         call.labels["namespace"] = query.namespace
+
+
+@catches("VEC-CAP-2")
+class ManhattanIsListedInVain(ReferenceVector):
+    """It lists a metric of its own, and refuses it."""
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {**facts, "supported_metrics": [*facts["supported_metrics"], "manhattan"]}

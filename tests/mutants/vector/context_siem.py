@@ -253,3 +253,51 @@ class EveryQueryOfABatchIsObserved(ReferenceVector):
         for _ in queries[1:] or queries:
             self.observe(call, "OK")
         return answers
+
+
+@catches("COM-IDEM-3")
+class ReplayedCreationWithoutDetails(Replaying):
+    """It answers the replay of a creation without its details."""
+
+    async def perform(self, call: Call) -> Any:
+        again = self.is_replay(call)
+        result = await super().perform(call)
+        return {**result, "details": {}} if again and call.op == "create_namespace" else result
+
+
+@catches("COM-IDEM-4")
+class FirstAnswersAreLookedForTooSoon(ReferenceVector):
+    """It looks for a first answer before the first call has come to one."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is None or key in self.replays:
+            return await super().perform(call)
+        self.replays[key] = await getattr(self, call.op)(call)
+        return self.replays[key]
+
+
+@catches("COM-IDEM-5")
+class FailuresAreReplayed(ReferenceVector):
+    """It keeps the failure of a write under its key, and answers with it again."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is not None and isinstance(failure := self.replays.get(key), AdapterError):
+            raise failure
+        try:
+            return await super().perform(call)
+        except AdapterError as failure:
+            if key is not None:
+                self.replays[key] = failure
+            raise
+
+
+@catches("COM-TENANT-2")
+class HealthOfAllNamespaces(ReferenceVector):
+    """It reports the namespaces of all tenants to each of them."""
+
+    async def health(self, call: Call) -> dict[str, Any]:
+        report = await super().health(call)
+        every = {name: report["status"] for spaces in self.tenants.values() for name in spaces}
+        return {**report, "namespaces": every}

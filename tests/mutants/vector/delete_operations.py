@@ -336,3 +336,12 @@ class DeletedVectorsComeBack(ReferenceVector):
             items.update(self.last.get(namespace, {}))
             self.last[namespace] = gone
         return removed
+
+
+@catches("VEC-DELETE-7")
+class UnknownIdsHideKnownOnes(ReferenceVector):
+    """It counts nothing where one of the ids is unknown."""
+
+    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Any]) -> int:
+        removed = super().erase(call, namespace, ids, conditions)
+        return removed if removed >= len(ids) else 0

@@ -287,3 +287,11 @@ class DimensionsOutliveTheNamespace(ReferenceVector):
         super().create(call, name, wanted)
         space = self.space(call, name)
         space.dimensions = self.first.setdefault((self.owner(call), name), space.dimensions)
+
+
+@catches("VEC-DIM-1")
+class DefaultTakesAnyLength(ReferenceVector):
+    """It checks the length of vectors but in the default namespace."""
+
+    def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
+        return None if namespace == self.default_namespace else super().mismatch(namespace, dimensions, vector)

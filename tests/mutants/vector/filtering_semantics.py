@@ -13,7 +13,7 @@ from pytest_corpus.reference.vector.arguments import Query
 from pytest_corpus.reference.vector.store import Condition, Item, Space
 
 from .. import catches
-from .legal import FiltersDenied
+from .legal import FiltersDenied, PostFiltered
 
 
 @catches("VEC-FILTER-1")
@@ -333,3 +333,37 @@ class AllThatPassesTheFilter(ReferenceVector):
     def read_query(self, fields: Fields, namespace: str) -> Query:
         query = super().read_query(fields, namespace)
         return replace(query, top_k=self.max_top_k) if query.conditions else query
+
+
+@catches("VEC-FILTER-15")
+class ListsAreNoText(ReferenceVector):
+    """It fails as its backend would where a list meets a text."""
+
+    def equal(self, left: Any, right: Any) -> bool:
+        if isinstance(left, list) and isinstance(right, str):
+            raise TypeError("no text")
+        return super().equal(left, right)
+
+
+@catches("VEC-FILTER-15")
+class WordsWithinATextWithNulls(ReferenceVector):
+    """It looks for a word anywhere in a text where the key is null elsewhere, for its index is one of texts then."""
+
+    def select(self, space: Space, query: Query) -> list[Item]:
+        found = super().select(space, query)
+        for condition in query.conditions:
+            values = [item.metadata.get(condition.name, "") for item in space.items.values()]
+            if None in values and isinstance(condition.operand, str):
+                texts = [item for item in space.items.values() if isinstance(item.metadata.get(condition.name), str)]
+                return [item for item in texts if condition.operand in item.metadata[condition.name]]
+        return found
+
+
+@catches("VEC-FILTER-2", control=PostFiltered)
+class BestIsLostInPostFiltering(PostFiltered):
+    """It leaves out the best match where a filter narrows the matches down."""
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        found = super().search(call, query)
+        narrowed = query.conditions and len(found["matches"]) < found["total_matches"]
+        return {**found, "matches": found["matches"][1:]} if narrowed else found

@@ -10,13 +10,55 @@ from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.reference.vector.arguments import Query
-from pytest_corpus.reference.vector.store import Hit
+from pytest_corpus.reference.vector.store import Hit, Item
 
 
 class ItemByItem(ReferenceVector):
     """It stores what it can of a batch and reports what failed."""
 
     item_by_item = True
+
+
+class PostFiltered(ReferenceVector):
+    """It applies a filter to the best matches of all, and says so."""
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {**facts, "extensions": {**facts["extensions"], "acme:post_filtering": True}}
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        space = self.space(call, query.namespace)
+        best = self.rank(space, [self.hit(space, query, item) for item in space.items.values()])[: query.top_k]
+        met = [hit for hit in best if self.passes(hit.item.metadata, query.conditions)]
+        found = super().search(call, query)
+        return {**found, "matches": [self.match(query, hit) for hit in met]}
+
+
+Failed = list[dict[str, Any]]
+
+
+class MalformedItemByItem(ItemByItem):
+    """It reports items that cannot be read, too, and stores the others."""
+
+    async def upsert(self, call: Call) -> dict[str, Any]:
+        namespace = self.read_namespace(call.args)
+        given = call.args.objects("vectors", required=True)
+        self.check_batch_size(len(given))
+        items: dict[int, Item] = {}
+        malformed: Failed = []
+        for index, fields in enumerate(given):
+            try:
+                items[index] = self.read_item(fields, namespace)
+            except AdapterError as error:
+                malformed.append({"index": index, "error": error.kind.name, "detail": str(error)})
+        await self.reach(call, items=len(items))
+        result = self.write(call, namespace, [*items.values()])
+        failures = [{**failure, "index": [*items][failure["index"]]} for failure in result["failures"]]
+        return self.merged(malformed, {**result, "failures": failures})
+
+    def merged(self, malformed: Failed, result: dict[str, Any]) -> dict[str, Any]:
+        """The result of the items that could be read, with the others among its failures."""
+        return self.counts(result["processed_count"], [*malformed, *result["failures"]])
 
 
 class Uncached(ReferenceVector):

@@ -280,3 +280,14 @@ class VersionsBeginAnew(ReferenceVector):
 
     def touch(self, space: Space) -> None:
         space.version += 1
+
+
+@catches("VEC-NS-14")
+class DefaultMetricIsNotKept(ReferenceVector):
+    """It creates a namespace without a metric, and cannot rank there."""
+
+    async def create_namespace(self, call: Call) -> dict[str, Any]:
+        created = await super().create_namespace(call)
+        if call.args.values.get("distance_metric") is None:
+            self.spaces(call)[created["namespace"]].metric = "none"
+        return created

@@ -450,3 +450,15 @@ class MatchesOfTheDefault(ReferenceVector):
         match = super().match(query, hit)
         match["vector"]["namespace"] = self.default_namespace
         return match
+
+
+@catches("VEC-QUERY-11")
+class AnythingNamesANamespace(ReferenceVector):
+    """It takes a namespace that is no string for the default one, and repeats it in its answer."""
+
+    async def query(self, call: Call) -> dict[str, Any]:
+        given = call.args.values.get("namespace")
+        if given is None or isinstance(given, str):
+            return await super().query(call)
+        call.args = Fields({**call.args.values, "namespace": self.default_namespace}, "args")
+        return {**await super().query(call), "namespace": given}

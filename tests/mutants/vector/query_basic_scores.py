@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.reference.vector.arguments import Query
-from pytest_corpus.reference.vector.store import Hit, Space
+from pytest_corpus.reference.vector.store import Hit, Item, Space
 
 from .. import catches
-from .legal import product
+from .legal import Uncached, product
 
 Numbers = tuple[float, float]
 
@@ -149,3 +150,32 @@ class ProductIsAMean(ReferenceVector):
     def dot(self, left: Sequence[float], right: Sequence[float]) -> Numbers:
         score = product(left, right) / len(left)
         return score, -score
+
+
+@catches("VEC-SCORE-9")
+class ZerosAreABackendFailure(ReferenceVector):
+    """It divides by the length of a vector, and takes what comes of zero for a failure of its backend."""
+
+    def write(self, call: Call, namespace: str, items: Sequence[Item]) -> dict[str, Any]:
+        if not all(any(item.vector) for item in items):
+            raise AdapterError("Unavailable", "The index does not answer", retry_after_ms=100)
+        return super().write(call, namespace, items)
+
+
+@catches("VEC-SCORE-9")
+class ZerosAreRefusedEverywhere(ReferenceVector):
+    """It refuses vectors of zeros, whatever the metric."""
+
+    def read_vector(self, fields: Fields) -> list[float]:
+        vector = super().read_vector(fields)
+        if not any(vector):
+            raise fields.invalid("vector", "ZERO", "must have a direction")
+        return vector
+
+
+@catches("VEC-SCORE-9")
+class ZeroIsFarFromItself(Uncached):
+    """It gives a vector of zeros a distance of 1 from itself."""
+
+    def euclidean(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
+        return super().euclidean(left, right) if any(left) or any(right) else (0.5, 1.0)

@@ -13,7 +13,7 @@ from pytest_corpus.reference.vector.arguments import Query
 from pytest_corpus.reference.vector.store import Item, Space
 
 from .. import catches
-from .legal import ItemByItem
+from .legal import Failed, ItemByItem, MalformedItemByItem
 
 
 @catches("VEC-STATE-1")
@@ -455,3 +455,11 @@ class FirstOfTwinsCounts(ReferenceVector):
 
     def write(self, call: Call, namespace: str, items: Sequence[Item]) -> dict[str, Any]:
         return super().write(call, namespace, items[::-1])
+
+
+@catches("VEC-UPSERT-11", control=MalformedItemByItem)
+class MalformedItemsHideTheOthers(MalformedItemByItem):
+    """It forgets the items that do not fit where others cannot even be read."""
+
+    def merged(self, malformed: Failed, result: dict[str, Any]) -> dict[str, Any]:
+        return super().merged(malformed, {**result, "failures": []} if malformed else result)

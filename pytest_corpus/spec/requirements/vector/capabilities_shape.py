@@ -19,7 +19,7 @@ REQUIREMENTS = (
     R(
         "VEC-CAP-2",
         "MUST",
-        "A namespace can be created with every metric that capabilities list, and used.",
+        "A namespace can be created with every metric that capabilities list, whatever its name, and used.",
         ("SPECIFICATION 9.4", "BEHAVIORAL_CONFORMANCE 5.4", "R23"),
         hint="list only metrics that create_namespace takes and upsert and query work with",
     ),

@@ -97,6 +97,13 @@ REQUIREMENTS = (
         hint="count the terms before you search, and drop none of them",
     ),
     R(
+        "VEC-FILTER-15",
+        "MUST",
+        "A filter on a key that holds values of several types finds what equals it, or is refused; it never fails.",
+        ("SPECIFICATION 9.3", "SPECIFICATION 12.1", "R31"),
+        hint="compare types before values, and skip a value that your comparison cannot take; equality is no substring",
+    ),
+    R(
         "VEC-FILTER-12",
         "SHOULD",
         "An operator that no document knows is refused.",

@@ -73,6 +73,13 @@ REQUIREMENTS = (
         hint='read a missing `namespace` as "default" in upsert, query and delete alike',
     ),
     R(
+        "VEC-NS-14",
+        "MUST",
+        "A namespace that is created without `distance_metric` can be used; where a default is claimed, it is created.",
+        ("SPECIFICATION 4.2.6", "SPECIFICATION 9.2", "R23"),
+        hint="take a metric of your own where none is given, and store it with the namespace",
+    ),
+    R(
         "VEC-NS-10",
         "MUST",
         "A success of `create_namespace` or `delete_namespace` does not say `success` false or another namespace.",

@@ -172,6 +172,14 @@ REQUIREMENTS = (
         hint="return a distance that falls with quality, for example 1 - cosine, or the negated product",
     ),
     R(
+        "VEC-SCORE-9",
+        "MUST",
+        "A vector of zeros is stored and found under euclidean and dot, under euclidean at distance 0 of itself; "
+        "under cosine it may be refused with BAD_REQUEST.",
+        ("SPECIFICATION 9.4", "SPECIFICATION 12.1", "R30"),
+        hint="guard the division by a length of zero; a vector that has no direction is no failure of the backend",
+    ),
+    R(
         "VEC-SCORE-6",
         "SHOULD",
         "The cosine score is the cosine of the two vectors, or that normalized to [0, 1].",

@@ -61,8 +61,8 @@ REQUIREMENTS = (
     R(
         "VEC-UPSERT-8",
         "MUST",
-        "An item without `id` or without `vector` is refused, or reported as failed.",
-        ("SCHEMA 4.2.2", "ERRORS 10", "R14"),
+        "An item without `id`, with an empty one or without `vector` is refused, or reported as failed.",
+        ("SCHEMA 4.2.2", "ERRORS 10", "R14", "R69"),
         hint="check each item for `id` and `vector`; neither make up an id nor skip an item without a word",
     ),
     R(

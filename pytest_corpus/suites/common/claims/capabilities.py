@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
-from pytest_corpus.spec.capabilities import FACTS, REQUIRED, SECTIONS
+from pytest_corpus.spec.capabilities import FACTS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS
 from pytest_corpus.text.redaction import word
@@ -26,8 +26,8 @@ class Consistency:
     @pytest.mark.requirement("COM-READ-1")
     def test_strong_consistency_is_true(self, subject: Subject) -> None:
         """A plain write, and a plain delete, show in the first look at them, where that is claimed."""
-        claims = [value for _, value in subject.capabilities.extensions("readafterwrite")]
-        if not any(isinstance(value, str) and value.lower() == "strong" for value in claims):
+        claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
+        if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
             raise NotApplicable("strong consistency of reads after writes is not claimed")
         with subject.settling.at_once():
             for shows in subject.settling.trials():

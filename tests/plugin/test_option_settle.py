@@ -1,0 +1,57 @@
+"""`--corpus-settle` and `corpus_settle`: adapters that show their writes late (R46)."""
+
+from __future__ import annotations
+
+import legal_components
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, said, violated
+
+LATE = "--corpus-adapter=legal_components:LateVector"
+LATER = [
+    "LateVector",
+    "LaterVector",
+    pytest.param("LatestVector", marks=pytest.mark.slow),
+    pytest.param("LateGraph", marks=pytest.mark.slow),
+]
+GRAPH = "GRA-NODE-*,GRA-DELETE-*,GRA-TXN-*"
+FEW = f"--corpus-requirement=VEC-UPSERT-2,VEC-DELETE-2,VEC-STATE-1,COM-CONC-1,{GRAPH}"
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_it_is_found_out(project: Project, name: str) -> None:
+    """What shows late is waited for; the report says how long, and so does each format that tells of the run."""
+    late_s = getattr(legal_components, name).late_s
+    result = project.run(
+        f"--corpus-adapter=legal_components:{name}", FEW, "--corpus-report=r.json", "--corpus-report=r.md"
+    )
+    assert violated(project.report()) == set(), said(result)
+    [seconds] = project.report()["settle_s"].values()
+    assert late_s <= seconds <= 2 * late_s + 0.5
+    assert "- Writes show: `" in (project.pytester.path / "r.md").read_text("utf-8")
+
+
+def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
+    """The settle time of the reference adapter is 0."""
+    project.run("--corpus-adapter=pytest_corpus.reference:vector", FEW, "--corpus-report=r.json")
+    assert project.report()["settle_s"] == {"vector": 0}
+
+
+@pytest.mark.parametrize("given", ["option", "ini"])
+def test_it_can_be_given(project: Project, given: str) -> None:
+    """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
+    options = ["--corpus-settle=0"]
+    if given == "ini":
+        project.pytester.makeini("[pytest]\ncorpus_settle = 0\n")
+        options = []
+    result = project.run(LATE, FEW, "--corpus-report=r.json", *options)
+    assert result.ret == 1
+    assert "VEC-UPSERT-2" in violated(project.report())
+    assert project.report()["settle_s"] == {"vector": 0}
+
+
+@pytest.mark.parametrize("seconds", ["-1", "61", "abc", "nan", "inf"])
+def test_wrong_number(project: Project, seconds: str) -> None:
+    """What is not a number of seconds from 0 to 60 is a usage error."""
+    result = project.run(REFERENCE, f"--corpus-settle={seconds}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert error_lines(result) == [f"ERROR: --corpus-settle={seconds}: use a number of seconds from 0 to 60"]

@@ -1,0 +1,113 @@
+"""Looking at what was written once it can be seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import settling
+from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.settling import Look, Settle, Settling, postponed, shows_after
+from pytest_corpus.kit.shared import Shared
+
+WRITE: Mapping[str, Any] = {"op": "vector.upsert", "ctx": {}, "args": {}}
+LOOK: Mapping[str, Any] = {"op": "vector.query", "ctx": {}, "args": {}}
+
+
+@dataclass
+class Store:
+    """What a component gives."""
+
+    shared: Shared = field(default_factory=Shared)
+    settings: Settings = field(default_factory=Settings)
+
+
+class Late(Settling):
+    """Shows a write after a while; None: never."""
+
+    tried = 0
+
+    def __init__(self, late_s: float | None, given: float | None = None, settle: Settle | None = None) -> None:
+        super().__init__(Store(Shared(settle=settle or Settle()), Settings(settle_s=given)))
+        self.late_s = late_s
+
+    def trials(self) -> Iterator[Look]:
+        self.tried += 1
+        begun = time.monotonic()
+        yield lambda: self.late_s is not None and time.monotonic() - begun >= self.late_s
+
+
+def took(work: Any, *args: Any) -> float:
+    begun = time.monotonic()
+    work(*args)
+    return time.monotonic() - begun
+
+
+def test_what_shows_at_once_is_tried_once_and_never_waited_for() -> None:
+    """Nothing is tried before the first look at something written."""
+    store = Late(0.0)
+    assert store.awaited(LOOK) is LOOK
+    assert (store.seconds, store.tried) == (None, 0)
+    for _ in range(3):
+        store.note(WRITE)
+        assert store.awaited(LOOK) is LOOK
+    assert (store.seconds, store.tried, store.late) == (0.0, 1, False)
+
+
+def test_a_look_after_a_write_waits() -> None:
+    """A look waits until the last write is old enough; the next one, and what looks at nothing, do not wait."""
+    store = Late(0.03)
+    store.note(WRITE)
+    store.awaited(LOOK)
+    assert 0.03 <= (store.seconds or 0) < 1
+    assert store.late
+    store.note(WRITE)
+    assert took(store.awaited, {"op": "vector.health", "ctx": {}, "args": {}}) < 0.03
+    assert took(store.awaited, LOOK) >= 0.03
+    assert took(store.awaited, LOOK) < 0.03
+    assert store.waited_s >= 0.03
+
+
+def test_what_never_shows_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write that does not show at all is a finding, not a settle time."""
+    monkeypatch.setattr(settling, "LIMIT_S", 0.05)
+    store = Late(None)
+    store.note(WRITE)
+    assert store.find_out() == 0
+
+
+def test_a_given_time_is_not_tried() -> None:
+    """What the user says is taken as it is."""
+    store = Late(0.5, given=0.02)
+    store.note(WRITE)
+    assert took(store.awaited, LOOK) < 0.4
+    assert (store.seconds, store.tried, store.late) == (0.02, 0, False)
+
+
+def test_the_time_is_shared() -> None:
+    """Another instance of the same component does not try it again."""
+    settle = Settle(seconds=0.02, found=True)
+    one, other = Late(0.0, settle=settle), Late(0.0, settle=settle)
+    one.note(WRITE)
+    assert took(other.awaited, LOOK) >= 0.01
+    assert other.tried == 0
+
+
+def test_a_look_that_cannot_tell_is_given_up() -> None:
+    """An answer that says nothing either way makes no settle time."""
+    answers = iter([False, None])
+    assert shows_after(lambda: next(answers), time.monotonic() + 1) == 0
+
+
+@pytest.mark.parametrize(("left_ms", "moved"), [(60_000, 500), (-60_000, 0)])
+def test_a_deadline_is_as_far_away_as_it_was_meant(left_ms: int, moved: int) -> None:
+    """Waiting takes nothing of a budget; a deadline that had passed stays where it was."""
+    deadline = round(time.time() * 1000) + left_ms
+    request = {**LOOK, "ctx": {"deadline_ms": deadline}}
+    assert postponed(request, 0.5)["ctx"]["deadline_ms"] == deadline + moved
+    assert postponed(request, 0.0) is request
+    assert postponed("no request", 0.5) == "no request"
