@@ -44,7 +44,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("5.4", "vector: dimensions, their limit and consistency", "VEC-DIM-1:10"),
     must("5.4", "vector: filters are correct", "VEC-FILTER-1:11"),
     must("5.4", "vector: deletes", "VEC-DELETE-1:12"),
-    must("5.4", "vector: namespaces are created and deleted", "VEC-CAP-2 VEC-NS-1:10"),
+    must("5.4", "vector: namespaces are created and deleted", "VEC-CAP-2 VEC-NS-1:10 VEC-NS-14"),
     must("5.4", "vector: limits of batches", "VEC-LIMIT-1:5 VEC-LIMIT-8"),
     must("6.1", "a deadline that has passed fails fast", "COM-DEADLINE-1 COM-DEADLINE-3"),
     must("6.1", "then no backend is called and no child span opened", "COM-DEADLINE-2", "spans, which no hook shows"),

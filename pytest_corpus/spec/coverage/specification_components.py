@@ -80,7 +80,7 @@ SENTENCES: tuple[Sentence, ...] = (
     nobody("MAY", "9.3", "vectors may be left out", FREE),
     must("9.4", "metrics are advertised", "VEC-NS-12 VEC-CAP-1:2 VEC-NS-8"),
     must("9.4", "with cosine and dot, higher scores are better", "VEC-SCORE-1 VEC-SCORE-3:4 VEC-QUERY-4"),
-    must("9.4", "with euclidean, lower distances are better", "VEC-SCORE-2 VEC-SCORE-5"),
+    must("9.4", "with euclidean, lower distances are better", "VEC-SCORE-2 VEC-SCORE-5 VEC-SCORE-9"),
     must("9.4", "otherwise a normalized score, and the raw distance beside it", "VEC-SCORE-4:5",
          "which field holds the raw distance"),
     must("9.5", "DimensionMismatch is not retryable", "VEC-DIM-1:3"),

@@ -77,7 +77,7 @@ REQUIREMENTS = (
         "COM-READ-1",
         "SHOULD",
         "Where capabilities claim strong consistency of reads after writes, a write shows at once.",
-        ("SPECIFICATION Appendix B", "R46"),
+        ("SPECIFICATION B", "R46"),
         components=("vector", "graph"),
         hint="wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind",
     ),
