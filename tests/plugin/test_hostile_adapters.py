@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inner_runs import Project, said, violated
+from inner_runs import Project, said, statuses, violated
 
 HOSTILE = '''
 import asyncio, itertools, time
@@ -139,7 +139,9 @@ class stops_the_loop(Wrapped):
         return await self.inner.handle(envelope)
 '''
 
-ENDLESS = "COM-STREAM-6 COM-WIRE-2"
+ENDLESS = ("stream_endless_fast", "stream_endless_slow", "stream_endless_and_large", "stream_hangs_on_close")
+"""Streams that are cut off while they still go on: nobody knows whether they would have ended."""
+
 """Which of the two depends on whether the frames or the time ran out first."""
 
 UNARY = {
@@ -164,15 +166,11 @@ UNARY = {
 
 STREAMS = {
     "stream_five_mebibytes": "COM-STREAM-5",
-    "stream_endless_fast": ENDLESS,
-    "stream_endless_slow": "COM-WIRE-2",
-    "stream_endless_and_large": ENDLESS,
     "stream_raises_midway": "COM-WIRE-1",
     "stream_interrupts_midway": "COM-WIRE-1",
     "stream_is_a_list": "COM-WIRE-3",
     "stream_is_none": "COM-WIRE-3",
     "stream_of_objects": "COM-WIRE-3",
-    "stream_hangs_on_close": ENDLESS,
 }
 
 EVERYTHING = {
@@ -208,6 +206,19 @@ def test_one_hostile_operation(project: Project, name: str, broken: str) -> None
     assert_survived(result)
     assert violated(project.report()) & set(broken.split())
     assert len(violated(project.report())) <= 2, violated(project.report())
+    assert result.parseoutcomes()["passed"] >= 2
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> None:
+    """Where a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""
+    result = run(project, name)
+    assert "INTERNALERROR" not in said(result)
+    assert "fault of pytest-corpus" not in said(result)
+    assert violated(project.report()) <= {"COM-WIRE-2", "COM-STREAM-6"}
+    found = statuses(project.report())
+    assert found["llm", "COM-STREAM-6"] in ("not_assessed", "violated")
+    assert found["llm", "COM-STREAM-7"] == "not_assessed"
     assert result.parseoutcomes()["passed"] >= 2
 
 

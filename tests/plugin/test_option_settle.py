@@ -9,7 +9,7 @@ from inner_runs import REFERENCE, Project, error_lines, said, violated
 LATE = "--corpus-adapter=legal_components:LateVector"
 LATER = [
     "LateVector",
-    "LaterVector",
+    pytest.param("LaterVector", marks=pytest.mark.slow),
     pytest.param("LatestVector", marks=pytest.mark.slow),
     pytest.param("LateGraph", marks=pytest.mark.slow),
 ]

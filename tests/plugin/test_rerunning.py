@@ -68,12 +68,14 @@ def test_rerun_line_of_a_failure(broken: Project) -> None:
 
 
 def test_rerun_line_of_the_option_way(project: Project) -> None:
-    """Where there is no file, the line names the adapter and the requirement."""
+    """Where there is no file, the line names the adapter, the requirement, and the one whose test found it."""
     project.adapter(BROKEN)
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*")
     command = next(line for line in result.outlines if line.startswith("  rerun:"))
     words = shlex.split(command.partition(":")[2])
-    assert words == ["pytest", "--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2"]
+    *given, scope = words
+    assert given == ["pytest", "--corpus-adapter=mine:Broken"]
+    assert scope.startswith("--corpus-requirement=LLM-COMPLETE-2")
     again = project.run(*words[1:])
     assert again.parseoutcomes()["failed"] >= 1
     assert "LLM-COMPLETE-2 (MUST)" in said(again)

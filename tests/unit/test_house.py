@@ -38,6 +38,8 @@ MANY: dict[str, str] = {
     "suites.embedding.component:Embedding": "one method more than fifteen: how texts become vectors",
     "suites.graph.capabilities:GraphCapabilities": "what is offered and the words for it are still one class",
     "suites.graph.sandbox:Sandbox": "what is written and what is seen of it are still one class",
+    "suites.llm.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
+    "suites.vector.requests:VectorRequests": "a kind of request is a method",
     "suites.vector.capabilities:VectorCapabilities": "what is offered and the arguments for it are still one class",
 }
 """Classes of more public methods, and why."""
