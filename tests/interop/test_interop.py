@@ -54,6 +54,7 @@ def test_what_is_not_assessed_is_blocked_by_a_finding(component: str, report: Re
     assert outcomes <= {"satisfied", "violated", "not_applicable", *(["not_assessed"] if blocked else [])}
 
 
+@pytest.mark.slow
 def test_the_wire_handler_of_the_sdk_makes_no_difference(component: str, report: Report, tmp_path: Path) -> None:
     """The adapter in the SDK's own wire handler is found to be what the bare adapter is."""
     wired = examined(component, "wire", tmp_path)

@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.suites.common.claims.context import failed_stream, tenant_hash
 
-DELAY_MS = 300
+DELAY_MS = 150
 """So long the provider takes where the time of a call is looked at."""
 
 SHORTER = 0.9
