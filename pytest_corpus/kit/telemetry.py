@@ -181,9 +181,14 @@ def _observed(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
 
 
 def _names_outcome(count: Count, exchange: Exchange, failure: Mapping[str, Any] | None) -> bool:
-    """Whether a label of the counter names the outcome of a stream; no document says which label (R65)."""
-    wanted = {code.upper() for code in _codes(exchange, failure)}
-    return any(isinstance(label, str) and label.upper() in wanted for label in count.extra.values())
+    """Whether a label of the counter names the outcome of a stream; no document says which label (R65).
+
+    OK is the default of the interface: a success need not say it, and only may not be called anything else.
+    """
+    named = {label.upper() for label in count.extra.values() if isinstance(label, str)}
+    if failure is None:
+        return not named & _classes()
+    return bool(named & {code.upper() for code in _codes(exchange, failure)})
 
 
 def _labels(
@@ -223,6 +228,12 @@ def _codes(exchange: Exchange, failure: Mapping[str, Any] | None) -> set[str]:
 def _relatives(family: str) -> frozenset[str]:
     """The classes of a family and their codes."""
     return frozenset(name for each in TAXONOMY.values() if each.family == family for name in (each.name, each.code))
+
+
+@cache
+def _classes() -> frozenset[str]:
+    """The names and codes of all classes of errors, in capitals."""
+    return frozenset(name.upper() for each in TAXONOMY.values() for name in (each.name, each.code))
 
 
 def _named_codes(failure: Mapping[str, Any] | None) -> str:
