@@ -152,7 +152,7 @@ REQUIREMENTS = (
         ("BEHAVIORAL_CONFORMANCE 6.2", "ERRORS 6.1", "R65"),
         needs=("metrics", "supports_streaming"),
         components=("llm", "graph"),
-        hint="label count_stream_final_outcome with OK or with the class of the error, by `code`, as the last frame has it",
+        hint="label count_stream_final_outcome with OK or with the class of the error, by `code`",
     ),
     Requirement(
         "COM-OBS-19",
