@@ -120,7 +120,7 @@ class CheckingPaths(ReferenceLLM):
         return bool(path)
 
 
-@catches("COM-NUM-1", control=CheckingPaths)
+@catches("COM-NUM-5", control=CheckingPaths)
 class AttributesNotChecked(CheckingPaths):
     """It takes NaN and infinities deep inside `attrs`."""
 

@@ -285,6 +285,13 @@ REQUIREMENTS = (
         hint="dividing a Python integer beyond the floats raises OverflowError: check the range first",
     ),
     Requirement(
+        "COM-NUM-5",
+        "SHOULD",
+        "NaN and infinities inside `ctx.attrs` are refused with BAD_REQUEST.",
+        ("SPECIFICATION 4.1", "R34"),
+        hint="check the numbers of `attrs` where you check those of `args`, at any depth",
+    ),
+    Requirement(
         "COM-CONC-1",
         "MUST",
         "Calls that run at the same time do not disturb each other.",
