@@ -47,7 +47,7 @@ class Requests:
 
     def with_ids(self, secret: str) -> list[Request]:
         """Requests that are refused, or whose items fail, with a canary in ids and names of items."""
-        raise NotApplicable(f"no operation takes ids such as {secret[:0]!r}")
+        raise NotApplicable(f"no operation takes ids, of {len(secret)} characters or any")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         """Requests that carry canaries: good ones, or ones to be refused."""
