@@ -1,0 +1,110 @@
+"""The provider: here you call your library. What stands here now is a stand-in that keeps a graph in memory.
+
+`reached` is awaited before each operation that asks the library. In production it does nothing; in a conformance
+run it is where the suite lets the provider fail, hang or be slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from . import query
+
+
+class Probe(Protocol):
+    """What a conformance run passes as `provider`."""
+
+    async def reached(self, op: str, **facts: Any) -> object: ...
+
+
+@dataclass(frozen=True)
+class Node:
+    """A vertex."""
+
+    id: str
+    labels: list[str]
+    properties: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A relationship from `src` to `dst`."""
+
+    id: str
+    src: str
+    dst: str
+    label: str
+    properties: dict[str, Any]
+
+
+@dataclass
+class Graph:
+    """The nodes and edges of one namespace by their ids."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+
+
+class Provider:
+    """EDIT: the dialects, the limits, and how each method asks your library instead of the dictionaries here."""
+
+    dialects = ("cypher",)
+    max_query_length = 8192
+
+    def __init__(self, probe: Probe | None = None) -> None:
+        self.probe = probe
+        self.graphs = {"default": Graph()}
+
+    async def reached(self, op: str, **facts: Any) -> None:
+        if self.probe is not None:
+            await self.probe.reached(op, **facts)
+
+    async def is_up(self) -> bool:
+        """Whether the provider answers."""
+        try:
+            await self.reached("graph.health")
+            # EDIT: a cheap call of your library
+        except Exception:  # noqa: BLE001 - why it does not answer is not the question
+            return False
+        return True
+
+    async def query(self, graph: Graph, text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The records of a query; parameters are handed over beside the text, never put into it."""
+        # EDIT: here call your library, for example
+        #     answer = await driver.execute_query(text, params)
+        return query.run(graph, text, params)
+
+    async def upsert_nodes(self, graph: Graph, nodes: Sequence[Node]) -> None:
+        """Write all of them, in the place of those with the same id."""
+        graph.nodes.update((node.id, node) for node in nodes)
+
+    async def upsert_edges(self, graph: Graph, edges: Sequence[Edge]) -> None:
+        graph.edges.update((edge.id, edge) for edge in edges)
+
+    async def delete_nodes(self, graph: Graph, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+        """Delete by ids (None: whatever id) and filter, with the edges at these nodes; how many nodes that were."""
+        doomed = [id_ for id_, node in graph.nodes.items() if selected(node, ids, wanted)]
+        for id_ in doomed:
+            del graph.nodes[id_]
+        for edge in list(graph.edges.values()):
+            if edge.src not in graph.nodes or edge.dst not in graph.nodes:
+                del graph.edges[edge.id]
+        return len(doomed)
+
+    async def delete_edges(self, graph: Graph, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+        doomed = [id_ for id_, edge in graph.edges.items() if selected(edge, ids, wanted)]
+        for id_ in doomed:
+            del graph.edges[id_]
+        return len(doomed)
+
+    async def nodes(self, graph: Graph, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
+        """The first nodes that fit a filter, in the order of their ids, after one id."""
+        later = [node for node in graph.nodes.values() if node.id > after and selected(node, None, wanted)]
+        return sorted(later, key=lambda node: node.id)[:limit]
+
+
+def selected(item: Node | Edge, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> bool:
+    """Whether an item is one of the ids, and has all these properties with these values."""
+    return (ids is None or item.id in ids) and query.fits(item.properties, wanted)
