@@ -79,8 +79,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--corpus-strict", action="store_true", help="fail where a MUST could not be assessed")
     parser.addini("corpus_strict", "fail where a MUST could not be assessed", type="bool", default=False)
     group.addoption("--corpus-traceback", action="store_true", help="show tracebacks of findings as well")
-    group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue and exit")
-    group.addoption("--corpus-explain", metavar="ID", help="explain one requirement and exit")
+    group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue, or what "
+                    "--corpus-requirement and --corpus-components choose of it, and exit")  # fmt: skip
+    group.addoption("--corpus-explain", metavar="ID", help="explain one requirement, or a ruling such as R20, and exit")
 
 
 def pytest_cmdline_main(config: pytest.Config) -> int | None:

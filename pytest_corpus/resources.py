@@ -1,4 +1,4 @@
-"""Where the shipped schemas and goldens lie: in the package first, beside it in a checkout second."""
+"""Where the shipped schemas, goldens, skeletons and documents lie: in the package first, beside it in a checkout second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """The folder `schemas` or `golden`.
+    """The folder `schemas`, `golden` or `skeletons`.
 
     Raises:
         FileNotFoundError: the installation carries no such folder.
@@ -17,6 +17,18 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"this installation of pytest-corpus has no {name}/ folder; install it again")
+
+
+def document(name: str) -> Path:
+    """A page of the documentation that the package carries.
+
+    Raises:
+        FileNotFoundError: the installation carries no such page.
+    """
+    for candidate in (_PACKAGE / "documents" / name, _PACKAGE.parent / "docs" / name):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(f"this installation of pytest-corpus has no page {name}; install it again")
 
 
 def package(path: str) -> Path:

@@ -1,36 +1,50 @@
-"""`pytest-corpus explain ID`: all that the catalogue says of one requirement."""
+"""`pytest-corpus explain ID`: all that there is to say of one requirement or ruling."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from dataclasses import asdict
+from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.catalogue_text import explained, unknown
+from pytest_corpus.reports.examples import examples
+from pytest_corpus.reports.rulings import resting_on, rulings, rulings_of
 from pytest_corpus.spec.requirements import catalogue
 
-SUMMARY = "one requirement: sentence, sources, needs, hint"
+SUMMARY = "one requirement or ruling: sentence, sources, hint, rulings, an example"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The id and the format."""
-    parser.add_argument("id", metavar="ID", help="for example LLM-STREAM-1")
+    parser.add_argument("id", metavar="ID", help="a requirement, such as LLM-STREAM-1, or a ruling, such as R20")
     console.format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print one entry of the catalogue.
+    """Print one requirement or ruling.
 
     Raises:
-        CommandError: there is no such requirement.
+        CommandError: there is none of this id, or the installation lacks a file.
     """
-    text = explained(given.id)
-    if text is None:
-        raise CommandError(unknown(given.id))
-    if given.format == "json":
-        console.say_json(asdict(catalogue()[given.id.strip().upper()]))
-    else:
-        sys.stdout.write(text + "\n")
+    try:
+        text = explained(given.id)
+        if text is None:
+            raise CommandError(unknown(given.id))
+        if given.format == "json":
+            console.say_json(_as_json(given.id.strip().upper()))
+        else:
+            sys.stdout.write(text + "\n")
+    except FileNotFoundError as error:
+        raise CommandError(str(error)) from None
     return FINE
+
+
+def _as_json(wanted: str) -> dict[str, Any]:
+    if wanted in rulings():
+        return {**asdict(rulings()[wanted]), "requirements": resting_on(rulings()[wanted])}
+    entry = catalogue()[wanted]
+    shown = [asdict(example) for example in examples(entry)]
+    return {**asdict(entry), "rulings": [asdict(ruling) for ruling in rulings_of(entry)], "examples": shown}

@@ -6,18 +6,24 @@ import sys
 
 import pytest
 
-from pytest_corpus.reports.catalogue_text import explained, listed, unknown
+from pytest_corpus.integration.options import asked_for
+from pytest_corpus.reports.catalogue_text import chosen, explained, listed, unknown
 
 
 def show(config: pytest.Config) -> int:
-    """Print the catalogue, or one entry of it; the exit code.
+    """Print the catalogue as far as requirements and components are named, or one entry of it; the exit code.
 
     Raises:
-        pytest.UsageError: there is no such requirement.
+        pytest.UsageError: there is no such requirement or ruling.
     """
     wanted = config.getoption("corpus_explain")
-    text = listed() if wanted is None else explained(wanted)
+    text = _listed(config) if wanted is None else explained(wanted)
     if text is None:
         raise pytest.UsageError(f"--corpus-explain: {unknown(wanted)}")
     sys.stdout.write(text + "\n")
     return 0
+
+
+def _listed(config: pytest.Config) -> str:
+    globs, components = asked_for(config)
+    return listed(chosen(globs, components))

@@ -103,6 +103,16 @@ def read(config: pytest.Config) -> Options:
     )
 
 
+def asked_for(config: pytest.Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The globs of requirements and the components that the command line names, whatever the ini file does.
+
+    Raises:
+        pytest.UsageError: a glob matches nothing, or there is no such component.
+    """
+    globs, components = config.getoption("corpus_requirement"), config.getoption("corpus_components")
+    return _globs(_parts(globs)), _components(_parts(components))
+
+
 def _several(config: pytest.Config, name: str) -> list[str]:
     given = config.getoption(f"corpus_{name}")
     return list(given or config.getini(f"corpus_{name}") or [])
@@ -116,7 +126,11 @@ def _one(config: pytest.Config, name: str) -> str | None:
 
 
 def _listed(config: pytest.Config, name: str) -> list[str]:
-    return [part.strip() for part in (_one(config, name) or "").split(",") if part.strip()]
+    return _parts(_one(config, name))
+
+
+def _parts(given: str | None) -> list[str]:
+    return [part.strip() for part in (given or "").split(",") if part.strip()]
 
 
 def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:

@@ -217,3 +217,15 @@ def goldens_of(op: str) -> tuple[Golden, ...]:
         frames = tuple(replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _streams(op))
         return (_request(op), *frames)
     return _exchange(op)
+
+
+def request_golden(op: str) -> Golden:
+    """The golden of an operation's request, or the one that it would have."""
+    return next((golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _request(op))
+
+
+def answer_golden(op: str) -> Golden:
+    """The golden of an operation's success, or of a whole stream of it, or the one that it would have."""
+    if BY_OP[op].streaming:
+        return next(golden for golden in goldens_of(op) if golden.is_stream and golden.last_line is None)
+    return next((golden for golden in goldens_of(op) if f"{op}.success" in golden.also), _success(op))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import stat
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -32,6 +35,43 @@ def write_whole(text: str, path: Path) -> None:
         raise
 
 
+def write_folder(files: Mapping[str, str], folder: Path) -> None:
+    """Write texts as UTF-8 below a folder, all of them or none; nothing that is there is touched.
+
+    Args:
+        files: the texts by their paths below the folder, with ``/``.
+        folder: where to write; it is made where it is not there.
+
+    Raises:
+        FileExistsError: one of the names is taken.
+        OSError: a file cannot be written.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    tops = dict.fromkeys(name.partition("/")[0] for name in files)
+    staged = folder / f".new-{secrets.token_hex(4)}"
+    placed: list[Path] = []
+    try:
+        staged.mkdir(parents=True)
+        for name, text in files.items():
+            path = staged / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        for top in tops:
+            target = folder / top
+            if os.path.lexists(target):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+            os.rename(staged / top, target)
+            placed.append(target)
+        staged.rmdir()
+    except BaseException:
+        for path in (*placed, staged):
+            _remove(path)
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
 def obstacle(path: Path) -> str:
     """Why `write_whole` could not write a file, as the end of a sentence; empty where nothing is in the way.
 
@@ -53,6 +93,15 @@ def obstacle(path: Path) -> str:
     except ValueError:
         return "no file can have this name"
     return ""
+
+
+def _remove(path: Path) -> None:
+    """Remove what was just written; what cannot be removed stays."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def _target(path: Path) -> Path:

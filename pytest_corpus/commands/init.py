@@ -1,0 +1,94 @@
+"""`pytest-corpus init COMPONENT [DIR]`: an adapter repository that is conformant before it is edited."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from difflib import get_close_matches
+from pathlib import Path
+
+from pytest_corpus import resources
+from pytest_corpus.commands import FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.text.whole_files import write_folder
+
+SUMMARY = "write an adapter repository to start from"
+
+TOLERATED = (".git", ".venv", "venv")
+"""What may lie in the folder before: a new repository, and a virtual environment."""
+
+COMMON = "common"
+"""The folder of what the repositories of all components have."""
+
+PLACEHOLDER = "COMPONENT"
+"""What stands in the skeletons for the name of the component."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The component and the folder."""
+    parser.add_argument("component", nargs="?", metavar="COMPONENT", help=", ".join(COMPONENTS))
+    parser.add_argument("folder", nargs="?", metavar="DIR", default=".", help="where to write (default: here)")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the repository, whole or not at all.
+
+    Raises:
+        CommandError: there is no such component, or the folder is not empty.
+    """
+    component = _component(given.component)
+    folder = Path(given.folder)
+    _check(folder)
+    files = _files(component)
+    write_folder(files, folder)
+    console.say(*(f"wrote {folder / name}" for name in files))
+    enter = () if given.folder == "." else (f"  cd {shlex.quote(given.folder)}",)
+    after = f"then edit {component}_adapter/provider.py; README.md says what is where"
+    for line in ("now run:", *enter, "  pytest", after):
+        console.warn(line)
+    return FINE
+
+
+def _component(given: str | None) -> str:
+    if given is None:
+        raise CommandError(f"name a component: {', '.join(COMPONENTS)}; for example pytest-corpus init llm my-adapter")
+    if given.lower() in COMPONENTS:
+        return given.lower()
+    near = get_close_matches(given.lower(), COMPONENTS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"use {', '.join(COMPONENTS)}"
+    raise CommandError(f"there is no component {given!r}; {hint}")
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder that holds anything of the user's."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
+    if folder.is_dir() and (found := sorted({path.name for path in folder.iterdir()}.difference(TOLERATED))):
+        raise CommandError(f"the folder {folder.resolve()} is not empty: it holds {found[0]}; name a new one")
+
+
+def _files(component: str) -> dict[str, str]:
+    """The texts of the repository's files by their paths below it.
+
+    Raises:
+        CommandError: the installation carries no skeletons.
+    """
+    try:
+        root = resources.folder("skeletons")
+    except FileNotFoundError as error:
+        raise CommandError(str(error)) from None
+    files: dict[str, str] = {}
+    for base in (root / COMMON, root / component):
+        for path in sorted(base.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                text = path.read_text("utf-8").replace(PLACEHOLDER, component)
+                files[_name(path.relative_to(base), component)] = text
+    return dict(sorted(files.items()))
+
+
+def _name(path: Path, component: str) -> str:
+    """Where a file of the skeleton goes: `package` is named for the component, `dot-` stands for a leading dot."""
+    parts = [f".{part.removeprefix('dot-')}" if part.startswith("dot-") else part for part in path.parts]
+    return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])

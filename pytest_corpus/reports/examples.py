@@ -1,0 +1,79 @@
+"""What a requirement speaks of, shown: a plain request and a good answer, from the golden messages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus import resources
+from pytest_corpus.spec.components import WIRE
+from pytest_corpus.spec.errors import ErrorClass
+from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
+from pytest_corpus.spec.illustrations import details_of, error_of, operation_of
+from pytest_corpus.spec.requirements import Requirement
+
+WIDTH = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example: what it is, and the message or, of a stream, its frames."""
+
+    title: str
+    messages: tuple[Any, ...]
+
+
+def examples(entry: Requirement) -> tuple[Example, ...]:
+    """A plain request of the operation by which a requirement is shown, and a good answer.
+
+    Where the sentence names an error, the answer shown is that error, as it should look; else it is a success.
+
+    Raises:
+        FileNotFoundError: the installation carries no goldens.
+    """
+    operation = operation_of(entry.chapter, entry.text, entry.components[0])
+    request = Example(f"a plain request of {operation.op}", _messages(request_golden(operation.op)))
+    if entry.components == WIRE:
+        return (request,)
+    if error := error_of(entry.chapter, entry.text):
+        return request, Example(f"a good answer where {error.name} is meant", (_envelope(error, entry.text),))
+    return request, Example("a good answer to it", _messages(answer_golden(operation.op)))
+
+
+def laid_out(value: Any, indent: int = 0) -> str:
+    """JSON for a reader: what fits on a line stands on one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= WIDTH or not isinstance(value, (dict, list)) or not value:
+        return line
+    margin = " " * (indent + 2)
+    if isinstance(value, list):
+        inside = [margin + laid_out(item, indent + 2) for item in value]
+        return "[\n" + ",\n".join(inside) + "\n" + " " * indent + "]"
+    inside = [f"{margin}{json.dumps(key)}: {laid_out(item, indent + 2)}" for key, item in value.items()]
+    return "{\n" + ",\n".join(inside) + "\n" + " " * indent + "}"
+
+
+def _messages(golden: Golden) -> tuple[Any, ...]:
+    """The documents of a golden; of one that has no file, those that its schemas give."""
+    path = resources.folder("golden") / golden.file
+    if path.is_file():
+        text = path.read_text("utf-8")
+    else:
+        from pytest_corpus.authoring.goldens.making import made
+
+        text = made(golden)
+    return tuple(map(json.loads, text.splitlines())) if golden.is_stream else (json.loads(text),)
+
+
+def _envelope(error: ErrorClass, text: str) -> dict[str, Any]:
+    """An error envelope of a class, with what the sentence says of `details` (SPECIFICATION 4.2.1)."""
+    return {
+        "ok": False,
+        "code": error.code,
+        "error": error.name,
+        "message": "what is wrong and where, without any value of the request",
+        "retry_after_ms": 500 if error.retry == "yes" else None,
+        "details": details_of(text, error),
+        "ms": 1.5,
+    }

@@ -1,0 +1,111 @@
+"""The operation by which a requirement is shown to a reader who asks what it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, ErrorClass
+from pytest_corpus.spec.operations import BY_OP, Operation
+
+PLAIN: Mapping[str, str] = {
+    "llm": "llm.complete",
+    "vector": "vector.query",
+    "embedding": "embedding.embed",
+    "graph": "graph.query",
+    "wire": "llm.complete",
+}
+"""The operation that everybody thinks of first, by component."""
+
+BY_CHAPTER: Mapping[str, str] = {
+    "COM-CAP": "capabilities",
+    "COM-HEALTH": "health",
+    "LLM-CAP": "capabilities",
+    "LLM-STREAM": "stream",
+    "LLM-TOKENS": "count_tokens",
+    "EMB-CAP": "capabilities",
+    "EMB-BATCH": "embed_batch",
+    "EMB-STATS": "get_stats",
+    "EMB-STREAM": "stream_embed",
+    "EMB-TOKENS": "count_tokens",
+    "VEC-CAP": "capabilities",
+    "VEC-DELETE": "delete",
+    "VEC-DIM": "upsert",
+    "VEC-LIMIT": "upsert",
+    "VEC-MULTI": "batch_query",
+    "VEC-NS": "create_namespace",
+    "VEC-UPSERT": "upsert",
+    "GRA-BATCH": "batch",
+    "GRA-BULK": "bulk_vertices",
+    "GRA-CAP": "capabilities",
+    "GRA-DELETE": "delete_nodes",
+    "GRA-EDGE": "upsert_edges",
+    "GRA-NODE": "upsert_nodes",
+    "GRA-NS": "upsert_nodes",
+    "GRA-SCHEMA": "get_schema",
+    "GRA-STREAM": "stream_query",
+    "GRA-TRAV": "traversal",
+    "GRA-TXN": "transaction",
+}
+"""The operation of a chapter of the catalogue, where it is not the plain one of the component."""
+
+STREAMS: Mapping[str, str] = {
+    "llm": "llm.stream",
+    "vector": "vector.query",
+    "embedding": "embedding.stream_embed",
+    "graph": "graph.stream_query",
+    "wire": "llm.stream",
+}
+"""The streaming operation of a component; a vector store has none."""
+
+
+def operation_of(chapter: str, text: str, component: str) -> Operation:
+    """The operation that a sentence names in backticks, or else that of its chapter."""
+    for name in re.findall(r"`([a-z_]+)`", text):
+        if named := BY_OP.get(f"{component}.{name}"):
+            return named
+    if chapter == "COM-STREAM":
+        return BY_OP[STREAMS[component]]
+    bare = BY_CHAPTER.get(chapter)
+    return BY_OP[f"{component}.{bare}" if bare else PLAIN[component]]
+
+
+ERRORS: Mapping[str, str] = {"COM-ERR": "BadRequest", "COM-SUBTYPE": "BadRequest", "COM-FAULT": "ResourceExhausted"}
+"""The class of error that a chapter speaks of where the sentence names none."""
+
+DETAILS: Mapping[str, Any] = {
+    "validation_errors": [{"field": "args.model", "code": "WRONG_TYPE"}],
+    "expected": 4,
+    "provided": 3,
+    "max_batch_size": 100,
+    "max_batch_ops": 100,
+    "max_context_length": 8192,
+    "provided_tokens": 9000,
+    "max_text_length": 8192,
+    "provided_length": 9000,
+    "suggested_batch_reduction": 50,
+    "suggested_backoff_ms": 500,
+    "throttle_scope": "provider",
+    "resource_scope": "rate_limit",
+    "http_status": 429,
+    "retryable": True,
+}
+"""A value of each key that `details` of an error may hold (ERRORS 6, 7)."""
+
+
+def error_of(chapter: str, text: str) -> ErrorClass | None:
+    """The class of the error that a sentence asks for: the first that it names; None where it asks for none."""
+    for word in re.findall(r"\b[A-Z][A-Za-z_]+\b", text):
+        if error := TAXONOMY.get(word) or BY_CODE.get(word):
+            return error
+    refused = "BadRequest" if re.search(r"\brefus", text) else ""
+    name = ERRORS.get(chapter, refused)
+    return TAXONOMY[name] if name else None
+
+
+def details_of(text: str, error: ErrorClass) -> dict[str, Any] | None:
+    """The keys of `details` that a sentence names, each with a value; None where it names none."""
+    agreeing = {"http_status": error.http[0], "retryable": error.retry == "yes"}
+    named = {key: value for key, value in {**DETAILS, **agreeing}.items() if re.search(rf"\b{key}\b", text)}
+    return named or None
