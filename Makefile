@@ -48,7 +48,7 @@ help:
 ##   test                         its own tests, one mutant of each requirement among them; those of the HTML
 ##                                pages need chromium and node, and are skipped without them
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
-##   lint                         ruff check, ruff format, mypy, import contracts
+##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
 ##   docs                         writes docs/requirements.md and docs/coverage.md anew
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
 ##                                costs (docs/performance.md), and what a matrix of reports costs
@@ -140,6 +140,7 @@ lint: $(READY)check
 	'$(BIN)/ruff' format --check .
 	'$(BIN)/mypy'
 	'$(BIN)/lint-imports'
+	'$(BIN)/python' tools/lint_skeletons.py
 
 docs: $(READY)test
 	'$(BIN)/python' tools/requirements_page.py

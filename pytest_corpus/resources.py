@@ -1,4 +1,4 @@
-"""Where the shipped schemas, goldens, skeletons and documents lie: in the package first, beside it in a checkout second."""
+"""Where shipped schemas, goldens, skeletons and documents lie: in the package first, beside it in a checkout second."""
 
 from __future__ import annotations
 

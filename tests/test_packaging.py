@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ("schemas", "golden")
+DATA = ("schemas", "golden", "skeletons")
 
 
 def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -59,22 +59,23 @@ def of_the_repository(folder: str) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("folder", DATA)
 def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
-    """The wheel carries every schema and golden, byte for byte, and no other."""
+    """The wheel carries every schema, golden and skeleton, byte for byte, and no other."""
     expected = of_the_repository(folder)
     found = {
         name: wheel.read(name)
         for name in wheel.namelist()
         if name.startswith(f"pytest_corpus/{folder}/") and not name.endswith("/")
     }
-    assert len(expected) > 20
+    assert len(expected) > 15
     assert found == expected
 
 
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
-    """The wheel carries every module, `py.typed` and the assets of the pages, and nothing of tests or caches."""
+    """The wheel carries every module, `py.typed`, the rulings and the assets of pages; nothing of tests or caches."""
     package = ROOT / "pytest_corpus"
     kinds = ("*.py", "py.typed", "reports/assets/*.*")
     expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
+    expected.add("pytest_corpus/documents/rulings.md")
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)
     found = {name for name in wheel.namelist() if ".dist-info/" not in name and not name.startswith(data)}
     assert found == expected

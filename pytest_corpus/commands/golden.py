@@ -1,4 +1,4 @@
-"""`pytest-corpus golden check|generate|diff`: the golden files, held against their schemas and made from them."""
+"""`pytest-corpus golden check|show|generate|diff`: the golden files, held against schemas and made from them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pytest_corpus.authoring.findings import Finding
     from pytest_corpus.validation.schema.registry import SchemaRegistry
 
-SUMMARY = "golden messages: check, generate, diff"
+SUMMARY = "golden messages: check, show, generate, diff"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The three actions and what each takes."""
+    """The actions and what each takes."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text, add, _ in _ACTIONS:
         action = actions.add_parser(name, help=text, description=text)
@@ -106,6 +106,24 @@ def _row(name: str) -> Golden:
 def _counted(checked: int, findings: list[Finding]) -> str:
     files = "1 file" if checked == 1 else f"{checked} files"
     return f"{files} checked: {len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}"
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="a golden, such as llm_complete_request")
+    parser.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
+
+
+def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
+    from pytest_corpus.authoring.goldens import checks
+
+    row = _row(given.name)
+    text = (checks.root_folder(given.root) / row.file).read_text("utf-8")
+    if given.format == "json":
+        about = {"file": row.file, "component": row.component, "schema": row.schema, "also": row.also}
+        console.say_json({**about, "editions": row.editions, "text": text})
+    else:
+        sys.stdout.write(text)
+    return FINE
 
 
 def _generate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -197,6 +215,7 @@ _Action = tuple[
 ]
 _ACTIONS: tuple[_Action, ...] = (
     ("check", "hold golden files against their schemas and invariants", _check_arguments, _check),
+    ("show", "print one golden file", _show_arguments, _show),
     ("generate", "write golden files that are missing, from their schemas", _generate_arguments, _generate),
     ("diff", "which golden files other schemas refuse or admit, and what would have to change", _diff_arguments, _diff),
 )

@@ -25,6 +25,9 @@ COMMON = "common"
 PLACEHOLDER = "COMPONENT"
 """What stands in the skeletons for the name of the component."""
 
+DISARMED = "as-"
+"""What keeps a file of a skeleton from having its effect where it lies: a `conftest.py`, a `.gitignore`."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The component and the folder."""
@@ -89,6 +92,6 @@ def _files(component: str) -> dict[str, str]:
 
 
 def _name(path: Path, component: str) -> str:
-    """Where a file of the skeleton goes: `package` is named for the component, `dot-` stands for a leading dot."""
-    parts = [f".{part.removeprefix('dot-')}" if part.startswith("dot-") else part for part in path.parts]
+    """Where a file of the skeleton goes: `package` is named for the component, and `DISARMED` is left out."""
+    parts = [part.removeprefix(DISARMED) for part in path.parts]
     return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])

@@ -46,9 +46,13 @@ def explained(wanted: str) -> str | None:
 
 def unknown(wanted: str) -> str:
     """What to say of an id that nothing has: the ids that look most like it."""
-    kind, known = ("ruling", rulings().keys()) if RULING_ID.fullmatch(wanted.strip().upper()) else (
-        "requirement",
-        catalogue().keys(),
+    kind, known = (
+        ("ruling", rulings().keys())
+        if RULING_ID.fullmatch(wanted.strip().upper())
+        else (
+            "requirement",
+            catalogue().keys(),
+        )
     )
     near = get_close_matches(wanted.strip().upper(), known, n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "the list shows them all"

@@ -54,3 +54,19 @@ def test_explain_an_unknown_id(project: Project) -> None:
     (line,) = error_lines(result)
     assert "there is no requirement 'LLM-STREEM-1'; did you mean" in line
     assert "LLM-STREAM-1" in line
+
+
+def test_list_of_some(project: Project) -> None:
+    """With `--corpus-requirement` or `--corpus-components` the list has these alone; the ini file chooses nothing."""
+    project.pytester.makeini("[pytest]\ncorpus_components = graph\n")
+    result = project.run("--corpus-list", "--corpus-requirement=VEC-SCORE-*", "--corpus-components=vector")
+    assert result.ret == 0
+    assert {line.split("-")[1] for line in result.outlines if line.startswith("VEC-")} == {"SCORE"}
+    assert not any(line.startswith(("GRA-", "COM-")) for line in result.outlines)
+
+
+def test_explain_a_ruling(project: Project) -> None:
+    """A ruling is explained too."""
+    result = project.run("--corpus-explain=R20")
+    assert result.ret == 0
+    assert "R20 Labels (Observability)" in result.outlines

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import entry_points
 
 import pytest
 
-from pytest_corpus import __version__, cli
-from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus import __version__, cli, resources
+from pytest_corpus.spec.requirements import Requirement, catalogue
 
 
 def test_list_has_one_line_a_requirement(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,6 +32,97 @@ def test_explain_shows_one_requirement(given: str, capsys: pytest.CaptureFixture
     assert shown.startswith(f"{entry.id} ({entry.level})\n")
     for said in (entry.text, *entry.source, *entry.needs, *entry.components):
         assert said in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen"),
+    [
+        (["vec-score-*"], lambda entry: entry.id.startswith("VEC-SCORE-")),
+        (["VEC-*", "LLM-*"], lambda entry: entry.id.startswith(("VEC-", "LLM-"))),
+        (["--component", "graph"], lambda entry: "graph" in entry.components),
+        (["--level", "should"], lambda entry: entry.level == "SHOULD"),
+        (["VEC-*", "--level", "MUST"], lambda entry: entry.id.startswith("VEC-") and entry.level == "MUST"),
+    ],
+)
+def test_list_chooses(
+    given: list[str], chosen: Callable[[Requirement], bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`list` takes globs, a component and a level, in any case, and shows what is all of it."""
+    wanted = [entry.id for entry in catalogue().values() if chosen(entry)]
+    assert cli.main(["list", *given]) == 0
+    *lines, total = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == wanted
+    assert total == f"{len(wanted)} requirements"
+    assert cli.main(["list", *given, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["requirements"]
+    assert [entry["id"] for entry in found] == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["VEX-SCORE-1"], "there is no requirement 'VEX-SCORE-1'; did you mean VEC-SCORE-1"),
+        (["VEC-*", "--component", "llm"], "no requirement is of that id, component and level at once"),
+    ],
+)
+def test_a_list_of_nothing(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What chooses nothing is refused in one line."""
+    assert cli.main(["list", *given]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.count("\n")) == ("", 1)
+    assert said in shown.err
+
+
+def test_explain_gives_the_ruling_and_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """The rulings that a requirement rests on stand there in full, with a request and the answer that is asked for."""
+    assert cli.main(["explain", "VEC-DIM-1"]) == 0
+    flat = " ".join(capsys.readouterr().out.split())
+    assert "R12 How precise an error must be" in flat
+    assert "Four answers are demanded exactly" in flat
+    assert '"op": "vector.upsert"' in flat
+    assert '"code": "DIMENSION_MISMATCH"' in flat
+
+
+def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """As JSON there is the same: the entry, its rulings, its examples; of a ruling the requirements that name it."""
+    assert cli.main(["explain", "LLM-STREAM-1", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["id"] == "LLM-STREAM-1"
+    assert {ruling["id"] for ruling in found["rulings"]} <= set(found["source"])
+    request, answer = found["examples"]
+    assert request["messages"][0]["op"] == "llm.stream"
+    assert answer["messages"][-1]["chunk"]["is_final"] is True
+    assert cli.main(["explain", "R20", "--format", "json"]) == 0
+    assert "COM-OBS-6" in json.loads(capsys.readouterr().out)["requirements"]
+
+
+@pytest.mark.parametrize("given", ["R20", " r20 "])
+def test_explain_shows_a_ruling(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A ruling is explained with its title, its text, and the requirements that rest on it."""
+    assert cli.main(["explain", given]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("R20 Labels (Observability)\n")
+    assert "`deadline_bucket` has to be there exactly when the call had a" in shown
+    assert "COM-OBS-6" in shown
+
+
+def test_an_unknown_ruling_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    """A ruling that is not there is refused in one line that offers others."""
+    assert cli.main(["explain", "R200"]) == 2
+    assert "there is no ruling 'R200'; did you mean R20" in capsys.readouterr().err
+
+
+def test_golden_show(capsys: pytest.CaptureFixture[str]) -> None:
+    """`golden show` prints a golden as it lies there, whatever way it is named; a slip is answered with the nearest."""
+    text = (resources.folder("golden") / "llm" / "llm_stream.ndjson").read_text("utf-8")
+    for name in ("llm_stream", "llm_stream.ndjson", "golden/llm/llm_stream.ndjson"):
+        assert cli.main(["golden", "show", name]) == 0
+        assert capsys.readouterr().out == text
+    assert cli.main(["golden", "show", "llm_stream", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["file"], found["text"]) == ("llm/llm_stream.ndjson", text)
+    assert cli.main(["golden", "show", "llm_streem"]) == 2
+    assert "did you mean llm_stream.ndjson?" in capsys.readouterr().err
 
 
 def test_explain_knows_every_requirement(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +160,9 @@ def test_an_unknown_id_moves_no_cursor(capsys: pytest.CaptureFixture[str]) -> No
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("given", [[], ["no-such-command"], ["explain"], ["list", "more"], ["--no-such-option"]])
+@pytest.mark.parametrize(
+    "given", [[], ["no-such-command"], ["explain"], ["list", "--level", "none"], ["--no-such-option"]]
+)
 def test_a_wrong_command_line_is_a_usage_error(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """What cannot be understood ends with 2 and the usage on stderr."""
     with pytest.raises(SystemExit) as ended:

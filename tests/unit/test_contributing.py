@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
-COPIED = ("pytest_corpus", "schemas", "golden", "tests", "tools", "docs")
+COPIED = ("pytest_corpus", "schemas", "golden", "skeletons", "tests", "tools", "docs")
 
 STEP = re.compile(
     r"^In `(?P<file>[^`]+)`, (?:at the end(?: of `(?P<table>\w+)`)?|(?P<new>new)):\n\n```python\n(?P<code>.*?)^```$",

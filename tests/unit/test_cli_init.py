@@ -1,0 +1,126 @@
+"""`pytest-corpus init`: an adapter repository that is conformant on its first run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runs import called, environment
+
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.text.whole_files import write_folder
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Every file below a folder by its path."""
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "component", [pytest.param(name, marks=[] if name == "llm" else pytest.mark.slow) for name in COMPONENTS]
+)
+def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
+    """As it was written, `pytest` alone comes to the verdict `conformant`, every SHOULD kept."""
+    folder = tmp_path / "mine"
+    assert called("init", component, folder).code == 0
+    given = ("-p", "no:randomly", "-p", "no:asyncio", "-n", "0", "--corpus-strict", "--corpus-report=r.json")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *given, "--corpus-level=should"],
+        cwd=folder,
+        env=environment(CORPUS_TEST_ENV="local"),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    report = json.loads((folder / "r.json").read_text("utf-8"))
+    assert (report["verdict"], report["complete"], list(report["components"])) == ("conformant", True, [component])
+    assert {entry["status"] for entry in report["requirements"]} == {"satisfied", "not_applicable"}
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_what_is_written(component: str, tmp_path: Path) -> None:
+    """The repository has all that it takes; nothing of it needs this plugin at run time, or is left to be filled in."""
+    ended = called("init", component.upper(), tmp_path / "a" / "b")
+    assert ended.code == 0
+    files = tree(tmp_path / "a" / "b")
+    package = f"{component}_adapter"
+    modules = ("__init__.py", "adapter.py", "arguments.py", "errors.py", "provider.py", "wire.py")
+    others = (".gitignore", "README.md", "conftest.py", "pyproject.toml", ".github/workflows/conformance.yml")
+    assert {*others, *(f"{package}/{name}" for name in modules)} <= files.keys()
+    assert sorted(ended.out.splitlines()) == sorted(f"wrote {tmp_path / 'a' / 'b' / name}" for name in files)
+    for name, text in files.items():
+        assert "COMPONENT" not in text
+        if name.startswith(package):
+            imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+            assert "pytest_corpus" not in "".join(map(ast.unparse, imported))
+            assert len(text.splitlines()) < 400
+    assert re.search(r"# EDIT: here (call|ask) your library", files[f"{package}/provider.py"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "name a component: llm, vector, embedding, graph; for example"),
+        (("vectors",), "there is no component 'vectors'; did you mean vector?"),
+        (("x",), "there is no component 'x'; use llm, vector, embedding, graph"),
+        (("llm", "full"), "is not empty: it holds mine.py; name a new one"),
+        (("llm", "full/mine.py"), "full/mine.py is a file; name a folder that is empty, or a new one"),
+        (("llm", "full/mine.py/deeper"), "full/mine.py"),
+    ],
+)
+def test_refusals(given: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be done is one sentence, exit code 2, and nothing is touched."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.py").write_text("x = 1\n")
+    monkeypatch.chdir(tmp_path)
+    ended = called("init", *given)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert said in ended.err
+    assert tree(tmp_path) == {"full/mine.py": "x = 1\n"}
+
+
+def test_here_beside_git_and_a_virtual_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a folder it is the current one, where a new repository and a virtual environment may lie."""
+    for name in (".git", ".venv"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert called("init", "embedding").code == 0
+    assert (tmp_path / "embedding_adapter").is_dir()
+    assert called("init", "embedding").code == 2
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_whole_or_not_at_all(existing: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where writing ends in the middle, nothing of it is left, nor a folder that was not there."""
+    folder, move = tmp_path / "deep" / "new", os.rename
+    if existing:
+        folder.mkdir(parents=True)
+
+    def third_time(source: Any, target: Any) -> None:
+        if Path(target).name == "c":
+            raise KeyboardInterrupt
+        move(source, target)
+
+    monkeypatch.setattr(os, "rename", third_time)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder({"a": "1", "b/x": "2", "c": "3"}, folder)
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == (
+        ["deep", "deep/new"] if existing else []
+    )
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    """A name that is taken stays as it is, and nothing else is written."""
+    (tmp_path / "b").write_text("mine")
+    with pytest.raises(FileExistsError):
+        write_folder({"a": "1", "b": "2"}, tmp_path)
+    assert tree(tmp_path) == {"b": "mine"}
