@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from .arguments import Arguments
 from .errors import WireError
@@ -13,6 +14,7 @@ from .query import QueryError
 from .wire import Call, Metrics, WireHandler
 
 DEFAULT = "default"
+T = TypeVar("T")
 
 
 class Adapter(WireHandler):
@@ -70,25 +72,24 @@ class Adapter(WireHandler):
     # Queries
 
     async def query(self, call: Call) -> dict[str, Any]:
-        asked = self.read_query(call.args)
-        records = await call.in_time(lambda: self.records("graph.query", asked), asked["timeout_ms"])
+        asked, graph = self.read_query(call.args), self.to_read(call.args)
+        records = await self.in_time(call, lambda: self.provider.query(graph, asked["text"], asked["params"]))
         summary = {"records": len(records)}
         return {"records": records, "summary": summary, "dialect": asked["dialect"], "namespace": asked["namespace"]}
 
     async def stream_query(self, call: Call) -> AsyncIterator[dict[str, Any]]:
-        asked = self.read_query(call.args)
-        records = await call.in_time(lambda: self.records("graph.stream_query", asked), asked["timeout_ms"])
-        for number, record in enumerate(records):
-            await self.provider.reached("graph.stream_query", chunk=number)
-            yield {"records": [record], "is_final": False}
-        await self.provider.reached("graph.stream_query", chunk=len(records))
-        yield {"records": [], "is_final": True, "summary": {"records": len(records)}}
+        asked, graph = self.read_query(call.args), self.to_read(call.args)
+        count = 0
+        async with aclosing(self.provider.stream(graph, asked["text"], asked["params"])) as records:
+            while (record := await self.in_time(call, lambda: anext(records, None))) is not None:
+                count += 1
+                yield {"records": [record], "is_final": False}
+        yield {"records": [], "is_final": True, "summary": {"records": count}}
 
-    async def records(self, op: str, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
-        graph = self.known(asked["namespace"])
-        await self.provider.reached(op)
+    async def in_time(self, call: Call, work: Callable[[], Awaitable[T]]) -> T:
+        """Await the library until the deadline, or for the `timeout_ms` of the request."""
         try:
-            return await self.provider.query(graph, asked["text"], asked["params"])
+            return await call.in_time(work, call.args.number("timeout_ms", 0) or None)
         except QueryError as error:  # EDIT: what your library raises for a text that it cannot read
             raise WireError("QueryParseError", f"args.text {error}") from None
 
@@ -105,7 +106,6 @@ class Adapter(WireHandler):
             "text": text,
             "params": args.object("params"),
             "namespace": args.optional_text("namespace") or DEFAULT,
-            "timeout_ms": args.number("timeout_ms", 0) or None,
         }
 
     # Writes: an item that cannot be written refuses the whole request (R14), so that none of it is ever lost
@@ -114,56 +114,52 @@ class Adapter(WireHandler):
         items = call.args.objects("nodes", required=True)
         namespace = self.namespace_of(call.args, items)
         nodes = [Node(item.filled("id"), self.labels(item), self.properties(item)) for item in items]
-        await self.provider.reached("graph.upsert_nodes", items=len(nodes))
-        await self.provider.upsert_nodes(self.provider.graphs.setdefault(namespace, Graph()), nodes)
+        await self.provider.upsert_nodes(self.provider.graphs.setdefault(namespace, Graph(namespace)), nodes)
         return {"processed_count": len(nodes), "failed_count": 0, "failures": []}
 
     async def upsert_edges(self, call: Call) -> dict[str, Any]:
         items = call.args.objects("edges", required=True)
-        graph = self.provider.graphs.get(self.namespace_of(call.args, items), Graph())
+        namespace = self.namespace_of(call.args, items)
+        graph = self.provider.graphs.get(namespace, Graph(namespace))
         edges = [self.edge(item) for item in items]
         if not all(end in graph.nodes for edge in edges for end in (edge.src, edge.dst)):
             raise WireError("VertexNotFound", "src and dst of an edge must be nodes that exist")
-        await self.provider.reached("graph.upsert_edges", items=len(edges))
         await self.provider.upsert_edges(graph, edges)
         return {"processed_count": len(edges), "failed_count": 0, "failures": []}
 
     async def delete_nodes(self, call: Call) -> dict[str, Any]:
         graph, ids, wanted = self.selection(call.args)
-        await self.provider.reached("graph.delete_nodes")
         deleted = await self.provider.delete_nodes(graph, ids, wanted)
         return {"processed_count": deleted, "failed_count": 0, "failures": []}
 
     async def delete_edges(self, call: Call) -> dict[str, Any]:
         graph, ids, wanted = self.selection(call.args)
-        await self.provider.reached("graph.delete_edges")
         deleted = await self.provider.delete_edges(graph, ids, wanted)
         return {"processed_count": deleted, "failed_count": 0, "failures": []}
 
     async def bulk_vertices(self, call: Call) -> dict[str, Any]:
         """A page of nodes in the order of their ids; the cursor is the id that the page comes after."""
         args, prefix = call.args, "after:"
-        namespace, wanted = args.optional_text("namespace") or DEFAULT, self.filter(args)
-        graph = self.known(namespace)
+        graph, wanted = self.to_read(args), self.filter(args)
         limit, cursor = args.integer("limit", 1) or 100, args.optional_text("cursor") or prefix
         if not cursor.startswith(prefix):
             raise args.invalid("cursor", "must come from the page before")
-        await self.provider.reached("graph.bulk_vertices")
         nodes = await self.provider.nodes(graph, cursor.removeprefix(prefix), limit + 1, wanted)
         more = len(nodes) > limit
         return {
-            "nodes": [{**asdict(node), "namespace": namespace} for node in nodes[:limit]],
+            "nodes": [{**asdict(node), "namespace": graph.namespace} for node in nodes[:limit]],
             "next_cursor": prefix + nodes[limit - 1].id if more else None,
             "has_more": more,
         }
 
     # Reading arguments
 
-    def known(self, namespace: str) -> Graph:
-        """A namespace to read from; one is made by the first write to it."""
-        if namespace not in self.provider.graphs:
-            raise WireError("NamespaceNotFound", "args.namespace does not exist")
-        return self.provider.graphs[namespace]
+    def to_read(self, args: Arguments) -> Graph:
+        """The graph of a namespace, which the first write to it makes."""
+        graph = self.provider.graphs.get(args.optional_text("namespace") or DEFAULT)
+        if graph is None:
+            raise args.invalid("namespace", "does not exist", error="NamespaceNotFound")
+        return graph
 
     def namespace_of(self, args: Arguments, items: Sequence[Arguments]) -> str:
         """Where items are written: all of them to one namespace, which the request or each of them names."""
@@ -202,4 +198,4 @@ class Adapter(WireHandler):
             raise args.invalid("ids", "or a filter must say what to delete")
         ids = None if args.values.get("ids") is None else args.list_of("a string", "ids")
         namespace = args.optional_text("namespace") or DEFAULT
-        return self.provider.graphs.get(namespace, Graph()), ids, self.filter(args)
+        return self.provider.graphs.get(namespace, Graph(namespace)), ids, self.filter(args)

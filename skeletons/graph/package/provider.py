@@ -1,12 +1,12 @@
 """The provider: here you call your library. What stands here now is a stand-in that keeps a graph in memory.
 
-`reached` is awaited before each operation that asks the library. In production it does nothing; in a conformance
-run it is where the suite lets the provider fail, hang or be slow.
+Keep the line `await self.reached(...)` before each call of the library. In production it does nothing; in a
+conformance run it is where the suite lets the provider fail, hang or be slow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -43,6 +43,7 @@ class Edge:
 class Graph:
     """The nodes and edges of one namespace by their ids."""
 
+    namespace: str
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
 
@@ -55,7 +56,7 @@ class Provider:
 
     def __init__(self, probe: Probe | None = None) -> None:
         self.probe = probe
-        self.graphs = {"default": Graph()}
+        self.graphs = {"default": Graph("default")}
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
@@ -72,19 +73,31 @@ class Provider:
 
     async def query(self, graph: Graph, text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The records of a query; parameters are handed over beside the text, never put into it."""
+        await self.reached("graph.query")
         # EDIT: here call your library, for example
         #     answer = await driver.execute_query(text, params)
         return query.run(graph, text, params)
 
+    async def stream(self, graph: Graph, text: str, params: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The records of a query one by one; the probe is reached once more before each of them."""
+        await self.reached("graph.stream_query")
+        # EDIT: here call your library, and read its answer record by record
+        for number, record in enumerate(query.run(graph, text, params)):
+            await self.reached("graph.stream_query", chunk=number)
+            yield record
+
     async def upsert_nodes(self, graph: Graph, nodes: Sequence[Node]) -> None:
         """Write all of them, in the place of those with the same id."""
+        await self.reached("graph.upsert_nodes", items=len(nodes))
         graph.nodes.update((node.id, node) for node in nodes)
 
     async def upsert_edges(self, graph: Graph, edges: Sequence[Edge]) -> None:
+        await self.reached("graph.upsert_edges", items=len(edges))
         graph.edges.update((edge.id, edge) for edge in edges)
 
     async def delete_nodes(self, graph: Graph, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
         """Delete by ids (None: whatever id) and filter, with the edges at these nodes; how many nodes that were."""
+        await self.reached("graph.delete_nodes")
         doomed = [id_ for id_, node in graph.nodes.items() if selected(node, ids, wanted)]
         for id_ in doomed:
             del graph.nodes[id_]
@@ -94,6 +107,7 @@ class Provider:
         return len(doomed)
 
     async def delete_edges(self, graph: Graph, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+        await self.reached("graph.delete_edges")
         doomed = [id_ for id_, edge in graph.edges.items() if selected(edge, ids, wanted)]
         for id_ in doomed:
             del graph.edges[id_]
@@ -101,6 +115,7 @@ class Provider:
 
     async def nodes(self, graph: Graph, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
         """The first nodes that fit a filter, in the order of their ids, after one id."""
+        await self.reached("graph.bulk_vertices")
         later = [node for node in graph.nodes.values() if node.id > after and selected(node, None, wanted)]
         return sorted(later, key=lambda node: node.id)[:limit]
 

@@ -8,12 +8,11 @@ from typing import Any
 
 from .arguments import Arguments
 from .errors import WireError
-from .provider import METRICS, Item, Namespace, Provider
+from .provider import Hit, Item, Namespace, Provider, Query
 from .wire import Call, Metrics, WireHandler
 
 DEFAULT = "default"
 SYNONYMS = {"dotproduct": "dot"}
-MAX_FLOAT32 = 3.4e38
 
 
 class Adapter(WireHandler):
@@ -41,7 +40,7 @@ class Adapter(WireHandler):
             "server": "COMPONENT-adapter",
             "version": "0.1.0",
             "protocol": "vector/v1.0",
-            "supported_metrics": list(METRICS),
+            "supported_metrics": list(self.provider.metrics),
             "max_dimensions": self.provider.max_dimensions,
             "max_batch_size": self.provider.max_batch_size,
             "max_top_k": self.provider.max_top_k,
@@ -68,49 +67,46 @@ class Adapter(WireHandler):
     # Queries
 
     async def query(self, call: Call) -> dict[str, Any]:
-        query = self.read_query(call.args, await self.namespace(call.args))
-        (result,) = await self.answers("vector.query", [query])
+        space = await self.namespace(call.args)
+        (result,) = await self.answers("vector.query", space, [call.args])
         return result
 
     async def batch_query(self, call: Call) -> dict[str, Any]:
         space = await self.namespace(call.args)
-        queries = [self.read_query(query, space) for query in call.args.objects("queries", required=True)]
-        return {"results": await self.answers("vector.batch_query", queries)}
+        queries = call.args.objects("queries", required=True)
+        return {"results": await self.answers("vector.batch_query", space, queries)}
 
-    async def answers(self, op: str, queries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        await self.provider.reached(op, items=len(queries))
-        return [await self.answer(**query) for query in queries]
+    async def answers(self, op: str, space: Namespace, asked: Sequence[Arguments]) -> list[dict[str, Any]]:
+        """A query result for the arguments of each query."""
+        queries = [self.read_query(args, space) for args in asked]
+        shown = [self.read_shown(args) for args in asked]
+        found = await self.provider.search(op, space, queries)
+        return [
+            {
+                "matches": [self.match(hit, space, parts) for hit in hits],
+                "query_vector": query.vector,
+                "namespace": space.name,
+                "total_matches": total,
+            }
+            for query, parts, (hits, total) in zip(queries, shown, found, strict=True)
+        ]
 
-    async def answer(
-        self,
-        space: Namespace,
-        vector: list[float],
-        top_k: int,
-        wanted: Mapping[str, Any],
-        with_metadata: bool,
-        with_vectors: bool,
-    ) -> dict[str, Any]:
-        hits, total = await self.provider.search(space, vector, top_k, wanted)
-        matches = []
-        for hit in hits:
-            match: dict[str, Any] = {"id": hit.item.id, "namespace": space.name}
-            if with_vectors:
-                match["vector"] = hit.item.vector
-            if with_metadata:
-                match["metadata"] = hit.item.metadata
-            matches.append({"vector": match, "score": hit.score, "distance": hit.distance})
-        return {"matches": matches, "query_vector": vector, "namespace": space.name, "total_matches": total}
+    def match(self, hit: Hit, space: Namespace, parts: Sequence[str]) -> dict[str, Any]:
+        vector = {"id": hit.item.id, "namespace": space.name, **{part: getattr(hit.item, part) for part in parts}}
+        return {"vector": vector, "score": hit.score, "distance": hit.distance}
 
-    def read_query(self, args: Arguments, space: Namespace) -> dict[str, Any]:
+    def read_query(self, args: Arguments, space: Namespace) -> Query:
         self.same_namespace(args, space)
-        return {
-            "space": space,
-            "vector": self.vector(args, space.dimensions),
-            "top_k": args.integer("top_k", 1, self.provider.max_top_k, required=True),
-            "wanted": self.filter(args),
-            "with_metadata": args.flag("include_metadata", default=True),
-            "with_vectors": args.flag("include_vectors", default=False),
+        top_k = args.integer("top_k", 1, self.provider.max_top_k, required=True) or 1
+        return Query(self.vector(args, space.dimensions), top_k, self.filter(args))
+
+    def read_shown(self, args: Arguments) -> list[str]:
+        """The parts of an item that a match shows besides its id."""
+        wanted = {
+            "metadata": args.flag("include_metadata", default=True),
+            "vector": args.flag("include_vectors", default=False),
         }
+        return [part for part, is_wanted in wanted.items() if is_wanted]
 
     # Writes
 
@@ -124,7 +120,6 @@ class Adapter(WireHandler):
             self.same_namespace(args, space)
             dimensions = space.dimensions or (len(items[0].vector) if items else None)
             items.append(Item(args.filled("id"), self.vector(args, dimensions), self.metadata(args)))
-        await self.provider.reached("vector.upsert", items=len(items))
         await self.provider.upsert(space, items)
         return {"processed_count": len(items), "failed_count": 0, "failures": []}
 
@@ -133,7 +128,6 @@ class Adapter(WireHandler):
         ids: list[str] = call.args.list_of("a string", "ids")
         if not ids and not wanted:
             raise call.args.invalid("ids", "or a filter must say what to delete")
-        await self.provider.reached("vector.delete", items=len(ids))
         deleted = await self.provider.delete(space, ids, wanted)
         return {"processed_count": deleted, "failed_count": 0, "failures": []}
 
@@ -145,18 +139,16 @@ class Adapter(WireHandler):
             raise call.args.invalid("dimensions", f"must be at most {most}", max_dimensions=most)
         metric = call.args.optional_text("distance_metric") or "cosine"
         metric = SYNONYMS.get(metric, metric)
-        if metric not in METRICS:
+        if metric not in self.provider.metrics:
             raise WireError("NotSupported", "args.distance_metric must be one of supported_metrics")
         found = await self.provider.find_namespace(name)
         if found and (found.dimensions or dimensions, found.metric) != (dimensions, metric):
             raise call.args.invalid("namespace", "exists with other dimensions or another metric")
-        await self.provider.reached("vector.create_namespace")
         await self.provider.create_namespace(Namespace(name, metric, dimensions))
         return {"success": True, "namespace": name, "details": {"dimensions": dimensions, "distance_metric": metric}}
 
     async def delete_namespace(self, call: Call) -> dict[str, Any]:
         name = call.args.filled("namespace")
-        await self.provider.reached("vector.delete_namespace")
         existed = await self.provider.delete_namespace(name)
         return {"success": True, "namespace": name, "details": {"existed": existed}}
 
@@ -183,8 +175,8 @@ class Adapter(WireHandler):
         if len(vector) != dimensions and (dimensions is not None or len(vector) > most):
             sizes = {"expected": dimensions or most, "provided": len(vector)}
             raise WireError("DimensionMismatch", f"{args.path}.vector has another dimension", **sizes)
-        if any(abs(component) > MAX_FLOAT32 for component in vector):
-            raise args.invalid("vector", "must hold numbers that a 32-bit float can hold")
+        if max(map(abs, vector)) > self.provider.largest_component:
+            raise args.invalid("vector", "holds a number that is too large")
         return [float(component) for component in vector]
 
     def metadata(self, args: Arguments) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The provider: here you call your library. What stands here now is a stand-in that keeps vectors in memory.
 
-`reached` is awaited before each operation that asks the library. In production it does nothing; in a conformance
-run it is where the suite lets the provider fail, hang or be slow.
+Keep the line `await self.reached(...)` before each call of the library. In production it does nothing; in a
+conformance run it is where the suite lets the provider fail, hang or be slow.
 """
 
 from __future__ import annotations
@@ -40,6 +40,15 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Query:
+    """A search for the best `top_k` of those whose metadata have what is `wanted`."""
+
+    vector: list[float]
+    top_k: int
+    wanted: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Hit:
     """What a search found: the better, the higher the score and the lower the distance."""
 
@@ -51,10 +60,12 @@ class Hit:
 class Provider:
     """EDIT: the limits, and how each method asks your library instead of the dictionaries here."""
 
+    metrics = ("cosine", "euclidean", "dot")
     max_dimensions = 256
     max_batch_size = 64
     max_top_k = 100
     max_filter_terms = 8
+    largest_component = 1e18  # its square fits a 32-bit float, so that no score becomes infinite
 
     def __init__(self, probe: Probe | None = None) -> None:
         self.probe = probe
@@ -78,37 +89,45 @@ class Provider:
 
     async def create_namespace(self, namespace: Namespace) -> None:
         """One that is there stays as it is, with its vectors."""
+        await self.reached("vector.create_namespace")
         found = self.namespaces.setdefault(namespace.name, namespace)
         found.dimensions = namespace.dimensions
 
     async def delete_namespace(self, name: str) -> bool:
         """Whether there was one."""
+        await self.reached("vector.delete_namespace")
         existed = self.namespaces.pop(name, None) is not None
         self.namespaces.setdefault("default", Namespace("default", "cosine"))
         return existed
 
     async def upsert(self, namespace: Namespace, items: Sequence[Item]) -> None:
         """Store all of them, in the place of those with the same id."""
+        await self.reached("vector.upsert", items=len(items))
         for item in items:
             namespace.dimensions = len(item.vector)
             namespace.items[item.id] = item
 
     async def delete(self, namespace: Namespace, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
         """Delete by ids (none: whatever id), by filter, or what both name; how many that were."""
+        await self.reached("vector.delete", items=len(ids))
         named = [item for item in namespace.items.values() if not ids or item.id in ids]
         doomed = [item for item in named if fits(item.metadata, wanted)]
         for item in doomed:
             del namespace.items[item.id]
         return len(doomed)
 
-    async def search(
-        self, namespace: Namespace, vector: Vector, top_k: int, wanted: Mapping[str, Any]
-    ) -> tuple[list[Hit], int]:
-        """The best `top_k` of those that fit the filter, best first, and how many fit it."""
-        # EDIT: here ask your library; it may rank and filter by itself
-        found = [item for item in namespace.items.values() if fits(item.metadata, wanted)]
-        hits = [Hit(item, *METRICS[namespace.metric](vector, item.vector)) for item in found]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.item.id))[:top_k], len(found)
+    async def search(self, op: str, namespace: Namespace, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
+        """For each query the hits, best first, and how many vectors fit its filter."""
+        await self.reached(op, items=len(queries))
+        # EDIT: here call your library, which may rank and filter by itself. A vector of zeros has no direction: its
+        # cosine score is 0, never NaN.
+        answers = []
+        for query in queries:
+            found = [item for item in namespace.items.values() if fits(item.metadata, query.wanted)]
+            hits = [Hit(item, *MEASURES[namespace.metric](query.vector, item.vector)) for item in found]
+            best = sorted(hits, key=lambda hit: (-hit.score, hit.item.id))[: query.top_k]
+            answers.append((best, len(found)))
+        return answers
 
 
 # The stand-in: delete it when nothing calls it any more.
@@ -142,7 +161,7 @@ def by_product(left: Vector, right: Vector) -> tuple[float, float]:
     return score, -score
 
 
-METRICS: dict[str, Callable[[Vector, Vector], tuple[float, float]]] = {
+MEASURES: dict[str, Callable[[Vector, Vector], tuple[float, float]]] = {
     "cosine": by_cosine,
     "euclidean": by_distance,
     "dot": by_product,
