@@ -52,7 +52,9 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
 
     What nobody foresaw is `Unavailable`. The fault's own text stays behind: it may hold prompts or credentials.
     """
-    name = STATUSES.get(getattr(fault, "http_status", 0), "Unavailable")
+    # EDIT: what your client calls it; the faults of a conformance run have it in `http_status`
+    status = getattr(fault, "http_status", None) or getattr(fault, "status_code", None)
+    name = STATUSES.get(status or 0, "Unavailable")
     retry_after_ms = getattr(fault, "retry_after_ms", None)
     details: dict[str, Any] = {}
     if name not in RETRYABLE:

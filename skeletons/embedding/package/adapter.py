@@ -128,10 +128,11 @@ class Adapter(WireHandler):
         return text[:most], len(text) > most
 
     def embedding(self, vector: Sequence[float], text: str, options: Options) -> dict[str, Any]:
+        components = [float(component) for component in vector]  # numbers of numpy are no JSON
         if options.normalize:
-            length = math.hypot(*vector) or 1.0
-            vector = [component / length for component in vector]
-        return {"vector": list(vector), "text": text, "model": options.model, "dimensions": len(vector)}
+            length = math.hypot(*components) or 1.0
+            components = [component / length for component in components]
+        return {"vector": components, "text": text, "model": options.model, "dimensions": len(components)}
 
     def count(self, texts: Sequence[str]) -> None:
         self.requests += 1

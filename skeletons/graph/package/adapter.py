@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 from .arguments import Arguments
 from .errors import WireError
-from .provider import Edge, Graph, Node, Provider
-from .query import QueryError
+from .provider import Edge, Node, Provider, Query
 from .wire import Call, Metrics, WireHandler
 
 DEFAULT = "default"
-T = TypeVar("T")
 
 
 class Adapter(WireHandler):
@@ -72,28 +70,22 @@ class Adapter(WireHandler):
     # Queries
 
     async def query(self, call: Call) -> dict[str, Any]:
-        asked, graph = self.read_query(call.args), self.to_read(call.args)
-        records = await self.in_time(call, lambda: self.provider.query(graph, asked["text"], asked["params"]))
+        dialect, query = self.read_query(call.args)
+        records = await call.in_time(lambda: self.provider.query(query), query.timeout_ms)
         summary = {"records": len(records)}
-        return {"records": records, "summary": summary, "dialect": asked["dialect"], "namespace": asked["namespace"]}
+        return {"records": records, "summary": summary, "dialect": dialect, "namespace": query.namespace}
 
     async def stream_query(self, call: Call) -> AsyncIterator[dict[str, Any]]:
-        asked, graph = self.read_query(call.args), self.to_read(call.args)
+        _, query = self.read_query(call.args)
         count = 0
-        async with aclosing(self.provider.stream(graph, asked["text"], asked["params"])) as records:
-            while (record := await self.in_time(call, lambda: anext(records, None))) is not None:
+        async with aclosing(self.provider.stream(query)) as records:
+            while (record := await call.in_time(lambda: anext(records, None), query.timeout_ms)) is not None:
                 count += 1
                 yield {"records": [record], "is_final": False}
         yield {"records": [], "is_final": True, "summary": {"records": count}}
 
-    async def in_time(self, call: Call, work: Callable[[], Awaitable[T]]) -> T:
-        """Await the library until the deadline, or for the `timeout_ms` of the request."""
-        try:
-            return await call.in_time(work, call.args.number("timeout_ms", 0) or None)
-        except QueryError as error:  # EDIT: what your library raises for a text that it cannot read
-            raise WireError("QueryParseError", f"args.text {error}") from None
-
-    def read_query(self, args: Arguments) -> dict[str, Any]:
+    def read_query(self, args: Arguments) -> tuple[str, Query]:
+        """The dialect and the query; parameters stay beside the text, and are never put into it."""
         dialect = args.optional_text("dialect") or self.provider.dialects[0]
         if dialect not in self.provider.dialects:
             supported = list(self.provider.dialects)
@@ -101,12 +93,8 @@ class Adapter(WireHandler):
         text, most = args.text("text"), self.provider.max_query_length
         if len(text) > most:
             raise args.invalid("text", f"must have at most {most} characters", max_query_length=most)
-        return {
-            "dialect": dialect,
-            "text": text,
-            "params": args.object("params"),
-            "namespace": args.optional_text("namespace") or DEFAULT,
-        }
+        timeout_ms = args.number("timeout_ms", 0) or None
+        return dialect, Query(self.namespace(args), text, args.object("params"), timeout_ms)
 
     # Writes: an item that cannot be written refuses the whole request (R14), so that none of it is ever lost
 
@@ -114,52 +102,43 @@ class Adapter(WireHandler):
         items = call.args.objects("nodes", required=True)
         namespace = self.namespace_of(call.args, items)
         nodes = [Node(item.filled("id"), self.labels(item), self.properties(item)) for item in items]
-        await self.provider.upsert_nodes(self.provider.graphs.setdefault(namespace, Graph(namespace)), nodes)
+        await self.provider.upsert_nodes(namespace, nodes)
         return {"processed_count": len(nodes), "failed_count": 0, "failures": []}
 
     async def upsert_edges(self, call: Call) -> dict[str, Any]:
         items = call.args.objects("edges", required=True)
         namespace = self.namespace_of(call.args, items)
-        graph = self.provider.graphs.get(namespace, Graph(namespace))
         edges = [self.edge(item) for item in items]
-        if not all(end in graph.nodes for edge in edges for end in (edge.src, edge.dst)):
-            raise WireError("VertexNotFound", "src and dst of an edge must be nodes that exist")
-        await self.provider.upsert_edges(graph, edges)
+        await self.provider.upsert_edges(namespace, edges)
         return {"processed_count": len(edges), "failed_count": 0, "failures": []}
 
     async def delete_nodes(self, call: Call) -> dict[str, Any]:
-        graph, ids, wanted = self.selection(call.args)
-        deleted = await self.provider.delete_nodes(graph, ids, wanted)
+        deleted = await self.provider.delete_nodes(*self.selection(call.args))
         return {"processed_count": deleted, "failed_count": 0, "failures": []}
 
     async def delete_edges(self, call: Call) -> dict[str, Any]:
-        graph, ids, wanted = self.selection(call.args)
-        deleted = await self.provider.delete_edges(graph, ids, wanted)
+        deleted = await self.provider.delete_edges(*self.selection(call.args))
         return {"processed_count": deleted, "failed_count": 0, "failures": []}
 
     async def bulk_vertices(self, call: Call) -> dict[str, Any]:
         """A page of nodes in the order of their ids; the cursor is the id that the page comes after."""
         args, prefix = call.args, "after:"
-        graph, wanted = self.to_read(args), self.filter(args)
+        namespace, wanted = self.namespace(args), self.filter(args)
         limit, cursor = args.integer("limit", 1) or 100, args.optional_text("cursor") or prefix
         if not cursor.startswith(prefix):
             raise args.invalid("cursor", "must come from the page before")
-        nodes = await self.provider.nodes(graph, cursor.removeprefix(prefix), limit + 1, wanted)
+        nodes = await self.provider.nodes(namespace, cursor.removeprefix(prefix), limit + 1, wanted)
         more = len(nodes) > limit
         return {
-            "nodes": [{**asdict(node), "namespace": graph.namespace} for node in nodes[:limit]],
+            "nodes": [{**asdict(node), "namespace": namespace} for node in nodes[:limit]],
             "next_cursor": prefix + nodes[limit - 1].id if more else None,
             "has_more": more,
         }
 
     # Reading arguments
 
-    def to_read(self, args: Arguments) -> Graph:
-        """The graph of a namespace, which the first write to it makes."""
-        graph = self.provider.graphs.get(args.optional_text("namespace") or DEFAULT)
-        if graph is None:
-            raise args.invalid("namespace", "does not exist", error="NamespaceNotFound")
-        return graph
+    def namespace(self, args: Arguments) -> str:
+        return args.optional_text("namespace") or DEFAULT
 
     def namespace_of(self, args: Arguments, items: Sequence[Arguments]) -> str:
         """Where items are written: all of them to one namespace, which the request or each of them names."""
@@ -192,10 +171,9 @@ class Adapter(WireHandler):
             raise args.invalid("filter", "must map names to plain values", error="FilterSyntaxError")
         return wanted
 
-    def selection(self, args: Arguments) -> tuple[Graph, list[str] | None, Mapping[str, Any]]:
+    def selection(self, args: Arguments) -> tuple[str, list[str] | None, Mapping[str, Any]]:
         """What to delete: by ids (None: whatever id), by filter, or what both name."""
         if args.values.get("ids") is None and args.values.get("filter") is None:
             raise args.invalid("ids", "or a filter must say what to delete")
         ids = None if args.values.get("ids") is None else args.list_of("a string", "ids")
-        namespace = args.optional_text("namespace") or DEFAULT
-        return self.provider.graphs.get(namespace, Graph(namespace)), ids, self.filter(args)
+        return self.namespace(args), ids, self.filter(args)

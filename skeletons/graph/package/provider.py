@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from . import query
+from .errors import WireError
 
 
 class Probe(Protocol):
@@ -39,11 +40,20 @@ class Edge:
     properties: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Query:
+    """A query that was read and checked; its text is in one of the `dialects`."""
+
+    namespace: str
+    text: str
+    params: Mapping[str, Any]
+    timeout_ms: float | None
+
+
 @dataclass
 class Graph:
     """The nodes and edges of one namespace by their ids."""
 
-    namespace: str
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
 
@@ -56,7 +66,7 @@ class Provider:
 
     def __init__(self, probe: Probe | None = None) -> None:
         self.probe = probe
-        self.graphs = {"default": Graph("default")}
+        self.graphs = {"default": Graph()}
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
@@ -71,33 +81,44 @@ class Provider:
             return False
         return True
 
-    async def query(self, graph: Graph, text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The records of a query; parameters are handed over beside the text, never put into it."""
+    async def query(self, asked: Query) -> list[dict[str, Any]]:
+        """The records of a query."""
         await self.reached("graph.query")
-        # EDIT: here call your library, for example
-        #     answer = await driver.execute_query(text, params)
-        return query.run(graph, text, params)
+        return self.records(asked)
 
-    async def stream(self, graph: Graph, text: str, params: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def stream(self, asked: Query) -> AsyncGenerator[dict[str, Any], None]:
         """The records of a query one by one; the probe is reached once more before each of them."""
         await self.reached("graph.stream_query")
-        # EDIT: here call your library, and read its answer record by record
-        for number, record in enumerate(query.run(graph, text, params)):
+        for number, record in enumerate(self.records(asked)):
             await self.reached("graph.stream_query", chunk=number)
             yield record
 
-    async def upsert_nodes(self, graph: Graph, nodes: Sequence[Node]) -> None:
-        """Write all of them, in the place of those with the same id."""
-        await self.reached("graph.upsert_nodes", items=len(nodes))
-        graph.nodes.update((node.id, node) for node in nodes)
+    def records(self, asked: Query) -> list[dict[str, Any]]:
+        # EDIT: here call your library, for example
+        #     answer = await driver.execute_query(asked.text, asked.params)
+        # and say QueryParseError where it cannot read the text
+        try:
+            return query.run(self.graph(asked.namespace), asked.text, asked.params)
+        except query.QueryError as error:
+            raise WireError("QueryParseError", f"args.text {error}") from None
 
-    async def upsert_edges(self, graph: Graph, edges: Sequence[Edge]) -> None:
+    async def upsert_nodes(self, namespace: str, nodes: Sequence[Node]) -> None:
+        """Write all of them, in the place of those with the same id; the first write makes a namespace."""
+        await self.reached("graph.upsert_nodes", items=len(nodes))
+        self.graphs.setdefault(namespace, Graph()).nodes.update((node.id, node) for node in nodes)
+
+    async def upsert_edges(self, namespace: str, edges: Sequence[Edge]) -> None:
+        """Write all of them, or none where one lacks a node."""
         await self.reached("graph.upsert_edges", items=len(edges))
+        graph = self.graphs.get(namespace, Graph())
+        if not all(end in graph.nodes for edge in edges for end in (edge.src, edge.dst)):
+            raise WireError("VertexNotFound", "src and dst of an edge must be nodes that exist")
         graph.edges.update((edge.id, edge) for edge in edges)
 
-    async def delete_nodes(self, graph: Graph, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+    async def delete_nodes(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
         """Delete by ids (None: whatever id) and filter, with the edges at these nodes; how many nodes that were."""
         await self.reached("graph.delete_nodes")
+        graph = self.graphs.get(namespace, Graph())
         doomed = [id_ for id_, node in graph.nodes.items() if selected(node, ids, wanted)]
         for id_ in doomed:
             del graph.nodes[id_]
@@ -106,18 +127,29 @@ class Provider:
                 del graph.edges[edge.id]
         return len(doomed)
 
-    async def delete_edges(self, graph: Graph, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+    async def delete_edges(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
         await self.reached("graph.delete_edges")
+        graph = self.graphs.get(namespace, Graph())
         doomed = [id_ for id_, edge in graph.edges.items() if selected(edge, ids, wanted)]
         for id_ in doomed:
             del graph.edges[id_]
         return len(doomed)
 
-    async def nodes(self, graph: Graph, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
+    async def nodes(self, namespace: str, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
         """The first nodes that fit a filter, in the order of their ids, after one id."""
         await self.reached("graph.bulk_vertices")
+        graph = self.graph(namespace)
         later = [node for node in graph.nodes.values() if node.id > after and selected(node, None, wanted)]
         return sorted(later, key=lambda node: node.id)[:limit]
+
+    def graph(self, namespace: str) -> Graph:
+        """A graph to read from."""
+        if namespace not in self.graphs:
+            raise WireError("NamespaceNotFound", "args.namespace does not exist")
+        return self.graphs[namespace]
+
+
+# The stand-in: delete it when nothing calls it any more.
 
 
 def selected(item: Node | Edge, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> bool:

@@ -93,7 +93,8 @@ class Adapter(WireHandler):
 
     def match(self, hit: Hit, space: Namespace, parts: Sequence[str]) -> dict[str, Any]:
         vector = {"id": hit.item.id, "namespace": space.name, **{part: getattr(hit.item, part) for part in parts}}
-        return {"vector": vector, "score": hit.score, "distance": hit.distance}
+        # numbers of numpy are no JSON
+        return {"vector": vector, "score": float(hit.score), "distance": float(hit.distance)}
 
     def read_query(self, args: Arguments, space: Namespace) -> Query:
         self.same_namespace(args, space)
