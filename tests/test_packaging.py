@@ -143,3 +143,7 @@ def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     assert sum(len(entry["tests"]) for entry in report["requirements"]) >= 120
     assert "failed" not in done.stdout
     assert {path.name for path in folder.iterdir()} <= {"r.json", ".hypothesis"}
+    command = python.with_name("pytest-corpus")
+    run(command, "init", "graph", tmp_path / "new", cwd=folder)
+    assert (tmp_path / "new" / "graph_adapter" / "provider.py").is_file()
+    assert "R20 Labels" in run(command, "explain", "R20", cwd=folder).stdout

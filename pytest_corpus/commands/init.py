@@ -26,7 +26,7 @@ PLACEHOLDER = "COMPONENT"
 """What stands in the skeletons for the name of the component."""
 
 DISARMED = "as-"
-"""What keeps a file of a skeleton from having its effect where it lies: a `conftest.py`, a `.gitignore`."""
+"""What keeps a file of a skeleton from having its effect where it lies, such as a `conftest.py` or a `.gitignore`."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +39,15 @@ def run(given: argparse.Namespace) -> int:
     """Write the repository, whole or not at all.
 
     Raises:
-        CommandError: there is no such component, or the folder is not empty.
+        CommandError: there is no such component, or the folder is not empty or cannot be written to.
     """
     component = _component(given.component)
-    folder = Path(given.folder)
-    _check(folder)
-    files = _files(component)
-    write_folder(files, folder)
+    folder, files = Path(given.folder), _files(component)
+    try:
+        _check(folder)
+        write_folder(files, folder)
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be written to: {error.strerror or error}; name another folder") from None
     console.say(*(f"wrote {folder / name}" for name in files))
     enter = () if given.folder == "." else (f"  cd {shlex.quote(given.folder)}",)
     after = f"then edit {component}_adapter/provider.py; README.md says what is where"
@@ -85,9 +87,9 @@ def _files(component: str) -> dict[str, str]:
     files: dict[str, str] = {}
     for base in (root / COMMON, root / component):
         for path in sorted(base.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                text = path.read_text("utf-8").replace(PLACEHOLDER, component)
-                files[_name(path.relative_to(base), component)] = text
+            own = path.relative_to(base)
+            if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in own.parts):
+                files[_name(own, component)] = path.read_text("utf-8").replace(PLACEHOLDER, component)
     return dict(sorted(files.items()))
 
 

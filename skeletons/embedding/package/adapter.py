@@ -1,4 +1,4 @@
-"""The operations of `embedding` (SPECIFICATION 10): arguments are read and checked here, `provider.py` does the work."""
+"""The operations of `embedding` (SPECIFICATION 10): arguments are checked here, `provider.py` does the work."""
 
 from __future__ import annotations
 

@@ -102,7 +102,10 @@ class Adapter(WireHandler):
         return Query(self.vector(args, space.dimensions), top_k, self.filter(args))
 
     def read_shown(self, args: Arguments) -> list[str]:
-        """The parts of an item that a match shows besides its id."""
+        """The parts of an item that a match shows besides its id.
+
+        EDIT: clients that know edition 1.0.0 of the schemas alone need the vector in any case.
+        """
         wanted = {
             "metadata": args.flag("include_metadata", default=True),
             "vector": args.flag("include_vectors", default=False),

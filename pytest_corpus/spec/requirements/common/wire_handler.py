@@ -25,7 +25,7 @@ REQUIREMENTS = (
         "MUST",
         "An answer is a JSON object that is a success envelope, an error envelope or a frame.",
         ("SPECIFICATION 4.2", "SPECIFICATION 4.2.1"),
-        hint="wrap the result in an envelope, and convert dates, bytes and objects to plain JSON before you return it",
+        hint="wrap the result in an envelope, and turn dates, bytes, objects and numpy numbers into plain JSON",
     ),
     Requirement(
         "COM-WIRE-4",
