@@ -38,7 +38,8 @@ class TestRecord:
 
     `reason` says why it was not applicable or not assessed, `keyword` which factory keyword would help,
     `blocked_by` which requirement stands in the way, `broken_off` what from outside the suite kept the test from its
-    end, `calls` how often the adapter was called. `error` is a fault of the kit itself. `repetition` counts from 1 where each test is run several times.
+    end, `calls` how often the adapter was called. `error` is a fault of the kit itself. `repetition` counts from 1
+    where each test is run several times.
     """
 
     __test__ = False
