@@ -55,9 +55,9 @@ class TestRecord:
     findings: tuple[Finding, ...] = ()
     editions: tuple[str, ...] = ()
     duration_s: float = 0.0
-    calls: int = 0
     repetition: int = 0
     broken_off: str = ""
+    calls: int = 0
 
     @property
     def key(self) -> str:
