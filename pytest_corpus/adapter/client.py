@@ -18,6 +18,7 @@ from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.loop import STOP_S, LoopThread, TimeLimit
+from pytest_corpus.adapter.metering import Meter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 
@@ -52,6 +53,7 @@ class AdapterClient:
         loop: LoopThread | None = None,
         read_only: bool = False,
         closing: ClosingBudget | None = None,
+        meter: Meter | None = None,
         is_fresh: bool = False,
     ) -> None:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
@@ -60,6 +62,7 @@ class AdapterClient:
         self.generation = 0
         self.metrics = metrics or RecordingSink()
         self.provider = provider or ProviderProbe()
+        self.meter = meter or Meter()
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
         self._opened = factories.Opened()
         self._loop: LoopThread | None = None
@@ -129,6 +132,7 @@ class AdapterClient:
             loop=loop,
             read_only=self.read_only,
             closing=self.closing,
+            meter=self.meter,
             is_fresh=True,
         ).open(tuple(self._opened.transports) or COMPONENTS)
         if not any(part is own for part in other._opened.parts for own in self._opened.parts):
@@ -248,6 +252,7 @@ class AdapterClient:
         canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}
         self.exchanges.append(exchange)
+        self.meter.note(component, [exchange])
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str) -> list[Exchange]:
@@ -271,6 +276,7 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
         self._await_reports(exchanges, observed, counted)
+        self.meter.note(component, exchanges)
         return exchanges
 
     def _await_reports(self, exchanges: Sequence[Exchange], observed: int, counted: int) -> None:

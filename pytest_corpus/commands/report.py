@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.reports import formats
@@ -44,6 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     render = action("render", "a report in another format", _render)
     render.add_argument("report", metavar="FILE", help="a JSON report")
     _output(render, tuple(formats.FORMATS), "", required=True)
+    render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows what changed since then")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -72,13 +75,25 @@ def _merge(given: argparse.Namespace) -> int:
 
     target = _target(given.output, formats.MATRIX_FORMATS)
     try:
-        merged = matrix.build([(Path(name).name, _read(name)) for name in given.reports], allow_mixed=given.allow_mixed)
+        read = [(Path(name).name, _read(name)) for name in given.reports]
+        links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
+        merged = matrix.build(read, allow_mixed=given.allow_mixed, links=links)
     except matrix.Mixed as error:
         raise CommandError(str(error)) from None
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
         return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS))
     return _write(given, formats.render(merged, target[1], formats.MATRIX_FORMATS), target[0])
+
+
+def _link(report: Path, matrix: Path) -> str:
+    """The way from a matrix to a report: to its page where that lies beside it."""
+    page = report.with_suffix(".html")
+    found = page if page.is_file() and page.resolve() != matrix.resolve() else report
+    try:
+        return quote(Path(os.path.relpath(found.resolve(), matrix.resolve().parent)).as_posix())
+    except ValueError:  # on another drive
+        return quote(found.name)
 
 
 def _diff(given: argparse.Namespace) -> int:
@@ -128,9 +143,14 @@ def _badge(given: argparse.Namespace) -> int:
 
 
 def _render(given: argparse.Namespace) -> int:
+    from pytest_corpus.reports import difference
+
     target = _target(given.output, formats.FORMATS)
     assert target is not None
-    return _write(given, formats.render(_read(given.report), target[1]), target[0])
+    if given.since and target[1] not in formats.COMPARING:
+        raise CommandError(f"--since: only {formats.listed(formats.COMPARING)} shows what changed since another report")
+    earlier = difference.Earlier.of(_read(given.since)) if given.since else None
+    return _write(given, formats.render(_read(given.report), target[1], earlier=earlier), target[0])
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -69,6 +69,8 @@ class Adapter:
     def close(self) -> Iterator[str]:
         """Tidy up and close it; what went wrong meanwhile."""
         yield from (f"tidying up raised {said}" for said in self._tidy())
+        if (client := self.handle.client) is not None:
+            self.ledger.called(client.meter.calls, client.meter.tokens)
         yield from self.handle.close()
 
     def _tidy(self) -> Iterator[str]:

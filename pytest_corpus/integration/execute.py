@@ -60,7 +60,7 @@ class TestExecution:
         self._blocker: tuple[str, Violation, Exchange | str | None] | None = None
         self._editions = set(EDITIONS)
         self._causes, self._reported = causes, reported
-        self._started = time.monotonic()
+        self._started, self._calls_before = time.monotonic(), target.calls
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """A test function that carries out another one, and keeps what it came to.
@@ -71,7 +71,7 @@ class TestExecution:
 
         @functools.wraps(function)
         def body(**arguments: Any) -> None:
-            self._started = time.monotonic()
+            self._started, self._calls_before = time.monotonic(), self.target.calls
             try:
                 self._carry_out(function, arguments)
             except Violation as violation:
@@ -110,6 +110,7 @@ class TestExecution:
             editions=tuple(sorted(self._editions)),
             repetition=repetition_of(self.item),
             duration_s=round(time.monotonic() - self._started, 4),
+            calls=self.target.calls - self._calls_before,
             broken_off=self._broken_off,
         )
         self.adapter.ledger.ran(self.record)

@@ -60,6 +60,11 @@ class Subject:
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
+    @property
+    def calls(self) -> int:
+        """How often the adapter was called so far, whichever of its components."""
+        return self.client.meter.total_calls
+
     def begin(self) -> None:
         """Forget what the test before did."""
         self.editions = set(EDITIONS)

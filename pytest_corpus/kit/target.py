@@ -18,6 +18,10 @@ class Target(Protocol):
     def clients(self) -> list[AdapterClient]:
         """Every instance of an adapter that the current test speaks to."""
 
+    @property
+    def calls(self) -> int:
+        """How often the adapter was called so far, in all tests."""
+
     editions: set[str]
     """The schema editions that everything that was successful in the current test is valid under."""
 

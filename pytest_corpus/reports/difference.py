@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reports import view
@@ -19,6 +21,38 @@ KINDS = {
     "gone": "gone",
 }
 """What may become of a requirement, as a person reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier run came to: what to call it, and the status of each requirement by component and id."""
+
+    label: str
+    statuses: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, document: view.Document) -> Earlier:
+        """The earlier run that a report tells of."""
+        when = str(document["started_at"])[:16].replace("T", " ")
+        return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _by_key(document).items()})
+
+    def change(self, entry: Mapping[str, Any]) -> str:
+        """What became of a requirement: a key of `CHANGES`, or nothing where it was and is no violation."""
+        was = self.statuses.get((entry["component"], entry["id"]))
+        if entry["status"] == "violated":
+            return "same" if was == "violated" else "new"
+        return "fixed" if was == "violated" and entry["status"] == "satisfied" else ""
+
+
+def since(document: view.Document, earlier: Earlier) -> str:
+    """How much has changed since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
+    found = Counter(earlier.change(entry) for entry in document["requirements"])
+    said = [f"{found[change]} {words}" for change, words in reversed(CHANGES.items()) if found[change]]
+    return ", ".join(said) or "nothing changed"
+
+
+CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
+"""What may have become of a requirement since an earlier run, as a person reads it."""
 
 
 def build(old: view.Document, new: view.Document) -> dict[str, Any]:

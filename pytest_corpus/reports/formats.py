@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_corpus.reports.difference import Earlier
 
 FORMATS: Mapping[str, str] = {
     ".json": "json_report",
@@ -35,17 +38,26 @@ def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -
     return max(fitting, key=len, default=None)
 
 
-def render(document: Mapping[str, Any], suffix: str, known: Mapping[str, str] = FORMATS) -> str:
-    """A document in the format of a suffix.
+COMPARING = (".html",)
+"""The formats that show what has changed since an earlier run: their `render` takes a `difference.Earlier` too."""
+
+
+def render(
+    document: Mapping[str, Any], suffix: str, known: Mapping[str, str] = FORMATS, earlier: Earlier | None = None
+) -> str:
+    """A document in the format of a suffix, beside an earlier run where the format can show that.
 
     Raises:
         KeyError: there is no such format.
     """
-    text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(document)
+    given = (document, earlier) if earlier is not None and suffix in COMPARING else (document,)
+    text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(*given)
     return text
 
 
 def listed(known: Mapping[str, str] | tuple[str, ...]) -> str:
     """The suffixes as a person reads them: ``.json, .md or .html``."""
     *most, last = known
+    if not most:
+        return last
     return f"{', '.join(most)} or {last}"

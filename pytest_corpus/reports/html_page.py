@@ -112,14 +112,15 @@ def filters(components: Iterable[str], chapters: Iterable[str], extra: str = "")
     """The form that filters the rows of a page; without a script it is not there and every row is."""
     yield '<form id="filters" class="filters" hidden>'
     yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
-    yield _choice("Component", "component", [(name, TITLES[name]) for name in components])
-    yield _choice("Level", "level", [(level, level) for level in ("MUST", "SHOULD", "MAY")])
-    yield _choice("Status", "status", list(STATUS_WORDS.items()))
-    yield _choice("Chapter", "chapter", [(name, name) for name in chapters])
+    yield choice("Component", "component", [(name, TITLES[name]) for name in components])
+    yield choice("Level", "level", [(level, level) for level in ("MUST", "SHOULD", "MAY")])
+    yield choice("Status", "status", list(STATUS_WORDS.items()))
+    yield choice("Chapter", "chapter", [(name, name) for name in chapters])
     yield f'{extra}<button type="reset">Reset</button></form>'
     yield '<p class="count muted small"><output id="shown" role="status"></output></p>'
 
 
-def _choice(label: str, name: str, options: Iterable[tuple[str, str]]) -> str:
+def choice(label: str, name: str, options: Iterable[tuple[str, str]]) -> str:
+    """One filter: a value and what a reader calls it, for each choice."""
     listed = "".join(f'<option value="{text(value)}">{text(words)}</option>' for value, words in options)
     return f'<label>{label}<select name="{name}"><option value="">all</option>{listed}</select></label>'

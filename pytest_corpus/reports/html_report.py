@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
+from pytest_corpus.reports import html_requirements as requirements
 from pytest_corpus.reports import view
-from pytest_corpus.reports.html_page import TONES, filters, page, pairs, pill, sentence, status_pill, text, top
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS, count
+from pytest_corpus.reports.difference import Earlier, since
+from pytest_corpus.reports.html_page import TONES, page, pairs, pill, text, top
+from pytest_corpus.reports.html_requirements import Shown
+from pytest_corpus.reports.html_sources import appendix
+from pytest_corpus.reports.text import STATUS_WORDS, VERDICT_WORDS
 from pytest_corpus.spec.components import TITLES
-from pytest_corpus.verdict.verdict import counted
 
 SIGNS = {"good": "✓", "caution": "!", "bad": "✗", "none": "○"}
 
@@ -23,27 +25,29 @@ MEANINGS = {
 }
 
 
-def render(document: view.Document) -> str:
-    """The page."""
-    return page(f"{view.words(document)} - {document['adapter']['name']}", _body(document))
+def render(document: view.Document, earlier: Earlier | None = None) -> str:
+    """The page; with what has changed since an earlier run where that is given."""
+    return page(f"{view.words(document)} - {document['adapter']['name']}", _body(Shown(document, earlier)))
 
 
-def _body(document: view.Document) -> Iterator[str]:
+def _body(shown: Shown) -> Iterator[str]:
+    document = shown.document
     yield top("Corpus Protocol v1.0 conformance report")
     yield "<main>"
-    yield from _verdict(document)
+    yield from _verdict(shown)
     yield from _components(document)
-    yield from _findings(document)
-    yield from _deviations(document)
-    yield from _helps(document)
-    yield from _requirements(document)
+    for part in (requirements.fix_first, requirements.findings, requirements.deviations, requirements.helps):
+        yield from part(shown)
+    yield from requirements.rows(shown)
+    yield from appendix(document)
     yield from _background(document)
     yield "</main>"
     seal = f"<code>{text(document['sha256'])}</code>"
     yield f'<footer class="small muted"><p>sha256 of the JSON report: {seal}</p></footer>'
 
 
-def _verdict(document: view.Document) -> Iterator[str]:
+def _verdict(shown: Shown) -> Iterator[str]:
+    document = shown.document
     tone = view.tone(document)
     words = view.words(document)
     yield f'<section class="verdict {tone}" aria-labelledby="verdict">'
@@ -53,6 +57,8 @@ def _verdict(document: view.Document) -> Iterator[str]:
     yield from (f"<p>{text(line)}</p>" for line in lines)
     yield from (f"<p>Not complete: {text(gap)}.</p>" for gap in document["gaps"])
     yield from (f"<p>{text(note)}</p>" for note in document.get("notes", ()))
+    if shown.earlier:
+        yield f"<p>Since {text(shown.earlier.label)}: {text(since(document, shown.earlier))}.</p>"
     rows = [
         (label, text(value)) for label, value in view.facts(document) if label not in ("Adapter", "sha256", "Commit")
     ]
@@ -75,6 +81,8 @@ def _components(document: view.Document) -> Iterator[str]:
         yield f'<article class="card"><header><h3>{TITLES[component]}</h3>{said}</header>'
         for row in view.numbers(document, component):
             yield _numbers(row)
+        if used := view.used([document["components"][component]]):
+            yield f'<p class="small muted">{used}</p>'
         yield "</article>"
     yield "</div></section>"
 
@@ -94,127 +102,6 @@ def _numbers(row: view.Numbers) -> str:
         f'<div class="level-row"><p><strong>{row.level}</strong> <span class="ratio">{row.satisfied} / '
         f'{row.applicable}</span> satisfied</p>{bar}<p class="small muted">{rest}</p></div>'
     )
-
-
-def _findings(document: view.Document) -> Iterator[str]:
-    violated = view.of_status(document, "violated")
-    if violated:
-        yield f'<section aria-labelledby="findings"><h2 id="findings">{count(len(violated), "violation")}</h2>'
-        yield '<ol class="stack">'
-        for entry in violated:
-            tone = "bad" if entry["level"] in counted(document["level"]) else "caution"
-            yield f'<li class="card finding {tone}">{_head(entry)}<p class="claim">{sentence(entry["text"])}</p>'
-            rows = list(_evidence(entry))
-            rows.append(("Rerun", f"<code>{text(view.rerun(document, entry['id']))}</code>"))
-            yield pairs([("Source", _sources(entry)), *rows]) + "</li>"
-        yield "</ol></section>"
-
-
-def _deviations(document: view.Document) -> Iterator[str]:
-    deviated = view.of_status(document, "deviated")
-    if deviated:
-        yield f'<section aria-labelledby="deviations"><h2 id="deviations">{count(len(deviated), "deviation")}</h2>'
-        yield '<ul class="stack">'
-        for entry in deviated:
-            yield f'<li class="card finding caution">{_head(entry)}<p class="claim">{sentence(entry["text"])}</p>'
-            yield pairs(_declared(entry)) + "</li>"
-        yield "</ul></section>"
-
-
-def _helps(document: view.Document) -> Iterator[str]:
-    """What would make more requirements assessable."""
-    left = view.of_status(document, "not_assessed")
-    causes: dict[str, int] = {}
-    for entry in left:
-        for cause in _causes(entry):
-            causes[cause] = causes.get(cause, 0) + 1
-    if causes:
-        title = f"{count(len(left), 'requirement')} not assessed"
-        yield f'<section aria-labelledby="open"><h2 id="open">{title}</h2><ul class="plain stack">'
-        ordered = sorted(causes.items(), key=lambda pair: -pair[1])
-        yield from (f"<li><strong>{number}</strong> {cause}</li>" for cause, number in ordered)
-        yield "</ul></section>"
-
-
-def _causes(entry: dict[str, Any]) -> list[str]:
-    if entry.get("blocked_by"):
-        return [f'blocked by <span class="id">{text(name)}</span>' for name in entry["blocked_by"]]
-    if keyword := entry.get("keyword"):
-        return [f"the factory does not accept <code>{text(keyword)}</code>"]
-    return [f"because {text(entry.get('reason') or 'no reason was noted')}"]
-
-
-def _requirements(document: view.Document) -> Iterator[str]:
-    entries = sorted(document["requirements"], key=lambda entry: list(TITLES).index(entry["component"]))
-    chapters = list(dict.fromkeys(view.chapter(entry["id"]) for entry in entries))
-    yield '<section aria-labelledby="requirements"><h2 id="requirements">All requirements</h2>'
-    yield from filters(view.components(document), chapters)
-    for (component, name), group in groupby(entries, lambda entry: (entry["component"], view.chapter(entry["id"]))):
-        rows = list(group)
-        fine = sum(entry["status"] == "satisfied" for entry in rows)
-        applicable = sum(entry["status"] != "not_applicable" for entry in rows)
-        yield f'<section class="chapter"><h3>{TITLES[component]}: {text(name)}'
-        yield f'<span class="muted small">{fine} / {applicable} satisfied</span></h3><div class="rows">'
-        yield from (_row(entry) for entry in rows)
-        yield "</div></section>"
-    yield "</section>"
-
-
-def _row(entry: dict[str, Any]) -> str:
-    tests = "".join(f"<li>{_test(test)}</li>" for test in entry["tests"])
-    rows = [("Source", _sources(entry)), *_evidence(entry)]
-    if entry.get("deviation"):
-        rows += _declared(entry)
-    if entry.get("reason"):
-        rows.append(("Reason", text(entry["reason"])))
-    if entry.get("blocked_by"):
-        rows.append(("Blocked by", ", ".join(map(text, entry["blocked_by"]))))
-    if repeats := entry.get("repeats"):
-        rows.append(("Repeated", f"passed {repeats['passed']} of {repeats['runs']}"))
-    rows.append((count(len(entry["tests"]), "test"), f'<ul class="tests">{tests}</ul>' if tests else "none ran"))
-    chapter = view.chapter(entry["id"])
-    return (
-        f'<details class="row" id="{entry["component"]}-{text(entry["id"])}" data-component="{entry["component"]}" '
-        f'data-level="{entry["level"]}" data-status="{entry["status"]}" data-chapter="{text(chapter)}">'
-        f'<summary>{status_pill(entry["status"])}<span class="id">{text(entry["id"])}</span>'
-        f'<span class="muted small">{entry["level"]}</span>'
-        f'<span class="claim">{sentence(entry["text"])}</span></summary>'
-        f'<div class="body">{pairs(rows)}</div></details>'
-    )
-
-
-def _test(test: dict[str, Any]) -> str:
-    outcome = test["outcome"]
-    sign, words = STATUS_SIGNS.get(outcome, "!"), STATUS_WORDS.get(outcome, "error of the kit")
-    said = f'<span aria-hidden="true">{sign}</span> <span class="unseen">{words}</span>'
-    repeats = test.get("repeats")
-    often = f" passed {repeats['passed']} of {repeats['runs']}" if repeats else ""
-    reason = f' <span class="muted">({text(test["reason"])})</span>' if test.get("reason") else ""
-    return f"{said} <code>{text(test['test'])}</code>{often}{reason}"
-
-
-def _head(entry: dict[str, Any]) -> str:
-    link = f'<a class="id" href="#{entry["component"]}-{text(entry["id"])}">{text(entry["id"])}</a>'
-    level = f'<span class="muted">{entry["level"]}, {TITLES[entry["component"]]}</span>'
-    return f'<div class="head">{status_pill(entry["status"])}{link}{level}</div>'
-
-
-def _sources(entry: dict[str, Any]) -> str:
-    return ", ".join(map(text, entry["source"]))
-
-
-def _evidence(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for finding in entry.get("findings", ()):
-        yield "Expected", f"<code>{text(finding['expected'])}</code>"
-        place = f" at <code>{text(finding['path'])}</code>" if finding["path"] else ""
-        yield "Got", f"<code>{text(finding['got'])}</code>{place}"
-    if hint := entry.get("hint"):
-        yield "Hint", sentence(hint)
-
-
-def _declared(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    labels = {"reason": "Deviates because", "removal_plan": "Removal plan", "issue": "Issue", "expires": "Expires"}
-    return [(label, text(entry["deviation"][key])) for key, label in labels.items() if key in entry["deviation"]]
 
 
 def _background(document: view.Document) -> Iterator[str]:

@@ -73,7 +73,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
             "pinned_edition": run.edition,
             "editions_met": _editions(ledger),
         },
-        "components": {part.component: _component(part) for part in verdict.components},
+        "components": {part.component: _component(part, ledger) for part in verdict.components},
         "requirements": [_requirement(status) for part in verdict.components for status in part.statuses],
         "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
         "environment": environment(),
@@ -142,8 +142,10 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
-def _component(part: ComponentVerdict) -> dict[str, Any]:
+def _component(part: ComponentVerdict, ledger: Ledger) -> dict[str, Any]:
+    used = {"calls": ledger.calls[part.component], "tokens": ledger.tokens[part.component]}
     return {
+        **{key: number for key, number in used.items() if number},
         "verdict": part.verdict,
         "totals": {
             level.lower(): {status: part.totals(level)[status] for status in STATUSES} for level in ("MUST", "SHOULD")
@@ -185,6 +187,10 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
     """One test, with the worst of its repetitions."""
     worst = max(records, key=lambda record: WORSE.index(record.outcome))
     entry: dict[str, Any] = {"test": worst.test, "outcome": worst.outcome}
+    if calls := sum(record.calls for record in records):
+        entry["calls"] = calls
+    if took := round(sum(record.duration_s for record in records), 3):
+        entry["duration_s"] = took
     if worst.reason:
         entry["reason"] = worst.reason
     if worst.repetition:

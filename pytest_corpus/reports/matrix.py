@@ -4,10 +4,12 @@ The canonical document of a matrix, of which the other formats are pure function
 
     {"format": "1.0", "kind": "matrix", "catalogues": ["1.0"],
      "reports": [{"label", "verdict", "words", "tone", "complete", "components": {component: verdict},
-                  "server", "version", "started_at", "commit", "sha256"}],
-     "chapters": [{"component", "chapter", "rows": [{"id", "level", "text", "statuses": [status or null]}]}]}
+                  "totals": {level: {status: number}}, "link", "server", "version", "started_at", "commit", "sha256"}],
+     "chapters": [{"component", "chapter", "rows": [{"id", "level", "text", "statuses": [status or null],
+                   "cells": [{"reason", "keyword", "blocked_by", "findings"} or null]}]}]}
 
-`statuses` has one place for each report, in their order; null where the report does not know the requirement.
+`statuses` and `cells` have one place for each report, in their order: null where the report does not know the
+requirement, and in `cells` where there is nothing to say of it. `link` leads to the report, seen from the matrix.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ class Mixed(Exception):
         super().__init__(f"the reports are of different catalogue versions ({said}); --allow-mixed merges them anyway")
 
 
-def build(reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False) -> dict[str, Any]:
-    """The matrix of reports, each with the name of its file.
+def build(
+    reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False, links: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The matrix of reports, each with the name of its file, and with links to them where they are given.
 
     Raises:
         Mixed: they are of different versions of the catalogue, and that was not allowed.
@@ -46,7 +50,10 @@ def build(reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False)
         "format": FORMAT,
         "kind": "matrix",
         "catalogues": sorted(set(versions.values())),
-        "reports": [_column(label, document) for label, document in zip(labels, documents, strict=True)],
+        "reports": [
+            _column(label, document, link)
+            for label, document, link in zip(labels, documents, links or [""] * len(documents), strict=True)
+        ],
         "chapters": _chapters(documents),
     }
 
@@ -69,7 +76,7 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
     ]
 
 
-def _column(label: str, document: Document) -> dict[str, Any]:
+def _column(label: str, document: Document, link: str) -> dict[str, Any]:
     lost = view.altered(document)
     components = {name: "altered" if lost else part["verdict"] for name, part in document["components"].items()}
     return {
@@ -79,11 +86,33 @@ def _column(label: str, document: Document) -> dict[str, Any]:
         "tone": view.tone(document),
         "complete": document["complete"],
         "components": components,
+        "totals": _totals(document),
+        **({"link": link} if link else {}),
         "started_at": document["started_at"],
         "sha256": document["sha256"],
         **{key: document["adapter"][key] for key in ("server", "version") if key in document["adapter"]},
         **({"commit": document["commit"]} if "commit" in document else {}),
     }
+
+
+def _totals(document: Document) -> dict[str, dict[str, int]]:
+    """How many requirements of each level have each status, of all components together."""
+    found: dict[str, Counter[str]] = {}
+    for part in document["components"].values():
+        for level, numbers in part["totals"].items():
+            found.setdefault(level, Counter()).update(numbers)
+    return {level: dict(numbers) for level, numbers in sorted(found.items())}
+
+
+SAID = ("reason", "keyword", "blocked_by", "findings")
+"""What a cell repeats of the entry in its report."""
+
+
+def _cell(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    said = {key: entry[key] for key in SAID if entry.get(key)}
+    if "deviation" in entry:
+        said["reason"] = entry["deviation"]["reason"]
+    return said or None
 
 
 def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
@@ -98,9 +127,11 @@ def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
                     "level": entry["level"],
                     "text": entry["text"],
                     "statuses": [None] * len(documents),
+                    "cells": [None] * len(documents),
                 },
             )
             row["statuses"][number] = entry["status"]
+            row["cells"][number] = _cell(entry)
     chapters: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (component, name), row in rows.items():
         chapters.setdefault((component, chapter(name)), []).append(row)

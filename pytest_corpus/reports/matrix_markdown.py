@@ -48,6 +48,21 @@ def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:
             statuses = " | ".join(sign_of(status) for status in row["statuses"])
             lines.append(f"| {row['id']} | {row['level']} | {statuses} |")
         yield "\n".join(lines)
+    yield _totals(matrix)
+
+
+def _totals(matrix: Mapping[str, Any]) -> str:
+    """How many requirements each report finds satisfied, of those that apply."""
+    levels = sorted({level for report in matrix["reports"] for level in report["totals"]})
+    lines = ["## Totals", "", f"| Adapter | {' | '.join(f'Satisfied {level.upper()}' for level in levels)} |"]
+    lines.append("|" + "---|" * (1 + len(levels)))
+    for report in matrix["reports"]:
+        numbers = [report["totals"].get(level, {}) for level in levels]
+        shown = " | ".join(
+            f"{each.get('satisfied', 0)} / {sum(each.values()) - each.get('not_applicable', 0)}" for each in numbers
+        )
+        lines.append(f"| {cell(report['label'])} | {shown} |")
+    return "\n".join(lines)
 
 
 def sign_of(status: str | None) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.spec.components import TITLES, WIRE
+from pytest_corpus.spec.requirements import chapter_titles
 from pytest_corpus.verdict.verdict import counted
 
 Document = Mapping[str, Any]
@@ -96,8 +98,24 @@ def binding(document: Document) -> list[dict[str, Any]]:
 
 
 def chapter(requirement: str) -> str:
-    """The id without its number, e.g. ``LLM-STREAM``."""
-    return requirement.rpartition("-")[0]
+    """The chapter of a requirement as a person reads it; the id without its number where the catalogue lacks it."""
+    return chapter_titles().get(requirement) or requirement.rpartition("-")[0]
+
+
+def blocked(document: Document) -> Counter[tuple[str, str]]:
+    """How many requirements each other one blocks, by component and id."""
+    return Counter(
+        (entry["component"], blocker) for entry in document["requirements"] for blocker in entry.get("blocked_by", ())
+    )
+
+
+def fix_first(document: Document) -> list[dict[str, Any]]:
+    """The violations in the order in which to mend them: a MUST before a SHOULD, and first what blocks most."""
+    blocks = blocked(document)
+    return sorted(
+        of_status(document, "violated"),
+        key=lambda entry: (entry["level"] != "MUST", -blocks[entry["component"], entry["id"]]),
+    )
 
 
 def rerun(document: Document, requirement: str) -> str:
@@ -144,6 +162,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("CI run", " ".join(part for part in (ci.get("name", ""), ci.get("id", "")) if part)),
         ("Started", document["started_at"].replace("T", " ").replace("+00:00", " UTC")),
         ("Took", f"{document['duration_s']} s"),
+        ("Calls", used(document["components"].values())),
         ("Catalogue", str(spec["catalogue"])),
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
@@ -152,6 +171,13 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("sha256", document["sha256"]),
     ]
     return [(label, value) for label, value in rows if value]
+
+
+def used(parts: Iterable[Mapping[str, Any]]) -> str:
+    """How many calls components were sent, and how many tokens they say they took; nothing where that is unknown."""
+    every = list(parts)
+    calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
+    return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""
 
 
 def _settling(document: Document) -> str:

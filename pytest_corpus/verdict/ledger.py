@@ -8,7 +8,7 @@ record stands for. Whatever disagrees proves nothing, but for a violation that w
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
@@ -38,7 +38,8 @@ class TestRecord:
 
     `reason` says why it was not applicable or not assessed, `keyword` which factory keyword would help,
     `blocked_by` which requirement stands in the way, `broken_off` what from outside the suite kept the test from its
-    end. `error` is a fault of the kit itself. `repetition` counts from 1 where each test is run several times.
+    end, `calls` how often the adapter was called. `error` is a fault of the kit itself. `repetition` counts from 1
+    where each test is run several times.
     """
 
     __test__ = False
@@ -56,6 +57,7 @@ class TestRecord:
     duration_s: float = 0.0
     repetition: int = 0
     broken_off: str = ""
+    calls: int = 0
 
     @property
     def key(self) -> str:
@@ -114,7 +116,8 @@ DISPUTES = {
 class Ledger:
     """Everything that is known of one adapter's run.
 
-    `settle` are the seconds after which a write shows, by component; `expected` are the tests that the suite has,
+    `settle` are the seconds after which a write shows, by component; `calls` and `tokens` how many calls were made and
+    how many tokens they took by what the adapter says, by component; `expected` are the tests that the suite has,
     `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
     `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on, and
     `unaccounted` that a process that ran tests did not say which.
@@ -124,6 +127,8 @@ class Ledger:
     components: tuple[str, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
     settle: dict[str, float] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
     expected: set[str] = field(default_factory=set)
     selected: set[str] = field(default_factory=set)
     disputed: set[str] = field(default_factory=set)
@@ -166,6 +171,11 @@ class Ledger:
         for component, settle in seconds.items():
             self.settle[component] = max(settle, self.settle.get(component, 0.0))
 
+    def called(self, calls: Mapping[str, int], tokens: Mapping[str, int]) -> None:
+        """Add the calls that a process made, and the tokens that they took, by component."""
+        self.calls.update(calls)
+        self.tokens.update(tokens)
+
     def doubt(self, why: str) -> None:
         """Note what makes the run as a whole unreliable."""
         self.doubts.add(why)
@@ -178,6 +188,8 @@ class Ledger:
             "components": self.components,
             "capabilities": self.capabilities,
             "settle": self.settle,
+            "calls": self.calls,
+            "tokens": self.tokens,
             **{name: sorted(getattr(self, name)) for name in _SETS},
             "made": [record.dump() for records in self._made.values() for record in records],
         }
@@ -189,6 +201,7 @@ class Ledger:
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
         self.settled({name: float(seconds) for name, seconds in account["settle"].items()})
+        self.called(account["calls"], account["tokens"])
         for name in _SETS:
             getattr(self, name).update(account[name])
         for text in account["made"]:

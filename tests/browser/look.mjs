@@ -54,8 +54,9 @@ for (const width of [1280, 390]) {
 await page.setViewportSize({ width: 1280, height: 900 });
 
 seen.filtered.all = await shown();
-for (const name of ["component", "level", "status", "chapter"]) {
+for (const name of ["component", "level", "status", "chapter", "change"]) {
   const select = page.locator(`select[name=${name}]`);
+  if (!(await select.count())) continue;
   seen.filtered[name] = {};
   for (const value of await select.locator("option").evaluateAll((all) => all.map((each) => each.value).slice(1))) {
     await select.selectOption(value);
@@ -80,6 +81,20 @@ if (await first.count()) {
   await page.keyboard.press("Enter");
   seen.opened = await page.locator("details.row[open] .body:visible").count();
   await check("opened");
+}
+
+const source = page.locator(".finding dd a[href^='#source-']").first();
+if (await source.count()) {
+  await source.click();
+  const passage = page.locator(`[id="${(await source.getAttribute("href")).slice(1)}"]`);
+  seen.passage = { visible: await passage.isVisible(), heading: await passage.locator("strong").textContent() };
+  await page.evaluate(() => { location.hash = ""; });
+}
+const cell = page.locator("td details").first();
+if (await cell.count()) {
+  await cell.locator("summary").click();
+  seen.cell = await cell.locator("a:visible").last().getAttribute("href");
+  await check("cell");
 }
 
 seen.themes.push(await theme());

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from pytest_corpus.reports import formats, json_report, matrix
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.reports.difference import Earlier
+from pytest_corpus.spec.requirements import applicable, chapter_titles
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
 
@@ -73,10 +74,12 @@ def report(name: str, **odd: str) -> dict[str, Any]:
 
 
 FAULTY = report("faulty", at_0="violated", at_3="not_assessed", at_5="not_applicable")
+EARLIER = Earlier.of(report("faulty", at_0="violated", at_1="violated"))
 DOCUMENTS = [("a.json", report("fine")), ("b.json", FAULTY), ("c.json", report(HOSTILE)), ("d.json", FAULTY)]
+LINKS = [file.replace(".json", ".html") for file, _ in DOCUMENTS]
 PAGES = {
-    "report": formats.render(FAULTY, ".html"),
-    "matrix": formats.render(matrix.build(DOCUMENTS), ".html", formats.MATRIX_FORMATS),
+    "report": formats.render(FAULTY, ".html", earlier=EARLIER),
+    "matrix": formats.render(matrix.build(DOCUMENTS, links=LINKS), ".html", formats.MATRIX_FORMATS),
 }
 
 
@@ -118,7 +121,7 @@ def test_filters(seen: dict[str, Any]) -> None:
     for name, of in (("component", "component"), ("level", "level")):
         counted = Counter(entry[of] for entry in entries)
         assert {value: number for value, number in found[name].items() if number} == counted
-    chapters = Counter(entry["id"].rpartition("-")[0] for entry in entries)
+    chapters = Counter(chapter_titles()[entry["id"]] for entry in entries)
     assert found["chapter"] == chapters
     statuses = Counter(entry["status"] for entry in entries)
     if seen["page"] == "matrix":  # in two of the four reports every requirement is satisfied
@@ -132,6 +135,20 @@ def test_search(seen: dict[str, Any]) -> None:
     assert set(found["search"]) >= {"COM-WIRE-1", "COM-WIRE-10"}
     assert found["said"] == f"{len(found['search'])} of {found['all']} requirements"
     assert (found["nothing"], found["groups"]) == (0, 0)
+
+
+def test_since(seen: dict[str, Any]) -> None:
+    """The page can be filtered by what became of a requirement since an earlier run: fixed, or violated still."""
+    if seen["page"] == "report":
+        assert seen["filtered"]["change"] == {"same": len(COMPONENTS), "new": 0, "fixed": len(COMPONENTS)}
+
+
+def test_links_open_what_they_lead_to(seen: dict[str, Any]) -> None:
+    """A source leads to its passage, which is unfolded; a cell of the matrix opens and leads to the report."""
+    if seen["page"] == "report":
+        assert seen["passage"] == {"visible": True, "heading": FAULTY["requirements"][0]["source"][0]}
+    else:
+        assert seen["cell"].startswith("b.html#llm-")
 
 
 def test_themes(seen: dict[str, Any]) -> None:

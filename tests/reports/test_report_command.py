@@ -17,6 +17,7 @@ from sound import DAY, sound, violated, written
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.verification import faults
+from pytest_corpus.spec.requirements import chapter_titles
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
 from pytest_corpus.verdict.ledger import Ledger
@@ -213,8 +214,40 @@ def test_merge(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(rows) == len(MUSTS) + len(SHOULDS)
     assert rows[MUSTS[0].id] == ["satisfied", "violated", "not_assessed"]
     assert all(
-        row["id"].rpartition("-")[0] == chapter["chapter"] for chapter in found["chapters"] for row in chapter["rows"]
+        chapter_titles()[row["id"]] == chapter["chapter"] for chapter in found["chapters"] for row in chapter["rows"]
     )
+    cells = {row["id"]: row["cells"] for chapter in found["chapters"] for row in chapter["rows"]}
+    fine, faulty, partial = cells[MUSTS[0].id]
+    assert fine is None
+    assert faulty["findings"]
+    assert partial["reason"]
+    assert [each["link"] for each in found["reports"]] == ["fine.json", "faulty.json", "partial.json"]
+    assert found["reports"][1]["totals"]["must"]["violated"] == 1
+
+
+def test_a_matrix_leads_to_the_pages_of_its_reports(here: Path) -> None:
+    """Where the page of a report lies beside it, the matrix leads there, from whatever folder it is in."""
+    assert run("render", "faulty.json", "-o", "faulty.html") == 0
+    (here / "out").mkdir()
+    assert run("merge", "fine.json", "faulty.json", "-o", "out/m.html") == 0
+    page = (here / "out" / "m.html").read_text()
+    assert 'href="../fine.json"' in page
+    assert f'href="../faulty.html#{MUSTS[0].components[0]}-{MUSTS[0].id}"' in page
+
+
+def test_since_an_earlier_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page shows what is newly violated, still violated and fixed since another report; other formats cannot."""
+    assert run("render", "faulty.json", "-o", "new.html", "--since", "fine.json") == 0
+    assert "UTC: 1 newly violated.</p>" in (here / "new.html").read_text()
+    assert run("render", "fine.json", "-o", "fixed.html", "--since", "faulty.json") == 0
+    assert "UTC: 1 fixed.</p>" in (here / "fixed.html").read_text()
+    assert run("render", "faulty.json", "-o", "same.html", "--since", "faulty.json") == 0
+    assert 'data-change="same"' in (here / "same.html").read_text()
+    assert run("render", "fine.json", "-o", "none.html", "--since", "fine.json") == 0
+    assert "UTC: nothing changed.</p>" in (here / "none.html").read_text()
+    assert run("render", "fine.json", "-o", "fine.md", "--since", "faulty.json") == 2
+    assert "--since: only .html shows what changed" in capsys.readouterr().err
+    assert not (here / "fine.md").exists()
 
 
 def test_merge_printed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,6 +41,7 @@
       const fits = (!wanted.component || each.component === wanted.component)
         && (!wanted.level || each.level === wanted.level)
         && (!wanted.chapter || each.chapter === wanted.chapter)
+        && (!wanted.change || each.change === wanted.change)
         && (!wanted.status || each.statuses.includes(wanted.status))
         && (!wanted.differ || new Set(each.statuses).size > 1)
         && words.every((word) => each.text.includes(word));
@@ -56,12 +57,12 @@
   form.addEventListener("reset", () => setTimeout(apply));
   apply();
 
-  // A link to a requirement shows it, whatever is filtered.
+  // A link shows what it leads to, whatever is filtered or folded.
   const visit = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target || !target.classList.contains("row")) return;
+    if (!target) return;
     if (target.hidden) { form.reset(); apply(); }
-    if ("open" in target) target.open = true;
+    for (let each = target; each; each = each.parentElement) if (each.localName === "details") each.open = true;
     target.scrollIntoView();
   };
   addEventListener("hashchange", visit);

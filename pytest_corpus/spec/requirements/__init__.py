@@ -7,6 +7,7 @@ is never used again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -15,7 +16,17 @@ from types import MappingProxyType
 from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, ROWS
 from pytest_corpus.spec.requirements.model import HOOKS, LOGS, Level, Requirement
 
-__all__ = ["CATALOGUE_VERSION", "HOOKS", "LOGS", "Level", "Requirement", "applicable", "catalogue", "nearest"]
+__all__ = [
+    "CATALOGUE_VERSION",
+    "HOOKS",
+    "LOGS",
+    "Level",
+    "Requirement",
+    "applicable",
+    "catalogue",
+    "chapter_titles",
+    "nearest",
+]
 
 CATALOGUE_VERSION = "1.0"
 
@@ -30,18 +41,33 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     Raises:
         ValueError: an id is given twice, or a chapter is not named in `spec/components.py`.
     """
-    entries: list[Requirement] = []
+    entries = [entry for _, requirements in _modules() for entry in requirements]
+    by_id = {entry.id: entry for entry in entries}
+    if len(by_id) != len(entries):
+        raise ValueError("the requirement catalogue gives an id twice")
+    return MappingProxyType(by_id)
+
+
+@cache
+def chapter_titles() -> MappingProxyType[str, str]:
+    """The chapter of each requirement by its id, as a person reads it: ``Streaming semantics``."""
+    return MappingProxyType({entry.id: title(name) for name, requirements in _modules() for entry in requirements})
+
+
+def title(chapter: str) -> str:
+    """The name of a chapter as a person reads it."""
+    return chapter.replace("_", " ").capitalize().replace("siem", "SIEM")
+
+
+def _modules() -> Iterator[tuple[str, tuple[Requirement, ...]]]:
+    """Each chapter that has requirements, with them."""
     for folder, chapters in FOLDERS.items():
         package = import_module(f"{__name__}.{folder}")
         own = {module.name for module in iter_modules(package.__path__)}
         if strays := own.difference(chapters):
             raise ValueError(f"spec/components.py does not name the chapters {sorted(strays)} of {folder}")
         for chapter in (name for name in chapters if name in own):
-            entries += import_module(f"{package.__name__}.{chapter}").REQUIREMENTS
-    by_id = {entry.id: entry for entry in entries}
-    if len(by_id) != len(entries):
-        raise ValueError("the requirement catalogue gives an id twice")
-    return MappingProxyType(by_id)
+            yield chapter, import_module(f"{package.__name__}.{chapter}").REQUIREMENTS
 
 
 def applicable(component: str) -> tuple[Requirement, ...]:

@@ -85,6 +85,11 @@ class ClientTarget:
         return []
 
     @property
+    def calls(self) -> int:
+        """Builders are no calls."""
+        return 0
+
+    @property
     def settle_s(self) -> float | None:
         """Builders write nothing."""
         return None
