@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_corpus.reports.html_page import sentence, text
+from pytest_corpus.reports.rulings import rulings
 from pytest_corpus.reports.view import Document
 from pytest_corpus.spec.documents import SECTIONS
 
@@ -30,7 +31,7 @@ def appendix(document: Document) -> Iterator[str]:
                 f'<a class="id" href="#{text(anchor)}">{text(requirement)}</a>'
                 for requirement, anchor in resting[source].items()
             )
-            yield f'<li id="{_anchor(source)}"><strong>{text(source)}</strong> {_title(source)} {links}</li>'
+            yield f'<li id="{_anchor(source)}"><strong>{text(source)}</strong> {_about(source)} {links}</li>'
         yield "</ul></details>"
     yield "</section>"
 
@@ -48,7 +49,11 @@ def _place(source: str) -> list[tuple[int, str]]:
     return [(int(part) if part.isdigit() else 0, part) for part in section.split(".")]
 
 
-def _title(source: str) -> str:
+def _about(source: str) -> str:
+    """The title of a section, or a ruling in full."""
+    if ruling := rulings().get(source):
+        said = "".join(f"<p>{sentence(paragraph)}</p>" for paragraph in ruling.paragraphs)
+        return f"{sentence(ruling.title)}{said}"
     document, _, section = source.partition(" ")
     title = SECTIONS.get(document, {}).get(section, "")
     return f"{sentence(title)}:" if title else ""
