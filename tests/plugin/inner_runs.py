@@ -105,9 +105,15 @@ def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {(entry["component"], entry["id"]): entry["status"] for entry in report["requirements"]}
 
 
-def without_times(report: dict[str, Any]) -> dict[str, Any]:
-    """A report without what differs from run to run: its times, and the digest over them."""
-    return {key: value for key, value in report.items() if key not in ("started_at", "duration_s", "sha256")}
+MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens")
+"""Members of a report, at whatever depth, that differ from run to run: times, numbers of calls, the digest over all."""
+
+
+def without_times(report: Any) -> Any:
+    """A report, or a part of one, without what differs from run to run."""
+    if isinstance(report, dict):
+        return {key: without_times(value) for key, value in report.items() if key not in MEASURED}
+    return [without_times(each) for each in report] if isinstance(report, list) else report
 
 
 def violated(report: dict[str, Any], level: str = "MUST") -> set[str]:

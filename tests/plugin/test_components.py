@@ -157,6 +157,7 @@ def constant_answers() -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.slow
 def test_constants_are_found_out(project: Project) -> None:
     """An adapter that stores nothing and answers valid constants violates over a third of every component's MUSTs."""
     project.pytester.makepyfile(constant=CONSTANT)

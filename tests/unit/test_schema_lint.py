@@ -284,6 +284,7 @@ def forbid(names: set[str], it: Document) -> None:
     it["properties"] |= {name: {"not": {}} for name in names}
 
 
+@pytest.mark.slow
 def test_no_property_can_be_narrowed_unseen(damaged: Callable[[str, Damage], Path]) -> None:
     """Every property of every schema that edition 1.1.0 changed: to forbid it is found, at its place."""
     unseen, seen = [], 0
