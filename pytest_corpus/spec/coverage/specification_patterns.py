@@ -28,7 +28,7 @@ SENTENCES: tuple[Sentence, ...] = (
     nobody("MUST", "11.3", "one context flows across components", CLIENTS),
     nobody("MUST", "11.3", "`traceparent` is forwarded unchanged", YET),
     must("11.3", "each hop computes what is left of the deadline", "COM-DEADLINE-4:6", "what the next hop is handed"),
-    must("11.4", "duplicate keys are safe replays", "COM-IDEM-3 COM-IDEM-5 EMB-IDEM-1"),
+    must("11.4", "duplicate keys are safe replays", "COM-IDEM-3 COM-IDEM-5 EMB-IDEM-1 LLM-IDEM-1"),
     must("11.4", "side effects are not doubled", "COM-IDEM-3:4"),
     nobody("SHOULD", "11.4", "idempotency is audited", UNSEEN),
     must("11.5", "a page has an opaque token where more exists", "VEC-QUERY-14 GRA-BULK-3:4",

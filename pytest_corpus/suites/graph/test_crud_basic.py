@@ -14,16 +14,17 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.kit.stateful import replayed, run_machine
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
 from pytest_corpus.suites.graph import edges, idempotency, isolation, items, multigraph, state_machine
-from pytest_corpus.suites.graph.answers import counted, failures, listed, meaning, records
+from pytest_corpus.suites.graph.answers import counted, failures, listed, records
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import unusable
 from pytest_corpus.suites.graph.isolation import isolated, tenants
 from pytest_corpus.suites.graph.multigraph import LOOP, PARALLEL
 from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
-from pytest_corpus.text.values import strings_of
+from pytest_corpus.text.values import same, strings_of
 
 SCALARS = {
     "text": "a",
@@ -736,7 +737,38 @@ class TestIdempotency:
         again = sandbox.call(name, args, key)
         expect.success(again, "a replay to succeed")
         shows()
-        expect.that(meaning(again) == meaning(first), "the first answer again", "another answer", "result")
+        replays.answers_again(first, again)
+
+    @pytest.mark.requirement("COM-IDEM-3")
+    @pytest.mark.parametrize("name", ["upsert_edges", *MANY])
+    def test_a_replay_has_the_failures_of_the_first_call(self, graph: Graph, name: str) -> None:
+        """A write of which a part failed is answered again with just that failure, in its place."""
+        graph.require(name, "upsert_nodes", "upsert_edges")
+        sandbox, key = graph.sandbox(), {"idempotency_key": f"key-{canary()}"}
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        written = [sandbox.edge("a", "b"), sandbox.edge("a", "none")][-graph.at_once :]
+        args: dict[str, Any] = {"edges": written}
+        if name in MANY:
+            args = {MANY[name]: [graph.item("upsert_edges", edges=[edge], **sandbox.place) for edge in written]}
+        first = sandbox.call(name, args, key)
+        expect.readable(first)
+        results = listed(first.result, "results")
+        if not (failures(first.result) or any(each.get("ok") is False for each in results)):
+            raise NotApplicable("an edge without one of its nodes is no failure of a part")
+        replays.answers_again(first, sandbox.call(name, args, key))
+
+    @pytest.mark.requirement("COM-IDEM-4")
+    @pytest.mark.parametrize("kind", ["nodes", "edges"])
+    def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(self, graph: Graph, kind: str) -> None:
+        """Two deletes of one thing under one key, sent together while the provider is slow, have one answer."""
+        graph.require("upsert_nodes", f"delete_{kind}", *(["upsert_edges"] if kind == "edges" else []))
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        if kind == "edges":
+            sandbox.link(sandbox.edge("a", "b", "a"))
+        ctx = {**sandbox.ctx, "idempotency_key": f"key-{canary()}"}
+        args = {**sandbox.place, "ids": [sandbox.id("a")]}
+        replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
 
     @pytest.mark.requirement("COM-IDEM-1")
     @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "batch", "transaction"])
@@ -1164,14 +1196,3 @@ def kept(graph: Graph, value: object) -> Any:
     nodes = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.that(len(nodes) == 1, "the node that was written", f"{len(nodes)} nodes", "result.nodes")
     return nodes[0]["properties"].get("corpus_extra", Ellipsis)
-
-
-def same(found: object, written: object) -> bool:
-    """Whether two JSON values are equal: true is not 1, and 1 is 1.0."""
-    if isinstance(found, bool) or isinstance(written, bool):
-        return found is written
-    if isinstance(found, list) and isinstance(written, list):
-        return len(found) == len(written) and all(map(same, found, written))
-    if isinstance(found, dict) and isinstance(written, dict):
-        return found.keys() == written.keys() and all(same(found[key], written[key]) for key in found)
-    return found == written

@@ -41,10 +41,10 @@ REQUIREMENTS = (
         "COM-IDEM-3",
         "MUST",
         "A replay under the same idempotency key applies once and answers as the first call did.",
-        ("SPECIFICATION 6.1", "R24"),
+        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
         needs=("idempotent_writes",),
         components=("vector", "graph"),
-        hint="keep the first answer of every write, deletes and batches too; on a replay return it and apply nothing",
+        hint="keep the whole first answer of every write, deletes and batches too; on a replay return it and apply nothing",
     ),
     Requirement(
         "COM-IDEM-4",
@@ -52,7 +52,6 @@ REQUIREMENTS = (
         "Of two calls at once under the same idempotency key one is carried out, and both have its answer.",
         ("SPECIFICATION 6.1", "R61"),
         needs=("idempotent_writes",),
-        components=("vector",),
         hint="take a lock for the key before you look for a first answer, and keep it until that answer is stored",
     ),
     Requirement(
