@@ -293,15 +293,39 @@ class TestBadItems:
             sandbox.shows(reader, left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
-    def test_the_nodes_that_were_not_written_are_counted(self, graph: Graph) -> None:
-        """`failed_count` is the number of nodes that are reported as failed."""
+    @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
+    @pytest.mark.parametrize("kind", items.SPOILED_NODES)
+    def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
+        """Where nodes of a request fail, the count is that of the nodes that are there, and the failed ones have one."""
         graph.require("upsert_nodes")
-        sandbox = graph.sandbox()
-        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), {"id": 7}, {"id": 8}][: graph.at_once]})
-        expect.either(reply, "BadRequest")
-        if not reply.is_error:
-            failed, count = len(failures(reply.result)), reply.result.get("failed_count")
-            expect.that(count == failed, f"a failed_count of {failed}", "another", "result.failed_count")
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        bad = [{**sandbox.node(f"bad{number}"), **items.SPOILED_NODES[kind]} for number in range(count)]
+        nodes = items.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
+        reply = sandbox.call("upsert_nodes", {"nodes": nodes})
+        items.counted_truly(reply, len(sandbox.seen(readers[0])))
+
+    @pytest.mark.requirement("GRA-EDGE-8")
+    @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
+    @pytest.mark.parametrize("kind", items.SPOILED_EDGES)
+    def test_the_edges_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
+        """Where edges of a request fail, the count is that of the edges that are there, and the failed ones have one."""
+        edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
+        sandbox.put(*(sandbox.node(name) for name in "abcde"))
+        bad = [{**sandbox.edge("a", end), **items.SPOILED_EDGES[kind]} for end in "de"[:count]]
+        written = items.among([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+        reply = sandbox.call("upsert_edges", {"edges": written})
+        items.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))
+
+    @pytest.mark.requirement("GRA-DELETE-9")
+    @pytest.mark.parametrize("kind", items.SPOILED_IDS)
+    def test_the_deletes_beside_failed_ones_are_counted(self, graph: Graph, kind: str) -> None:
+        """Where an id of a delete fails, the count is that of the nodes that are gone, and the failed one has one."""
+        graph.require("upsert_nodes", "delete_nodes")
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
+        ids = items.among([sandbox.id(name) for name in "ab"], [items.SPOILED_IDS[kind]], graph.at_once)
+        reply = sandbox.call("delete_nodes", {"ids": ids})
+        items.counted_truly(reply, before - len(sandbox.seen(readers[0])))
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NODE-8")
@@ -379,13 +403,14 @@ class TestBadItems:
         expect.refusal(graph.call(f"delete_{what}", items.BAD_DELETES[kind]), "BadRequest", *denied)
 
     @pytest.mark.requirement("GRA-DELETE-7")
-    def test_a_delete_of_nothing_deletes_nothing(self, graph: Graph) -> None:
-        """A delete without `ids` and `filter` leaves every node."""
+    @pytest.mark.parametrize("kind", items.DELETES_OF_NOTHING)
+    def test_a_delete_of_nothing_deletes_nothing(self, graph: Graph, kind: str) -> None:
+        """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
         graph.require("upsert_nodes", "delete_nodes")
         graph.namespaces(aside=True)
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-        sandbox.call("delete_nodes", {})
+        sandbox.call("delete_nodes", items.BAD_DELETES[kind])
         for reader in readers:
             sandbox.shows(reader, written, "every node")
 
