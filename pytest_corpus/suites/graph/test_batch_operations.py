@@ -210,6 +210,17 @@ class TestTransactions:
         expect.that(all(item.get("ok") is True for item in found), "successes", "a failure", "result.results")
         in_order([counted(item.get("result")) for item in found], sizes)
 
+    @pytest.mark.requirement("GRA-TXN-12")
+    def test_each_transaction_has_an_id_of_its_own(self, graph: Graph) -> None:
+        """Two transactions that tell a `transaction_id` tell two."""
+        transactions.transacting(graph)
+        sandbox = graph.sandbox()
+        replies = [transactions.send(sandbox, transactions.put(sandbox, sandbox.node(name))) for name in "ab"]
+        told = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
+        if None in told:
+            raise NotApplicable("transactions tell no transaction_id")
+        expect.that(told[0] != told[1], "two ids", "one", "result.transaction_id")
+
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TXN-6")
     @pytest.mark.parametrize("kind", list(transactions.BAD))

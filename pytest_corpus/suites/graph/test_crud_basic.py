@@ -296,7 +296,7 @@ class TestBadItems:
     @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
     @pytest.mark.parametrize("kind", items.SPOILED_NODES)
     def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
-        """Where nodes of a request fail, the count is that of the nodes that are there, and the failed ones have one."""
+        """Where nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **items.SPOILED_NODES[kind]} for number in range(count)]
@@ -308,7 +308,7 @@ class TestBadItems:
     @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
     @pytest.mark.parametrize("kind", items.SPOILED_EDGES)
     def test_the_edges_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
-        """Where edges of a request fail, the count is that of the edges that are there, and the failed ones have one."""
+        """Where edges of a request fail, those that are there are counted, and those that failed."""
         edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
         sandbox.put(*(sandbox.node(name) for name in "abcde"))
         bad = [{**sandbox.edge("a", end), **items.SPOILED_EDGES[kind]} for end in "de"[:count]]
@@ -319,7 +319,7 @@ class TestBadItems:
     @pytest.mark.requirement("GRA-DELETE-9")
     @pytest.mark.parametrize("kind", items.SPOILED_IDS)
     def test_the_deletes_beside_failed_ones_are_counted(self, graph: Graph, kind: str) -> None:
-        """Where an id of a delete fails, the count is that of the nodes that are gone, and the failed one has one."""
+        """Where an id of a delete fails, the nodes that are gone are counted, and the failed id."""
         graph.require("upsert_nodes", "delete_nodes")
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))

@@ -15,6 +15,7 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims import replays
+from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
@@ -34,6 +35,10 @@ class TestContext(Context):
 
 class TestObservability(Observability):
     """One observation a call."""
+
+
+class TestCancelling(Cancelling):
+    """Calls that nobody waits for any more."""
 
 
 class TestLabels(Labels):
