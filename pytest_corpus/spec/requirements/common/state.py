@@ -44,7 +44,7 @@ REQUIREMENTS = (
         ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
         needs=("idempotent_writes",),
         components=("vector", "graph"),
-        hint="keep the whole first answer of every write, deletes and batches too; return it on a replay, apply nothing",
+        hint="keep the whole first answer of every write, of batches too; on a replay return it and apply nothing",
     ),
     Requirement(
         "COM-IDEM-4",
