@@ -351,3 +351,11 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
         raise NotApplicable("a batch that the provider refuses is refused whole")
     found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+
+
+@pytest.mark.requirement("COM-IDEM-5")
+def test_a_request_that_failed_can_be_sent_again(embedding: Embedding) -> None:
+    """Under the key of a text that the provider failed, the same text is embedded."""
+    embedding.require("embed")
+    fresh = embedding.fresh()
+    replays.can_be_sent_again(fresh, "embed", fresh.requests.distinct("embed"))

@@ -795,6 +795,16 @@ class TestIdempotency:
         args = {**sandbox.place, "ids": [sandbox.id("a")]}
         replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
 
+    @pytest.mark.requirement("COM-IDEM-5")
+    @pytest.mark.parametrize("name", ["upsert_nodes", *MANY])
+    def test_a_write_that_failed_can_be_sent_again(self, graph: Graph, name: str) -> None:
+        """Under the key of a write that the provider failed, the same write is carried out."""
+        graph.require(name)
+        fresh = graph.fresh()
+        result = replays.can_be_sent_again(fresh, name, fresh.requests.distinct(name)).result
+        failed = failures(result) or any(each.get("ok") is False for each in listed(result, "results"))
+        expect.that(not failed, "the write to be carried out", "a failure", "result")
+
     @pytest.mark.requirement("COM-IDEM-1")
     @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "batch", "transaction"])
     def test_a_key_with_other_arguments_is_another_write(self, graph: Graph, name: str) -> None:

@@ -359,3 +359,11 @@ def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
     llm.require("complete")
     ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
     replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-5")
+def test_a_request_that_failed_can_be_sent_again(llm: LLM) -> None:
+    """Under the key of a completion that the provider failed, the same request is completed."""
+    llm.require("complete")
+    fresh = llm.fresh()
+    replays.can_be_sent_again(fresh, "complete", fresh.requests.args(messages=[user(llm.unique())]))

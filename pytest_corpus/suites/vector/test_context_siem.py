@@ -20,7 +20,7 @@ from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Ob
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import RETRYABLE, described_by, exactly, present
+from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
 from pytest_corpus.suites.vector.sandbox import Sandbox
@@ -256,17 +256,9 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector) 
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     """Under the key of a write that the provider failed, the same write is carried out, as it is under a new one."""
     vector.require("upsert")
-    fresh, key = vector.fresh(), key_of()
+    fresh = vector.fresh()
     args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
-    plan = fresh.faults.plan("unavailable", "upsert")
-    failed = fresh.call("upsert", args, key)
-    fresh.faults.fired(plan)
-    if not failed.is_a(*RETRYABLE):
-        raise NotAssessed(f"an upsert whose provider fails is answered with {failed}")
-    control = fresh.call("upsert", args, key_of())
-    if not control.is_success:
-        raise NotAssessed(f"after a failure an upsert is answered with {control}")
-    result = expect.success(fresh.call("upsert", args, key), "the write to be carried out")
+    result = replays.can_be_sent_again(fresh, "upsert", args).result
     expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
 
 

@@ -286,3 +286,19 @@ class FirstAnswersAreLookedForTooSoon(ReferenceGraph):
             return await super().perform(call)
         self.replays[key] = await getattr(self, call.op)(call)
         return self.replays[key]
+
+
+@catches("COM-IDEM-5")
+class FailuresAreReplayed(ReferenceGraph):
+    """It keeps a failure under its key, and answers with it again."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is not None and isinstance(failure := self.replays.get(key), AdapterError):
+            raise failure
+        try:
+            return await super().perform(call)
+        except AdapterError as failure:
+            if key is not None:
+                self.replays[key] = failure
+            raise

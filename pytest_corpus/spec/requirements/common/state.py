@@ -57,11 +57,10 @@ REQUIREMENTS = (
     Requirement(
         "COM-IDEM-5",
         "SHOULD",
-        "A write whose first attempt failed with a retryable error is carried out when its key comes again.",
+        "A request whose first attempt failed with a retryable error is carried out when its key comes again.",
         ("SPECIFICATION 6.1", "SPECIFICATION 12.2", "R61"),
         needs=("idempotent_writes", "provider"),
-        components=("vector",),
-        hint="keep the answers of writes that succeeded under their key, and no error that may be retried",
+        hint="keep the answers of calls that succeeded under their key, and no error that may be retried",
     ),
     Requirement(
         "COM-TENANT-2",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.health import RETRYABLE
 from pytest_corpus.text.redaction import listed
 from pytest_corpus.text.values import same
@@ -46,3 +48,28 @@ def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
     if len(results) < 2:
         raise NotAssessed("one of the two is to come again")
     expect.that(same(*results), "the same result for both", differing(*results), "result")
+
+
+def key_of() -> dict[str, str]:
+    """A context with a new idempotency key."""
+    return {"idempotency_key": f"key-{canary()}"}
+
+
+def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
+    """The answer to a request whose first attempt the provider failed, under the same key: a success.
+
+    Raises:
+        NotAssessed: the failure is not retryable, or the request does not work under a new key either.
+    """
+    key = key_of()
+    plan = subject.faults.plan("unavailable", name)
+    failed = subject.call(name, args, key)
+    subject.faults.fired(plan)
+    if not failed.is_a(*RETRYABLE):
+        raise NotAssessed(f"{name} whose provider fails is answered with {failed}")
+    control = subject.call(name, args, key_of())
+    if not control.is_success:
+        raise NotAssessed(f"after a failure {name} is answered with {control}")
+    again = subject.call(name, args, key)
+    expect.success(again, "the request to be carried out")
+    return again
