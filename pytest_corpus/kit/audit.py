@@ -154,6 +154,9 @@ def _error(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
     if problem := _retry_after(body.get("retry_after_ms")):
         yield "COM-ERR-6", problem
     yield from _identity(body)
+    known = TAXONOMY.get(str(body.get("error")))
+    if known and known.retry == "no" and body.get("retry_after_ms") is not None:
+        yield "COM-ERR-21", Violation("null, or none", word(body.get("retry_after_ms")), "retry_after_ms")
     yield from _details(body, edition)
     if any(STACK_TRACE.search(text) for text in strings_of([body.get("message"), body.get("details")])):
         yield "COM-ERR-15", Violation("no stack trace", "the frame of one", "error")

@@ -1,4 +1,4 @@
-"""Walking through JSON values."""
+"""Walking through JSON values, and comparing them."""
 
 from __future__ import annotations
 
@@ -16,3 +16,14 @@ def strings_of(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from strings_of(item)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two JSON values are equal: true is not 1, and 1 is 1.0."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    return bool(left == right)

@@ -6,8 +6,9 @@ behaviour of the SDK is changed.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -18,6 +19,7 @@ from corpus_sdk.graph.graph_base import (
     BatchResult,
     BulkVerticesResult,
     BulkVerticesSpec,
+    DeadlineExceeded,
     DeleteEdgesSpec,
     DeleteNodesSpec,
     DeleteResult,
@@ -95,7 +97,7 @@ class QuillGraphAdapter(BaseGraphAdapter):
         TAXONOMY.check_context(ctx)
         requests.check_query(spec)
         query = parsed(spec)
-        await self._gateway.reach("graph.query", ctx)
+        await within(spec.timeout_ms, self._gateway.reach("graph.query", ctx))
         records = self._store(ctx).records(query, spec)
         return QueryResult(records, {"records": len(records)}, spec.dialect or DIALECTS[0], spec.namespace or DEFAULT)
 
@@ -106,7 +108,7 @@ class QuillGraphAdapter(BaseGraphAdapter):
             TAXONOMY.check_context(ctx)
             requests.check_query(spec)
             query = parsed(spec)
-            await self._in_time(ctx)
+            await within(spec.timeout_ms, self._in_time(ctx))
             records = self._store(ctx).records(query, spec)
             parts = list(portions(records)) or [[]]
             for number, part in enumerate(parts):
@@ -224,6 +226,14 @@ class QuillGraphAdapter(BaseGraphAdapter):
         """Reach the provider within the caller's budget: the SDK itself gives a stream no timeout."""
         self._fail_if_deadline_expired(ctx)
         await self._deadline.wrap(self._gateway.reach("graph.stream_query", ctx, **facts), ctx)
+
+
+async def within(timeout_ms: int | None, work: Awaitable[None]) -> None:
+    """Wait no longer than the request's own `timeout_ms`, which the SDK hands on and does not keep."""
+    try:
+        await asyncio.wait_for(work, timeout_ms / 1000 if timeout_ms else None)
+    except asyncio.TimeoutError:
+        raise DeadlineExceeded("the timeout of the request is over") from None
 
 
 def portions(records: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

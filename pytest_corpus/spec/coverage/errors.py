@@ -57,7 +57,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("2.1", "`message` has no ids", "COM-LEAK-5 COM-LEAK-9"),
     must("2.1", "`code` is a short identifier", "COM-ERR-3 COM-ERR-10",
          "that it is the adapter's own: R7 makes it the normalized one"),
-    must("2.1", "`retry_after_ms` is not negative, or null or absent", "COM-ERR-6"),
+    must("2.1", "`retry_after_ms` is not negative, or null or absent", "COM-ERR-6 COM-ERR-21"),
     must("2.1", "`details` can be written as JSON", "COM-ERR-7 COM-NUM-2"),
     must("2.1", "`details` is SIEM-safe", "COM-LEAK-1 COM-LEAK-4:6"),
     must("2.1", "`error` is the name of the subtype", "COM-ERR-4 COM-ERR-10"),

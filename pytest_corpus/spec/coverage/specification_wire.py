@@ -122,7 +122,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("6.1", "its scope is tenant, operation and arguments", "COM-IDEM-1:2"),
     nobody("MUST", "6.1", "replays are known for 24 hours", TOO_LONG),
     must("6.1", "side effects are not applied twice", "COM-IDEM-3:4"),
-    must("6.1", "a replay is OK, with the same result", "COM-IDEM-3 EMB-IDEM-1"),
+    must("6.1", "a replay is OK, with the same result", "COM-IDEM-3 EMB-IDEM-1 LLM-IDEM-1"),
     must("6.1", "an expired deadline fails fast, without backends", "COM-DEADLINE-1:3"),
     must("6.1", "the absolute deadline is handed on, and each hop computes what is left",
          "WIR-CTX-1:2 COM-DEADLINE-4:6 COM-DEADLINE-8", "what the provider is handed"),

@@ -195,13 +195,6 @@ def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     return "embed", embedding.requests.with_text("embed", embedding.unique())
 
 
-def given_by(reply: Reply) -> tuple[list[list[float]], list[Any]]:
-    """The vectors of an answer, and the positions of its failed texts."""
-    vectors = [vector_of(each) for each in embeddings_of(reply.result)]
-    failed = [failure.get("index") for failure in failures_of(reply.result)]
-    return [vector for vector in vectors if vector], failed
-
-
 def failing_batch(
     embedding: Embedding, kind: str, position: int, way: str, before: str = ""
 ) -> tuple[Embedding, list[str], Reply, int]:

@@ -9,15 +9,15 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
-from pytest_corpus.suites.embedding.answers import failures_of, unit
+from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of, unit
 from pytest_corpus.suites.embedding.batches import class_of, each_its_own, family_of, placed, several
 from pytest_corpus.suites.embedding.caching import (
     CACHED,
     asks_anew,
     batches_apart,
     failing_batch,
-    given_by,
     key_of,
     left_of,
     not_taken,
@@ -279,13 +279,17 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     again = embedding.call(name, args, ctx)
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
-    one, other = (given_by(reply) for reply in (first, again))
-    if not one[0]:
+    if not embeddings_of(first.result):
         raise NotApplicable("the first call gives no vector")
-    expect.that(one[1] == other[1], "the failures of the first call", "others", "result")
-    alike = len(one[0]) == len(other[0]) and all(map(embedding.same, one[0], other[0]))
-    expect.that(alike, "the vectors of the first call", "others")
-    expect.that(bool(flag(first)) is bool(flag(again)), "the flag of the first call", "the other", "result.truncated")
+    replays.answers_again(first, again)
+
+
+@pytest.mark.requirement("COM-IDEM-4")
+@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
+def test_a_request_that_is_sent_twice_at_once_has_one_answer(embedding: Embedding, operation: str) -> None:
+    """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
+    embedding.require(operation)
+    replays.has_one_answer(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), key_of()))
 
 
 @pytest.mark.requirement("EMB-BATCH-12")
@@ -347,3 +351,11 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
         raise NotApplicable("a batch that the provider refuses is refused whole")
     found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+
+
+@pytest.mark.requirement("COM-IDEM-5")
+def test_a_request_that_failed_can_be_sent_again(embedding: Embedding) -> None:
+    """Under the key of a text that the provider failed, the same text is embedded."""
+    embedding.require("embed")
+    fresh = embedding.fresh()
+    replays.can_be_sent_again(fresh, "embed", fresh.requests.distinct("embed"))

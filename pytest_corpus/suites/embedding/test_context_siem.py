@@ -15,6 +15,7 @@ from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.kit.telemetry import gives_away, outcomes
+from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability, failed_stream
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import Privacy
@@ -56,6 +57,10 @@ class TestStreamObservability(StreamObservability):
     def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
         """A stream that fails before its first chunk has one final outcome."""
         counted_once(failed_stream(subject))
+
+
+class TestCancelling(Cancelling):
+    """Calls that nobody waits for any more."""
 
 
 class TestLabels(Labels):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,18 +42,3 @@ def counted(result: Any) -> int | None:
     names = ("processed_count", "upserted_count", "deleted_count")
     found = [result[name] for name in names if isinstance(result.get(name), (int, float))]
     return int(found[0]) if found else None
-
-
-VOLATILE = ("transaction_id", "summary", "metadata", "ms", "created_at", "updated_at")
-"""Keys of a result that two answers of one meaning may differ in."""
-
-
-def meaning(reply: Reply) -> Any:
-    """The result of an answer without what may differ between two answers of one meaning."""
-
-    def bare(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: bare(item) for key, item in value.items() if key not in VOLATILE}
-        return [bare(item) for item in value] if isinstance(value, list) else value
-
-    return bare(copy.deepcopy(reply.result))

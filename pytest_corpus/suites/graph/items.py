@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.graph.answers import failures
+from pytest_corpus.suites.graph.answers import counted, failures
 from pytest_corpus.suites.graph.edges import blamed
+from pytest_corpus.text.redaction import word
 
 NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
 BAD_NODES: dict[str, Any] = {
@@ -58,6 +61,8 @@ BAD_EDGES: dict[str, Any] = {
 
 BAD_DELETES: dict[str, Any] = {
     "nothing": {},
+    "ids_null": {"ids": None},
+    "both_null": {"ids": None, "filter": None},
     "ids_text": {"ids": "n1"},
     "ids_number": {"ids": 7},
     "ids_numbers": {"ids": [7]},
@@ -65,6 +70,7 @@ BAD_DELETES: dict[str, Any] = {
     "filter_text": {"filter": "n1"},
     "filter_list": {"filter": ["n1"]},
 }
+DELETES_OF_NOTHING = ("nothing", "ids_null", "both_null")
 PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
@@ -86,3 +92,49 @@ def fitting(reply: Reply, names: list[str]) -> list[str]:
     """What a delete with a filter removed: what fits, or nothing where it is refused."""
     expect.either(reply, "BadRequest", "NotSupported")
     return [] if reply.is_error else names
+
+
+SPOILED_NODES: dict[str, dict[str, Any]] = {
+    "id_empty": {"id": ""},
+    "id_number": {"id": 7},
+    "label_empty": {"labels": [""]},
+    "labels_text": {"labels": "CorpusNode"},
+    "not_finite": {"properties": {"corpus_size": math.nan}},
+}
+SPOILED_EDGES: dict[str, dict[str, Any]] = {
+    "without_a_node": {"dst": "none"},
+    "id_empty": {"id": ""},
+    "id_number": {"id": 7},
+    "label_empty": {"label": ""},
+    "target_number": {"dst": 7},
+    "not_finite": {"properties": {"corpus_size": math.nan}},
+}
+"""What is changed in a sound item, so that it alone may be refused."""
+
+SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
+
+
+def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
+    """Items with bad ones after the first of them, no more than fit into one request.
+
+    Raises:
+        NotApplicable: one item goes into one request.
+    """
+    if most < 2:
+        raise NotApplicable("one item goes into one request")
+    return [items[0], *bad, *items[1:]][:most]
+
+
+def counted_truly(reply: Reply, there: int) -> None:
+    """Of a request of which some items failed, those that are there are counted, and those that failed.
+
+    Raises:
+        NotApplicable: the request is refused whole, or no item of it fails.
+    """
+    expect.either(reply, "BadRequest")
+    found = failures(reply.result)
+    if reply.is_error or not found:
+        raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
+    expect.that(counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}")
+    failed = reply.result.get("failed_count")
+    expect.that(failed == len(found), f"a failed_count of {len(found)}", word(failed), "result.failed_count")

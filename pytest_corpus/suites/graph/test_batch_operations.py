@@ -208,8 +208,18 @@ class TestTransactions:
         expect.that(result.get("success") is True, "true", "something else", "result.success")
         expect.that(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
         expect.that(all(item.get("ok") is True for item in found), "successes", "a failure", "result.results")
-        counts = [counted(item.get("result")) for item in found]
-        expect.that(None in counts or counts == sizes, "the order of the operations", "another", "result.results")
+        in_order([counted(item.get("result")) for item in found], sizes)
+
+    @pytest.mark.requirement("GRA-TXN-12")
+    def test_each_transaction_has_an_id_of_its_own(self, graph: Graph) -> None:
+        """Two transactions that tell a `transaction_id` tell two."""
+        transactions.transacting(graph)
+        sandbox = graph.sandbox()
+        replies = [transactions.send(sandbox, transactions.put(sandbox, sandbox.node(name))) for name in "ab"]
+        told = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
+        if None in told:
+            raise NotApplicable("transactions tell no transaction_id")
+        expect.that(told[0] != told[1], "two ids", "one", "result.transaction_id")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-TXN-6")
@@ -457,7 +467,7 @@ def test_the_results_of_a_batch_are_in_order(graph: Graph) -> None:
     found = [counted(item.get("result", item)) for item in results(result)]
     if None in found:
         raise NotAssessed("the results of operations tell no counts")
-    expect.that(found == [size for size in sizes if size <= graph.at_once], "the order of the operations", "another")
+    in_order(found, [size for size in sizes if size <= graph.at_once])
 
 
 @pytest.mark.requirement("GRA-NODE-8")
@@ -708,3 +718,15 @@ def too_large(sandbox: Sandbox, count: int) -> Reply:
         *(drop(sandbox, {"id": sandbox.id(f"none{n}")}) for n in range(count - 1)),
     ]
     return send(sandbox, *items)
+
+
+def in_order(counts: list[int | None], sizes: list[int]) -> None:
+    """Operations that write so many nodes each are counted in their order, where their results tell counts."""
+    if None in counts:
+        return
+    with expect.resting_on("GRA-NODE-5"):
+        are_sizes = sorted(map(str, counts)) == sorted(map(str, sizes))
+        expect.that(are_sizes, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
+    expect.that(
+        counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "result.results"
+    )

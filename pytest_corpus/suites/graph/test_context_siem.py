@@ -11,6 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
 from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
@@ -28,6 +29,10 @@ class TestObservability(Observability):
 
 class TestStreamObservability(StreamObservability):
     """Streams."""
+
+
+class TestCancelling(Cancelling):
+    """Calls that nobody waits for any more."""
 
 
 class TestLabels(Labels):

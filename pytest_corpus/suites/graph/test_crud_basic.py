@@ -14,16 +14,17 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.kit.stateful import replayed, run_machine
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
 from pytest_corpus.suites.graph import edges, idempotency, isolation, items, multigraph, state_machine
-from pytest_corpus.suites.graph.answers import counted, failures, listed, meaning, records
+from pytest_corpus.suites.graph.answers import counted, failures, listed, records
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import unusable
 from pytest_corpus.suites.graph.isolation import isolated, tenants
 from pytest_corpus.suites.graph.multigraph import LOOP, PARALLEL
 from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
-from pytest_corpus.text.values import strings_of
+from pytest_corpus.text.values import same, strings_of
 
 SCALARS = {
     "text": "a",
@@ -292,15 +293,39 @@ class TestBadItems:
             sandbox.shows(reader, left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
-    def test_the_nodes_that_were_not_written_are_counted(self, graph: Graph) -> None:
-        """`failed_count` is the number of nodes that are reported as failed."""
+    @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
+    @pytest.mark.parametrize("kind", items.SPOILED_NODES)
+    def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
+        """Where nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
-        sandbox = graph.sandbox()
-        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), {"id": 7}, {"id": 8}][: graph.at_once]})
-        expect.either(reply, "BadRequest")
-        if not reply.is_error:
-            failed, count = len(failures(reply.result)), reply.result.get("failed_count")
-            expect.that(count == failed, f"a failed_count of {failed}", "another", "result.failed_count")
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        bad = [{**sandbox.node(f"bad{number}"), **items.SPOILED_NODES[kind]} for number in range(count)]
+        nodes = items.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
+        reply = sandbox.call("upsert_nodes", {"nodes": nodes})
+        items.counted_truly(reply, len(sandbox.seen(readers[0])))
+
+    @pytest.mark.requirement("GRA-EDGE-8")
+    @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
+    @pytest.mark.parametrize("kind", items.SPOILED_EDGES)
+    def test_the_edges_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
+        """Where edges of a request fail, those that are there are counted, and those that failed."""
+        edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
+        sandbox.put(*(sandbox.node(name) for name in "abcde"))
+        bad = [{**sandbox.edge("a", end), **items.SPOILED_EDGES[kind]} for end in "de"[:count]]
+        written = items.among([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+        reply = sandbox.call("upsert_edges", {"edges": written})
+        items.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))
+
+    @pytest.mark.requirement("GRA-DELETE-9")
+    @pytest.mark.parametrize("kind", items.SPOILED_IDS)
+    def test_the_deletes_beside_failed_ones_are_counted(self, graph: Graph, kind: str) -> None:
+        """Where an id of a delete fails, the nodes that are gone are counted, and the failed id."""
+        graph.require("upsert_nodes", "delete_nodes")
+        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
+        ids = items.among([sandbox.id(name) for name in "ab"], [items.SPOILED_IDS[kind]], graph.at_once)
+        reply = sandbox.call("delete_nodes", {"ids": ids})
+        items.counted_truly(reply, before - len(sandbox.seen(readers[0])))
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NODE-8")
@@ -378,13 +403,14 @@ class TestBadItems:
         expect.refusal(graph.call(f"delete_{what}", items.BAD_DELETES[kind]), "BadRequest", *denied)
 
     @pytest.mark.requirement("GRA-DELETE-7")
-    def test_a_delete_of_nothing_deletes_nothing(self, graph: Graph) -> None:
-        """A delete without `ids` and `filter` leaves every node."""
+    @pytest.mark.parametrize("kind", items.DELETES_OF_NOTHING)
+    def test_a_delete_of_nothing_deletes_nothing(self, graph: Graph, kind: str) -> None:
+        """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
         graph.require("upsert_nodes", "delete_nodes")
         graph.namespaces(aside=True)
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-        sandbox.call("delete_nodes", {})
+        sandbox.call("delete_nodes", items.BAD_DELETES[kind])
         for reader in readers:
             sandbox.shows(reader, written, "every node")
 
@@ -736,7 +762,48 @@ class TestIdempotency:
         again = sandbox.call(name, args, key)
         expect.success(again, "a replay to succeed")
         shows()
-        expect.that(meaning(again) == meaning(first), "the first answer again", "another answer", "result")
+        replays.answers_again(first, again)
+
+    @pytest.mark.requirement("COM-IDEM-3")
+    @pytest.mark.parametrize("name", ["upsert_edges", *MANY])
+    def test_a_replay_has_the_failures_of_the_first_call(self, graph: Graph, name: str) -> None:
+        """A write of which a part failed is answered again with just that failure, in its place."""
+        graph.require(name, "upsert_nodes", "upsert_edges")
+        sandbox, key = graph.sandbox(), {"idempotency_key": f"key-{canary()}"}
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        written = [sandbox.edge("a", "b"), sandbox.edge("a", "none")][-graph.at_once :]
+        args: dict[str, Any] = {"edges": written}
+        if name in MANY:
+            args = {MANY[name]: [graph.item("upsert_edges", edges=[edge], **sandbox.place) for edge in written]}
+        first = sandbox.call(name, args, key)
+        expect.readable(first)
+        results = listed(first.result, "results")
+        if not (failures(first.result) or any(each.get("ok") is False for each in results)):
+            raise NotApplicable("an edge without one of its nodes is no failure of a part")
+        replays.answers_again(first, sandbox.call(name, args, key))
+
+    @pytest.mark.requirement("COM-IDEM-4")
+    @pytest.mark.parametrize("kind", ["nodes", "edges"])
+    def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(self, graph: Graph, kind: str) -> None:
+        """Two deletes of one thing under one key, sent together while the provider is slow, have one answer."""
+        graph.require("upsert_nodes", f"delete_{kind}", *(["upsert_edges"] if kind == "edges" else []))
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        if kind == "edges":
+            sandbox.link(sandbox.edge("a", "b", "a"))
+        ctx = {**sandbox.ctx, "idempotency_key": f"key-{canary()}"}
+        args = {**sandbox.place, "ids": [sandbox.id("a")]}
+        replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
+
+    @pytest.mark.requirement("COM-IDEM-5")
+    @pytest.mark.parametrize("name", ["upsert_nodes", *MANY])
+    def test_a_write_that_failed_can_be_sent_again(self, graph: Graph, name: str) -> None:
+        """Under the key of a write that the provider failed, the same write is carried out."""
+        graph.require(name)
+        fresh = graph.fresh()
+        result = replays.can_be_sent_again(fresh, name, fresh.requests.distinct(name)).result
+        failed = failures(result) or any(each.get("ok") is False for each in listed(result, "results"))
+        expect.that(not failed, "the write to be carried out", "a failure", "result")
 
     @pytest.mark.requirement("COM-IDEM-1")
     @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "batch", "transaction"])
@@ -1164,14 +1231,3 @@ def kept(graph: Graph, value: object) -> Any:
     nodes = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.that(len(nodes) == 1, "the node that was written", f"{len(nodes)} nodes", "result.nodes")
     return nodes[0]["properties"].get("corpus_extra", Ellipsis)
-
-
-def same(found: object, written: object) -> bool:
-    """Whether two JSON values are equal: true is not 1, and 1 is 1.0."""
-    if isinstance(found, bool) or isinstance(written, bool):
-        return found is written
-    if isinstance(found, list) and isinstance(written, list):
-        return len(found) == len(written) and all(map(same, found, written))
-    if isinstance(found, dict) and isinstance(written, dict):
-        return found.keys() == written.keys() and all(same(found[key], written[key]) for key in found)
-    return found == written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, in_time, repeatedly
 from pytest_corpus.suites.graph import multigraph, traversal
 from pytest_corpus.suites.graph.answers import listed, records
 from pytest_corpus.suites.graph.component import Graph, graph
@@ -60,6 +62,9 @@ BAD_QUERIES: dict[str, dict[str, Any]] = {
     "timeout_list": {"timeout_ms": [5]},
     "timeout_negative": {"timeout_ms": -1},
 }
+TIMEOUT_MS = 50
+"""The `timeout_ms` of a query whose provider never answers."""
+
 MOST_TEXT = 2_000_000
 """A longer query is not sent only to see that it is refused."""
 
@@ -485,6 +490,26 @@ def test_optional_arguments_are_accepted(graph: Graph, name: str, operation: str
         args["timeout_ms"] = 60_000
     first = graph.seeds.own(records(graph.invoke(operation, graph.question("group", group=graph.seeds.group))))
     expect.that(graph.seeds.own(records(graph.invoke(operation, args))) == first, "the same records", "others")
+
+
+@pytest.mark.requirement("GRA-QUERY-19")
+@pytest.mark.parametrize("operation", ["query", "stream_query"])
+def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
+    """A query with a `timeout_ms` whose provider never answers ends with an error, within a second after that."""
+    graph.faults.provider_op(operation)
+    repeatedly(partial(timed_out, graph, operation))
+
+
+def timed_out(graph: Graph, operation: str) -> None:
+    """A query whose timeout is over while its provider hangs."""
+    fresh = graph.fresh()
+    args = {**fresh.requests.distinct(operation), "timeout_ms": TIMEOUT_MS}
+    plan = fresh.faults.plan("hang", operation)
+    reply = fresh.invoke(operation, args, limit_s=TIMEOUT_MS / 1000 + PROMPTLY_S + 1)
+    fresh.faults.fired(plan)
+    in_time(reply, TIMEOUT_MS)
+    expect.readable(reply)
+    expect.that(reply.is_error, "an error once the timeout is over", str(reply))
 
 
 def finds(graph: Graph, operation: str, purpose: str) -> None:

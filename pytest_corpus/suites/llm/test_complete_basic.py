@@ -12,6 +12,7 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, works
 from pytest_corpus.suites.llm.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.completions import (
@@ -338,3 +339,31 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     args = llm.requests.args(messages=[user(llm.unique())])
     one, other = ({"idempotency_key": key, "tenant": f"tenant-{canary()}"} for _ in range(2))
     not_shared(llm, args, args, one, other)
+
+
+@pytest.mark.requirement("LLM-IDEM-1")
+def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
+    """The same request under the same key has the same answer, also after another one."""
+    llm.require("complete")
+    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    args = llm.requests.args(messages=[user(llm.unique())])
+    first = llm.call("complete", args, ctx)
+    expect.success(first, "a completion under an idempotency key")
+    llm.complete(messages=[user(llm.unique())])
+    replays.answers_again(first, llm.call("complete", args, ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-4")
+def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
+    """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
+    llm.require("complete")
+    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-5")
+def test_a_request_that_failed_can_be_sent_again(llm: LLM) -> None:
+    """Under the key of a completion that the provider failed, the same request is completed."""
+    llm.require("complete")
+    fresh = llm.fresh()
+    replays.can_be_sent_again(fresh, "complete", fresh.requests.args(messages=[user(llm.unique())]))

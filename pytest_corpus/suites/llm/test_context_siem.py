@@ -6,6 +6,7 @@ import pytest
 
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
 from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
 from pytest_corpus.suites.common.claims.privacy import Privacy
@@ -22,6 +23,10 @@ class TestObservability(Observability):
 
 class TestStreamObservability(StreamObservability):
     """Streams."""
+
+
+class TestCancelling(Cancelling):
+    """Calls that nobody waits for any more."""
 
 
 class TestLabels(Labels):

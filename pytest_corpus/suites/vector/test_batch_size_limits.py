@@ -178,6 +178,20 @@ def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
         exactly(sandbox, *items)
 
 
+@pytest.mark.requirement("VEC-LIMIT-14")
+def test_batches_that_work_are_not_denied(vector: Vector) -> None:
+    """Where batch operations are denied, two vectors at once are not both stored."""
+    if vector.capabilities.flag("supports_batch_operations") is not False:
+        raise NotApplicable("batch operations are not denied")
+    vector.require("upsert")
+    items = [vector.item(20), vector.item(110)]
+    sandbox = vector.sandbox()
+    reply = sandbox.upsert(*items)
+    expect.readable(reply)
+    stored = reply.is_success and all(item["id"] in sandbox.contents() for item in items)
+    expect.that(not stored, "no batch to be stored, or the flag not to be false", "both vectors stored")
+
+
 # -- several queries at once ----------------------------------------------------------------------------
 
 

@@ -14,17 +14,16 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.common.claims import replays
+from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import RETRYABLE, described_by, exactly, present, same
+from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
 from pytest_corpus.suites.vector.geometry import direction
 from pytest_corpus.suites.vector.sandbox import Sandbox
-
-SLOW_MS = 60
-"""How long the provider takes while two calls are under way."""
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
@@ -36,6 +35,10 @@ class TestContext(Context):
 
 class TestObservability(Observability):
     """One observation a call."""
+
+
+class TestCancelling(Cancelling):
+    """Calls that nobody waits for any more."""
 
 
 class TestLabels(Labels):
@@ -221,8 +224,7 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
         sandbox = vector.sandbox(tenant=owner, name=args["namespace"])
     sandbox.put(later)
     again = vector.call(name, args, key)
-    expect.that(again.is_success, "the answer of the first call", str(again))
-    expect.that(same(again.result, first.result), "the result of the first call", "another one", "result")
+    replays.answers_again(first, again)
     sandbox.know(later)
     found = exactly(sandbox, later, claim="what was written after the first call")
     expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
@@ -247,32 +249,16 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector) 
     item = vector.item(40)
     sandbox = vector.sandbox(item, vector.item(120))
     request = vector.envelope("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key_of()})
-    vector.client.provider.plan("slow", times=2, delay_ms=SLOW_MS)
-    replies = [Reply(exchange) for exchange in vector.send_all([request, request])]
-    vector.client.provider.clear()
-    for reply in replies:
-        expect.either(reply, *RETRYABLE)
-    results = [reply.result for reply in replies if reply.is_success]
-    if len(results) < 2:
-        raise NotAssessed("one of the two is to come again")
-    expect.that(same(*results), "the same result for both", "another one", "result")
+    replays.has_one_answer(vector, request)
 
 
 @pytest.mark.requirement("COM-IDEM-5")
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     """Under the key of a write that the provider failed, the same write is carried out, as it is under a new one."""
     vector.require("upsert")
-    fresh, key = vector.fresh(), key_of()
+    fresh = vector.fresh()
     args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
-    plan = fresh.faults.plan("unavailable", "upsert")
-    failed = fresh.call("upsert", args, key)
-    fresh.faults.fired(plan)
-    if not failed.is_a(*RETRYABLE):
-        raise NotAssessed(f"an upsert whose provider fails is answered with {failed}")
-    control = fresh.call("upsert", args, key_of())
-    if not control.is_success:
-        raise NotAssessed(f"after a failure an upsert is answered with {control}")
-    result = expect.success(fresh.call("upsert", args, key), "the write to be carried out")
+    result = replays.can_be_sent_again(fresh, "upsert", args).result
     expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
 
 

@@ -56,3 +56,12 @@ class AlwaysHealthy(ReferenceLLM):
 
     async def health(self, call: Call) -> Envelope:
         return {**await super().health(call), "ok": True, "status": "ok"}
+
+
+@catches("COM-HEALTH-11")
+class OkIsFalseWhereAllIsWell(ReferenceLLM):
+    """It says that it is not ok, beside a good status."""
+
+    async def health(self, call: Call) -> Envelope:
+        report = await super().health(call)
+        return {**report, "ok": False}

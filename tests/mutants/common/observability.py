@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
@@ -318,3 +318,16 @@ class BucketIsTheDeadline(ReferenceLLM):
     def deadline_bucket(self, call: Call) -> str | None:
         left = call.seconds_left
         return None if left is None else f"{left * 1000:.0f}"
+
+
+@catches("COM-OBS-25")
+class CancelledCallsAreForgotten(ReferenceLLM):
+    """It observes calls that end, and none that is cancelled."""
+
+    async def handle(self, envelope: Mapping[str, Any]) -> dict[str, Any]:
+        call = Call(streaming=False)
+        try:
+            self.admit(call, envelope)
+            return self.success(call, await self.within_budget(call, self.perform(call)))
+        except Exception as fault:
+            return self.failure(call, fault)

@@ -230,3 +230,12 @@ class StackTraceInDetails(Explaining):
 
     def more(self) -> dict[str, Any]:
         return {"debug": ['  File "/srv/adapter/main.py", line 12, in complete']}
+
+
+@catches("COM-ERR-21")
+class BadRequestsAtOnceAgain(ReferenceLLM):
+    """It gives 0 milliseconds to wait for with every error that has no time of its own."""
+
+    def failure(self, call: Call, fault: Exception) -> Envelope:
+        error = super().failure(call, fault)
+        return {**error, "retry_after_ms": error["retry_after_ms"] or 0}

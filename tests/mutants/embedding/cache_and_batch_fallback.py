@@ -196,3 +196,52 @@ class BatchCachedForAnyTenant(ReferenceEmbedding):
     def cache_key(self, call: Call, job: Job) -> str | None:
         batch = call.args.values.get("texts") is not None
         return super().cache_key(replace(call, tenant_hash=None) if batch else call, job)
+
+
+class Numbered(ReferenceEmbedding):
+    """A legal variant that numbers its answers, as a provider does."""
+
+    number = 0
+
+    async def embed(self, call: Call) -> Any:
+        result = await super().embed(call)
+        self.number += 1
+        return {**result, "provider_specific": {"answer": self.number}}
+
+
+@catches("EMB-IDEM-1")
+class ReplayCostsNothing(ReferenceEmbedding):
+    """It counts no tokens for the replay of a single text."""
+
+    async def perform(self, call: Call) -> Any:
+        known = self.replay_key(call) in self.replays
+        result = await super().perform(call)
+        return {**result, "tokens_used": 0} if known and call.op == "embed" else result
+
+
+@catches("COM-IDEM-4", control=Numbered)
+class FirstAnswersAreLookedForTooSoon(Numbered):
+    """It looks for a first answer before the first call has come to one."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is None or key in self.replays:
+            return await super().perform(call)
+        self.replays[key] = await getattr(self, call.op)(call)
+        return self.replays[key]
+
+
+@catches("COM-IDEM-5")
+class FailuresAreReplayed(ReferenceEmbedding):
+    """It keeps a failure under its key, and answers with it again."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is not None and isinstance(failure := self.replays.get(key), AdapterError):
+            raise failure
+        try:
+            return await super().perform(call)
+        except AdapterError as failure:
+            if key is not None:
+                self.replays[key] = failure
+            raise

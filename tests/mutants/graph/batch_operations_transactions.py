@@ -203,3 +203,11 @@ class OddStepsCommitHalf(ReferenceGraph):
                     self.step(draft, index, str(item.get("op")), Fields(item["args"], "args"))
                 self.commit(call, draft)
             raise
+
+
+@catches("GRA-TXN-12")
+class OneTransactionId(ReferenceGraph):
+    """It gives every transaction the same id."""
+
+    async def transaction(self, call: Call) -> dict[str, Any]:
+        return {**await super().transaction(call), "transaction_id": "t-1"}

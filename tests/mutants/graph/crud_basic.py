@@ -417,3 +417,33 @@ class EmptyLabelsTaken(ReferenceGraph):
 
     def check_names(self, kind: str, *names: str) -> None:
         super().check_names(kind, *(names[:1] if kind == "node" else names))
+
+
+@catches("GRA-NODE-5")
+class FailedNodesAreCounted(ReferenceGraph):
+    """It counts nodes that failed among those that were written."""
+
+    async def upsert_nodes(self, call: Call) -> dict[str, Any]:
+        result = await super().upsert_nodes(call)
+        return {**result, "processed_count": result["processed_count"] + result["failed_count"]}
+
+
+@catches("GRA-NODE-5")
+class FailedNodesAreCountedOnce(ReferenceGraph):
+    """It counts one failed node, however many have failed."""
+
+    async def upsert_nodes(self, call: Call) -> dict[str, Any]:
+        result = await super().upsert_nodes(call)
+        return {**result, "failed_count": min(result["failed_count"], 1)}
+
+
+@catches("GRA-NODE-5")
+class BatchesCountNothing(ReferenceGraph):
+    """It counts no nodes of an operation in a batch."""
+
+    async def batch(self, call: Call) -> dict[str, Any]:
+        result = await super().batch(call)
+        for each in result["results"]:
+            if "processed_count" in each.get("result", {}):
+                each["result"]["processed_count"] = 0
+        return result

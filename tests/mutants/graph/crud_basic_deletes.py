@@ -261,3 +261,41 @@ class BatchesDeleteNothingByFilter(ReferenceGraph):
         if op == "delete_nodes" and args.values.get("filter") is not None:
             return self.partial_success(Outcome())
         return super().perform_step(draft, op, args)
+
+
+@catches("GRA-DELETE-7")
+class NullIdsAreAllIds(ReferenceGraph):
+    """It deletes every node of the namespace where `ids` is null and there is no filter."""
+
+    def read_selection(self, args: Fields) -> Selection:
+        if "ids" in args.values and args.values["ids"] is None and args.values.get("filter") is None:
+            return Selection(self.read_namespace(args), None, {})
+        return super().read_selection(args)
+
+
+@catches("GRA-DELETE-7")
+class NullsAreNoIds(ReferenceGraph):
+    """It deletes nothing, and calls it a success, where both `ids` and `filter` are null."""
+
+    def read_selection(self, args: Fields) -> Selection:
+        if args.values.keys() >= {"ids", "filter"} and args.values["ids"] is None and args.values["filter"] is None:
+            return Selection(self.read_namespace(args), [], {})
+        return super().read_selection(args)
+
+
+class EmptyIdsFail(Deleting):
+    """A legal variant that reports empty ids of a delete as failed."""
+
+    def told(self, call: Call, result: dict[str, Any]) -> dict[str, Any]:
+        ids = call.args.values.get("ids") or []
+        failures = [{"index": index, "id": "", "error": "BadRequest"} for index, each in enumerate(ids) if each == ""]
+        return {**result, "failed_count": len(failures), "failures": failures}
+
+
+@catches("GRA-DELETE-9", control=EmptyIdsFail)
+class FailedDeletesAreCounted(EmptyIdsFail):
+    """It counts ids that failed among the deleted ones."""
+
+    def told(self, call: Call, result: dict[str, Any]) -> dict[str, Any]:
+        told = super().told(call, result)
+        return {**told, "processed_count": told["processed_count"] + told["failed_count"]}

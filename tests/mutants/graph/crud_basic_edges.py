@@ -192,3 +192,12 @@ class EmptyEdgeLabelsTaken(ReferenceGraph):
 
     def check_names(self, kind: str, *names: str) -> None:
         super().check_names(kind, *(names[:3] if kind == "edge" else names))
+
+
+@catches("GRA-EDGE-8")
+class FailedEdgesAreCounted(ReferenceGraph):
+    """It counts edges that failed among those that were written."""
+
+    async def upsert_edges(self, call: Call) -> dict[str, Any]:
+        result = await super().upsert_edges(call)
+        return {**result, "processed_count": result["processed_count"] + result["failed_count"]}

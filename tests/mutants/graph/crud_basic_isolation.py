@@ -252,3 +252,53 @@ class CacheKeyHasNoNamespace(ReferenceGraph):
 
     def cache_key(self, call: Call, question: Question) -> str | None:
         return digest([call.tenant_hash, question.dialect, call.args.values["text"], question.params])
+
+
+@catches("COM-IDEM-3")
+class ReplayIsAnotherTransaction(ReferenceGraph):
+    """It gives the replay of a transaction the id of another one."""
+
+    async def perform(self, call: Call) -> Any:
+        again = (key := self.replay_key(call)) is not None and key in self.replays
+        result = await super().perform(call)
+        if call.op != "transaction":
+            return result
+        return {**result, "transaction_id": f"t-{call.idempotency_key}-{again}"}
+
+
+@catches("COM-IDEM-3")
+class ReplayForgetsFailures(ReferenceGraph):
+    """It replays what was written and not what failed."""
+
+    async def perform(self, call: Call) -> Any:
+        again = (key := self.replay_key(call)) is not None and key in self.replays
+        result = await super().perform(call)
+        return {**result, "failed_count": 0, "failures": []} if again and "failures" in result else result
+
+
+@catches("COM-IDEM-4")
+class FirstAnswersAreLookedForTooSoon(ReferenceGraph):
+    """It looks for a first answer before the first call has come to one."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is None or key in self.replays:
+            return await super().perform(call)
+        self.replays[key] = await getattr(self, call.op)(call)
+        return self.replays[key]
+
+
+@catches("COM-IDEM-5")
+class FailuresAreReplayed(ReferenceGraph):
+    """It keeps a failure under its key, and answers with it again."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is not None and isinstance(failure := self.replays.get(key), AdapterError):
+            raise failure
+        try:
+            return await super().perform(call)
+        except AdapterError as failure:
+            if key is not None:
+                self.replays[key] = failure
+            raise

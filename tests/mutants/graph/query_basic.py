@@ -286,3 +286,11 @@ class NegativeTimeoutTaken(ReferenceGraph):
     def read_timeout(self, args: Fields) -> float | None:
         timeout = args.number("timeout_ms")
         return timeout if timeout is not None and timeout > 0 else None
+
+
+@catches("GRA-QUERY-19")
+class TimeoutIsForgotten(ReferenceGraph):
+    """It reads the timeout of a query and waits as long as it takes."""
+
+    def read_timeout(self, args: Fields) -> float | None:
+        return super().read_timeout(args) and None

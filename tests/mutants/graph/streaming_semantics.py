@@ -147,3 +147,10 @@ class NothingStreamsARecord(ReferenceGraph):
 
     def chunks(self, records: Sequence[Record]) -> Iterator[Chunk]:
         return super().chunks(records or [{}])
+
+
+@catches("COM-STREAM-5")
+class AllRecordsInOneFrame(ReferenceGraph):
+    """It counts the records of a frame and not its bytes."""
+
+    records_in_chunk = 100

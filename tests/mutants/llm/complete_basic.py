@@ -311,3 +311,62 @@ class SampledAnswersCached(ReferenceLLM):
 
     def cache_key(self, call: Call, prompt: Prompt) -> str | None:
         return digest([call.tenant_hash, prompt.model, call.args.values])
+
+
+class Numbered(ReferenceLLM):
+    """A legal variant that numbers its answers, as a provider does."""
+
+    number = 0
+
+    async def answer(self, call: Call, prompt: Prompt) -> dict[str, Any]:
+        completion = await super().answer(call, prompt)
+        self.number += 1
+        return {**completion, "provider_specific": {"answer": self.number}}
+
+
+@catches("LLM-IDEM-1")
+class ReplayCostsNothing(ReferenceLLM):
+    """It counts no tokens of the prompt for a replay."""
+
+    async def perform(self, call: Call) -> Any:
+        known = self.replay_key(call) in self.replays
+        result = await super().perform(call)
+        if not known:
+            return result
+        usage = result["usage"]
+        return {**result, "usage": {**usage, "prompt_tokens": 0, "total_tokens": usage["completion_tokens"]}}
+
+
+@catches("LLM-IDEM-1", control=Numbered)
+class ReplayAsksAgain(Numbered):
+    """It claims replays and asks the model for each."""
+
+    replayable = frozenset()
+
+
+@catches("COM-IDEM-4", control=Numbered)
+class FirstAnswersAreLookedForTooSoon(Numbered):
+    """It looks for a first answer before the first call has come to one."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is None or key in self.replays:
+            return await super().perform(call)
+        self.replays[key] = await getattr(self, call.op)(call)
+        return self.replays[key]
+
+
+@catches("COM-IDEM-5")
+class FailuresAreReplayed(ReferenceLLM):
+    """It keeps a failure under its key, and answers with it again."""
+
+    async def perform(self, call: Call) -> Any:
+        key = self.replay_key(call)
+        if key is not None and isinstance(failure := self.replays.get(key), AdapterError):
+            raise failure
+        try:
+            return await super().perform(call)
+        except AdapterError as failure:
+            if key is not None:
+                self.replays[key] = failure
+            raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -333,3 +333,10 @@ class DeniedBatchIsCut(BatchesDenied):
         if isinstance(vectors, list):
             call.args = replace(call.args, values={**call.args.values, "vectors": vectors[:1]})
         return super().read_items(call, namespace)
+
+
+@catches("VEC-LIMIT-14")
+class BatchesWorkAndAreDenied(ReferenceVector):
+    """It denies batch operations and stores any batch."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_batch_operations": False}

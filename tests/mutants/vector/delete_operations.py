@@ -345,3 +345,24 @@ class UnknownIdsHideKnownOnes(ReferenceVector):
     def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Any]) -> int:
         removed = super().erase(call, namespace, ids, conditions)
         return removed if removed >= len(ids) else 0
+
+
+@catches("VEC-DELETE-8")
+class NullsAreNoIds(ReferenceVector):
+    """It answers a delete whose `ids` is null, and does nothing."""
+
+    async def delete(self, call: Call) -> dict[str, Any]:
+        values = call.args.values
+        nothing = "ids" in values and values["ids"] is None and values.get("filter") is None
+        return self.counts(0, []) if nothing else await super().delete(call)
+
+
+@catches("VEC-DELETE-8")
+class NullsAreAllIds(ReferenceVector):
+    """It empties the namespace where both `ids` and `filter` are null."""
+
+    async def delete(self, call: Call) -> dict[str, Any]:
+        values = call.args.values
+        if values.keys() >= {"ids", "filter"} and values["ids"] is None and values["filter"] is None:
+            return self.counts(self.erase(call, self.read_namespace(call.args), [], []), [])
+        return await super().delete(call)

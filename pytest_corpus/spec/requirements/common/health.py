@@ -42,4 +42,11 @@ REQUIREMENTS = (
         needs=("provider",),
         hint="ask the backend in `health`, and say `ok` false or a `status` of degraded or down where it fails",
     ),
+    Requirement(
+        "COM-HEALTH-11",
+        "SHOULD",
+        "`ok` and `status` of a report agree: true beside ok, false beside down.",
+        ("SPECIFICATION 7.6", "R99"),
+        hint="derive `ok` from `status`: false where it is down, true where it is ok or degraded",
+    ),
 )

@@ -162,4 +162,12 @@ REQUIREMENTS = (
         needs=("metrics",),
         hint="sort the time that is left into a few classes, such as below a second, a minute, an hour",
     ),
+    Requirement(
+        "COM-OBS-25",
+        "SHOULD",
+        "A call that is cancelled on the way is observed too.",
+        ("SPECIFICATION 11.2", "SPECIFICATION 6.4", "R99"),
+        needs=("metrics", "provider"),
+        hint="observe in a `finally`, or catch asyncio.CancelledError, observe and raise it again",
+    ),
 )

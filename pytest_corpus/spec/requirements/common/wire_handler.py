@@ -243,6 +243,13 @@ REQUIREMENTS = (
         hint="write the traceback to a log of your own, and a neutral sentence to `message`",
     ),
     Requirement(
+        "COM-ERR-21",
+        "SHOULD",
+        "An error that may not be retried gives no `retry_after_ms`, 0 included.",
+        ("ERRORS 2.1", "ERRORS 4", "R99"),
+        hint="leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 says: at once",
+    ),
+    Requirement(
         "COM-SUBTYPE-1",
         "SHOULD",
         "An error is no subtype that the taxonomy gives to other protocols only.",

@@ -45,7 +45,7 @@ REQUIREMENTS = (
         "EMB-IDEM-1",
         "MUST",
         "A replay under the same idempotency key is answered as the first call was.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24"),
+        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
         needs=("idempotent_writes",),
         hint="keep the whole first answer, failures of a batch included, and return it; do not refuse a known key",
     ),

@@ -149,6 +149,14 @@ REQUIREMENTS = (
         hint="check `operations` and each of them before the first is applied; skip none",
     ),
     R(
+        "GRA-TXN-12",
+        "SHOULD",
+        "Where a transaction tells its `transaction_id`, no other one has the same.",
+        ("SPECIFICATION 4.2.6", "R99"),
+        needs=TRANSACTION,
+        hint="give each transaction an id of its own; only the replay of one has the same",
+    ),
+    R(
         "GRA-BULK-1",
         "MUST",
         "`bulk_vertices` lists the nodes that were written, as they are now.",

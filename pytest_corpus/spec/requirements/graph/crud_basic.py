@@ -42,7 +42,7 @@ REQUIREMENTS = (
         "MUST",
         "The counts of `upsert_nodes` are the numbers of nodes that were and were not written.",
         ("SPECIFICATION 12.5", "SCHEMA 4.4.2", "R14"),
-        hint="count nodes, not requests, and let failed_count be len(failures)",
+        hint="count the nodes that were written, not requests and not what failed; let failed_count be len(failures)",
     ),
     R(
         "GRA-NODE-6",
@@ -202,7 +202,7 @@ REQUIREMENTS = (
         "GRA-DELETE-7",
         "MUST",
         "A delete without `ids` and `filter`, or with one of the wrong type, is refused with BAD_REQUEST.",
-        ("SPECIFICATION 7.3.1", "R8"),
+        ("SPECIFICATION 7.3.1", "R8", "R98"),
         hint="check that `ids` or `filter` is there, and that they are a list of strings and an object",
     ),
     R(

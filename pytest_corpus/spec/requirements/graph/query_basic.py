@@ -102,6 +102,14 @@ REQUIREMENTS = (
         hint="accept `timeout_ms`, a duration and not an epoch time, together with `params` and `namespace`",
     ),
     R(
+        "GRA-QUERY-19",
+        "SHOULD",
+        "A query with a `timeout_ms` whose provider does not answer ends with an error within a second after that.",
+        ("SPECIFICATION 7.3.2", "SPECIFICATION 14.4", "R69"),
+        needs=("provider",),
+        hint="wait for the backend no longer than `timeout_ms`, and answer with DEADLINE_EXCEEDED",
+    ),
+    R(
         "GRA-TRAV-1",
         "MUST",
         "The result of a traversal is of the schema: `nodes` and `relationships`.",

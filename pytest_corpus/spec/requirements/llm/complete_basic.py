@@ -133,4 +133,12 @@ REQUIREMENTS = (
         needs=("provider", "supports_caching"),
         hint="look into the cache at temperature 0 only",
     ),
+    R(
+        "LLM-IDEM-1",
+        "MUST",
+        "A replay under the same idempotency key is answered as the first call was.",
+        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
+        needs=("idempotent_writes",),
+        hint="keep the whole first completion, usage included, and return it; do not ask the model again",
+    ),
 )

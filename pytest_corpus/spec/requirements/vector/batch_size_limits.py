@@ -121,4 +121,11 @@ REQUIREMENTS = (
         ("BEHAVIORAL_CONFORMANCE 5.4", "R23"),
         hint="refuse more than one vector with NOT_SUPPORTED, or store them all",
     ),
+    R(
+        "VEC-LIMIT-14",
+        "SHOULD",
+        "Where batch operations are denied, a batch of two is not stored.",
+        ("BEHAVIORAL_CONFORMANCE 5.4", "R23", "R99"),
+        hint="state `supports_batch_operations` true where an upsert takes several vectors",
+    ),
 )

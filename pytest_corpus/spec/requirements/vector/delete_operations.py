@@ -64,7 +64,7 @@ REQUIREMENTS = (
         "VEC-DELETE-8",
         "MUST",
         "A delete with neither `ids` nor `filter` is refused with BAD_REQUEST and removes nothing.",
-        ("SPECIFICATION 9.2", "SPECIFICATION 17.2", "R8"),
+        ("SPECIFICATION 9.2", "SPECIFICATION 17.2", "R8", "R98"),
         hint="refuse a delete that names nothing before you touch the namespace",
     ),
     R(

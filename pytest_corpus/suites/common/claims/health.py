@@ -70,6 +70,21 @@ class Health:
             fine = reply.result.get("ok") is True and reply.result.get("status", "ok") == "ok"
             expect.that(not fine, "a report that something is wrong", "a report that all is well")
 
+    @pytest.mark.requirement("COM-HEALTH-11")
+    def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
+        """`ok` is not false beside status ok, nor true beside status down."""
+        reports = [self.report(subject.call("health"))]
+        if "provider" in subject.client.hooks:
+            down = self.with_provider_down(subject)
+            reports += [down.result] if down.is_success and isinstance(down.result, dict) else []
+        told = [(report.get("ok"), report.get("status")) for report in reports]
+        told = [(ok, status) for ok, status in told if isinstance(ok, bool) and status in HEALTH_STATES]
+        if not told:
+            raise NotApplicable("no report has both `ok` and `status`")
+        for ok, status in told:
+            contradiction = (ok, status) in ((False, "ok"), (True, "down"))
+            expect.that(not contradiction, f"`ok` {status != 'down'} beside {status}", f"{ok}", "result.ok")
+
     @staticmethod
     def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
         """What `health` says while the provider fails whatever it is asked."""

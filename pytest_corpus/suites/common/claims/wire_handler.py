@@ -320,6 +320,7 @@ class Errors:
         hints="COM-ERR-13",
         http_status="COM-ERR-14",
         stack_trace="COM-ERR-15",
+        nothing_to_wait_for="COM-ERR-21",
     )
     def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Error envelopes for refusals of several kinds keep each rule of their shape."""

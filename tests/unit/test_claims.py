@@ -1,0 +1,30 @@
+"""What findings of shared claims say, without an adapter."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.kit.outcomes import Blocked, Violation
+from pytest_corpus.suites.common.claims import replays
+from pytest_corpus.suites.graph.test_batch_operations import in_order
+
+
+def test_a_wrong_count_is_not_called_a_wrong_order() -> None:
+    """Operations that count nothing are the finding of the counts, which tells what was counted."""
+    with pytest.raises(Blocked, match=r"GRA-NODE-5: expected counts of \[2, 1\].*; got \[0, 0\]"):
+        in_order([0, 0], [2, 1])
+
+
+def test_a_wrong_order_is_called_one() -> None:
+    """The right counts in another order are a wrong order; counts that are not told are none."""
+    with pytest.raises(Violation, match=r"the order of the operations.*; got \[1, 2\]"):
+        in_order([1, 2], [2, 1])
+    in_order([None, 1], [2, 1])
+
+
+def test_results_that_differ_are_told_by_their_keys() -> None:
+    """Neither what a result holds nor the keys that agree are shown."""
+    said = replays.differing({"text": "secret", "model": "m", "usage": {"a": 1}}, {"text": "canary", "model": "m"})
+    assert "text" in said
+    assert "usage" in said
+    assert not any(word in said for word in ("secret", "canary", "model"))
