@@ -20,10 +20,10 @@ import copy
 import gc
 import hashlib
 import importlib
+import importlib.util
 import json
 import multiprocessing
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,8 +38,7 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "pytest_corpus" / "reference"
 JUDGED = Path(__file__).with_suffix(".json")
 REPORT = "report.json"
-PACKAGE = "machine_made"
-"""What the copy of the reference adapters is called."""
+PACKAGE = "pytest_corpus.reference"
 
 FORK = multiprocessing.get_context("fork")
 HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
@@ -99,12 +98,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="how many runs at the same time")
     parser.add_argument("--results", type=Path, help="JSON lines that are kept, so that an interrupted run goes on")
     parser.add_argument("--again", action="store_true", help="try again what the results say was not found")
-    parser.add_argument("--show", metavar="TEXT", help="print the faults drawn whose names hold this, and run nothing")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only those whose names hold this")
+    parser.add_argument("--list", action="store_true", help="print their places and names, and run nothing")
     given = parser.parse_args()
     possible = faults(given.component)
     drawn = sorted(possible, key=lambda fault: digest(f"{given.seed} {fault.name}"))[: given.count]
-    if given.show is not None:
-        sys.stdout.writelines(f"{each.path}:{each.line}  {each.name}\n" for each in drawn if given.show in each.name)
+    drawn = [fault for fault in drawn if given.only in fault.name]
+    if given.list:
+        sys.stdout.writelines(f"{fault.path}:{fault.line}  {fault.name}\n" for fault in drawn)
         return 0
     judged = json.loads(JUDGED.read_text("utf-8"))[given.component]
     found = results(given.component, given.results, again=given.again)
@@ -256,37 +257,42 @@ def prepare(component: str) -> None:
 
 def verdict(component: str, fault: Fault) -> str:
     """What is found in the reference adapter with one fault."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        shutil.copytree(REFERENCE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / PACKAGE / fault.path).write_text(fault.code(), "utf-8")
-        for file in (folder / PACKAGE).rglob("*.py"):
-            file.write_text(file.read_text("utf-8").replace("pytest_corpus.reference", PACKAGE), "utf-8")
-        process = FORK.Process(target=conformance_run, args=(component, folder))
+    with tempfile.TemporaryDirectory() as folder:
+        process = FORK.Process(target=conformance_run, args=(component, fault, folder))
         process.start()
         process.join(LIMIT_S)
         if process.is_alive():
             process.kill()
             process.join()
             return "hangs"
-        report = folder / REPORT
+        report = Path(folder, REPORT)
         if not report.exists():
             return f"no report, exit code {process.exitcode}"
         requirements = json.loads(report.read_text("utf-8"))["requirements"]
         return next((each["id"] for each in requirements if each["level"] == "MUST" and each["status"] == "violated"), "")
 
 
-def conformance_run(component: str, folder: Path) -> None:
-    """Run the suite on the copy in `folder`, up to the first violation."""
+def conformance_run(component: str, fault: Fault, folder: str) -> None:
+    """Run the suite in an empty folder, with the fault in its place, up to the first violation."""
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silent, stream)
     os.chdir(folder)
-    sys.path.insert(0, str(folder))
-    sys.dont_write_bytecode = True
-    own = ["-q", "-x", "-p", "no:cacheprovider", "-p", "pytest_corpus.plugin", f"--rootdir={folder}"]
+    put_in_place(fault)
+    own = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "pytest_corpus.plugin"]
     given = [f"--corpus-adapter={PACKAGE}:{component}", f"--corpus-report={REPORT}", "--corpus-call-timeout=3"]
-    os._exit(int(pytest.main([*own, *given, "--corpus-profile=ci"])))
+    os._exit(int(pytest.main([*own, *given, f"--rootdir={folder}", "--corpus-profile=ci"])))
+
+
+def put_in_place(fault: Fault) -> None:
+    """Import the module with the fault, before anybody imports the one without it."""
+    package, _, last = ".".join([PACKAGE, *fault.path.with_suffix("").parts]).rpartition(".")
+    parent, name = importlib.import_module(package), f"{package}.{last}"
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    exec(compile(fault.code(), str(fault.path), "exec"), vars(module))  # noqa: S102 - our own code, with one change
+    setattr(parent, last, module)
 
 
 if __name__ == "__main__":

@@ -35,12 +35,13 @@ class Dialect:
     """The probe queries of one language: spellings by purpose.
 
     `certain` says that an adapter of this language surely takes one of the spellings; where not, an adapter
-    that takes none is not assessed.
+    that takes none is not assessed, unless it refuses even `plain`, which any adapter of the language takes.
     """
 
     name: str
     spellings: Mapping[str, tuple[str, ...]]
     certain: bool = True
+    plain: str = ""
 
 
 _NODE = f"(n:{NODE_LABEL} {{corpus_key: $wanted}})"
@@ -141,7 +142,7 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
 
 DIALECTS: Mapping[str, Dialect] = {
     **{name: Dialect(name, _PATTERNS) for name in ("cypher", "opencypher", "gql")},
-    "gremlin": Dialect("gremlin", _GREMLIN, certain=False),
+    "gremlin": Dialect("gremlin", _GREMLIN, certain=False, plain="g.V().limit(1)"),
 }
 """The languages of SPECIFICATION 7.4."""
 

@@ -31,6 +31,11 @@ class Dialects:
         known = self._table.get(dialect.lower())
         return known is not None and known.certain
 
+    def plain(self, dialect: str) -> str:
+        """A text that any adapter of the language takes; empty where none is known."""
+        known = self._table.get(dialect.lower())
+        return known.plain if known else ""
+
     def text(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> str:
         """The first spelling that `attempt` is not refused with; the most usual one where all are."""
         asked = dialect, purpose

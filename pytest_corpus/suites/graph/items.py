@@ -17,6 +17,7 @@ BAD_NODES: dict[str, Any] = {
     "no_object": "n1",
     "a_number": 7,
     "a_list": ["n1"],
+    "a_null": None,
     "without_id": {"labels": [], "properties": {}},
     "id_number": {"id": 7, "labels": [], "properties": {}},
     "id_list": {"id": ["n1"], "labels": [], "properties": {}},
@@ -27,6 +28,7 @@ BAD_NODES: dict[str, Any] = {
     "labels_number": {"id": "n1", "labels": 7, "properties": {}},
     "labels_numbers": {"id": "n1", "labels": [7], "properties": {}},
     "last_label_number": {"id": "n1", "labels": ["CorpusNode", 7], "properties": {}},
+    "labels_null": {"id": "n1", "labels": [None], "properties": {}},
     "labels_object": {"id": "n1", "labels": {"CorpusNode": 1}, "properties": {}},
     "properties_list": {"id": "n1", "labels": [], "properties": [1]},
     "properties_text": {"id": "n1", "labels": [], "properties": "a"},
@@ -35,6 +37,7 @@ BAD_NODES: dict[str, Any] = {
 }
 BAD_EDGES: dict[str, Any] = {
     "no_object": "e1",
+    "a_null": None,
     "without_id": {"id": ...},
     "without_source": {"src": ...},
     "without_target": {"dst": ...},
@@ -66,6 +69,7 @@ BAD_DELETES: dict[str, Any] = {
     "ids_text": {"ids": "n1"},
     "ids_number": {"ids": 7},
     "ids_numbers": {"ids": [7]},
+    "ids_nulls": {"ids": [None]},
     "ids_object": {"ids": {"n1": 1}},
     "filter_text": {"filter": "n1"},
     "filter_list": {"filter": ["n1"]},

@@ -19,13 +19,14 @@ from pytest_corpus.suites.graph.answers import counted, failures, listed
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.edges import blamed
 from pytest_corpus.suites.graph.sandbox import GraphCalls, Sandbox
+from pytest_corpus.suites.graph.written_items import MANY
 from pytest_corpus.text.redaction import word
 
 MOST_OPS = 6_000
 """A larger limit is not filled."""
 
 UNUSABLE: dict[str, dict[str, Any]] = {
-    "unknown_operation": {"op": "no_such_operation", "args": {}},
+    "unknown_operation": {"op": "no_such_operation", "args": {"ids": ["no-such-node"]}},
     "wrong_arguments": {"op": "upsert_nodes", "args": {"nodes": "n1"}},
     "missing_arguments": {"op": "upsert_nodes", "args": {}},
     "wrong_delete": {"op": "delete_nodes", "args": {}},
@@ -36,6 +37,7 @@ BAD_BATCHES: dict[str, Any] = {"text": "upsert_nodes", "number": 7, "object": {"
 BAD_OPERATIONS: dict[str, Any] = {
     "no_object": "upsert_nodes",
     "a_list": ["upsert_nodes"],
+    "a_null": None,
     "without_op": {"args": {}},
     "without_args": {"op": "upsert_nodes"},
     "op_number": {"op": 7, "args": {}},
@@ -516,6 +518,22 @@ def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
         raise NotApplicable("a batch with an unusable operation is refused whole")
     told = max(len(results(reply.result)), len(listed(reply.result, "results")) + len(listed(reply.result, "failures")))
     expect.that(told >= count, f"{count} results", f"{told}", "result.results")
+
+
+@pytest.mark.requirement("GRA-BATCH-4")
+@pytest.mark.parametrize("name", ["batch", "transaction"])
+def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
+    """Where one node of an operation has no id, the operation or the node is reported, or the request refused."""
+    graph.require(name)
+    graph.batched("upsert_nodes")
+    item = graph.item("upsert_nodes", nodes=[{"id": "", "labels": [], "properties": {}}])
+    reply = graph.call(name, {MANY[name]: [item]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if not reply.is_error:
+        found = results(reply.result)
+        failed = [each for each in found if each.get("ok") is False or failures(each.get("result"))]
+        told = failed or listed(reply.result, "failures") or reply.result.get("success") is False
+        expect.that(told, "a failed operation", "none", "result.results")
 
 
 @pytest.mark.core

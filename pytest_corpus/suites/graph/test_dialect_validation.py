@@ -10,6 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
+from pytest_corpus.suites.graph import edges
 from pytest_corpus.suites.graph.answers import records
 from pytest_corpus.suites.graph.component import Graph, graph
 
@@ -34,6 +35,21 @@ def test_every_listed_dialect_is_answered(graph: Graph) -> None:
     """A plain query in each listed dialect finds the nodes that were written."""
     graph.require("query")
     answered(graph, "query")
+
+
+@pytest.mark.requirement("GRA-DIALECT-2")
+def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
+    """In each listed dialect the node that an edge of one label leads to is found, and none of another label."""
+    graph.require("query")
+    if len(graph.dialects.known) < 2:
+        raise NotApplicable("one dialect is listed, which the tests of edges speak")
+    sandbox, values = edges.linked(graph, "query")
+    sandbox.link(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
+    for name in graph.dialects.known:
+        graph.question("links", name, wanted=sandbox.key("a"))
+        if graph.dialects.obstacle("links", name) is None:
+            found = sandbox.answers("query", "links", dialect=name, wanted=sandbox.key("a"))
+            expect.that(found == [values["b"]], "the node that the edge leads to", f"{len(found)} others", name)
 
 
 @pytest.mark.requirement("GRA-DIALECT-3")
@@ -108,6 +124,7 @@ def answered(graph: Graph, operation: str) -> None:
         obstacle = graph.dialects.obstacle("group", name)
         if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.certain(name):
             unheard.append(name)
+            understood(graph, operation, {**args, "params": {}}, graph.dialects.plain(name))
             continue
         reply = graph.invoke(operation, args)
         if reply.is_error:
@@ -117,6 +134,12 @@ def answered(graph: Graph, operation: str) -> None:
     unheard += [name for name in graph.dialects.listed if name not in graph.dialects.known]
     if unheard:
         raise NotAssessed(f"no probe queries for {', '.join(unheard)}: give them with --corpus-dialects")
+
+
+def understood(graph: Graph, operation: str, args: dict[str, Any], plain: str) -> None:
+    """A listed dialect of which no probe query is taken takes at least the plainest of texts, where one is known."""
+    if plain and (reply := graph.invoke(operation, {**args, "text": plain})).is_a("BadRequest"):
+        raise Violation(f"a plain query of the listed dialect {args['dialect']} to be answered", str(reply))
 
 
 def unknown(graph: Graph, form: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ BAD: dict[str, Any] = {
     "object": {"op": "upsert_nodes"},
     "null": None,
     "no_object": ["upsert_nodes"],
+    "a_null": [None],
     "without_op": [{"args": {}}],
     "without_args": [{"op": "upsert_nodes"}],
     "op_number": [{"op": 7, "args": {}}],
@@ -58,7 +59,7 @@ def link(sandbox: Sandbox, source: str, target: str) -> dict[str, Any]:
 def unusable(sandbox: Sandbox, fault: str) -> dict[str, Any]:
     """An operation that cannot be carried out."""
     if fault == "unknown_operation":
-        return {"op": "no_such_operation", "args": {}}
+        return {"op": "no_such_operation", "args": {"ids": ["no-such-node"]}}
     if fault == "not_finite":
         return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
     return sandbox.item("upsert_nodes", nodes="n1")

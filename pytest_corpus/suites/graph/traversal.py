@@ -21,6 +21,7 @@ BAD_TRAVERSALS: dict[str, dict[str, Any]] = {
     "starts_text": {"start_nodes": "n1"},
     "starts_number": {"start_nodes": 7},
     "starts_numbers": {"start_nodes": [7]},
+    "starts_nulls": {"start_nodes": [None]},
     "starts_object": {"start_nodes": {"n1": 1}},
     "depth_text": {"max_depth": "two"},
     "depth_negative": {"max_depth": -1},

@@ -15,8 +15,8 @@ SAME_METRIC = {"dotproduct": "dot", "dot_product": "dot"}
 METRICS = ("cosine", "euclidean", "dot")
 """The metrics of the protocol."""
 
-POLAR = ((10, 0.4), (30, 3.0), (60, 1.0), (120, 0.8), (170, 2.0))
-"""Angles and lengths of vectors that each metric ranks in another order, seen from `SEEN_FROM`."""
+POLAR = ((10, 0.4), (30, 3.0), (60, 1.0), (86, 0.5), (120, 0.8), (170, 2.0))
+"""Angles and lengths of vectors that each metric ranks in another order, seen from `SEEN_FROM`: to both sides of 0."""
 
 SEEN_FROM = (0, 1.5)
 

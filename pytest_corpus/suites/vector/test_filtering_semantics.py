@@ -35,6 +35,17 @@ OPERATORS: dict[str, tuple[Any, tuple[int, ...]]] = {
 }
 """Terms on `part`, and the parts that meet them."""
 
+ODD_OPERANDS: dict[str, dict[str, Any]] = {
+    "gt": {"gt": "a"},
+    "$gt": {"$gt": "a"},
+    "in": {"in": 3},
+    "$in": {"$in": 3},
+    "unknown": {"no_such_operator": 3},
+    "$unknown": {"$no_such_operator": 3},
+    "unknown_list": {"$no_such_operator": [3]},
+}
+"""Terms whose operand is of another type than their operator wants, or whose operator is unknown."""
+
 SCALARS: dict[str, tuple[Any, Any]] = {
     "whole": (7, 8),
     "zero": (0, 1),
@@ -196,6 +207,16 @@ def test_an_unknown_operator_is_not_ignored(vector: Vector) -> None:
     if reply.is_success:
         found = sandbox.matches(filter={"kind": {"$no_such_operator": "a"}})
         expect.that(not found, "no matches, or a refusal", f"{len(found)} matches", "result.matches")
+
+
+@pytest.mark.requirement("VEC-FILTER-7")
+@pytest.mark.parametrize("name", list(ODD_OPERANDS))
+def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector, name: str) -> None:
+    """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
+    vector.need_filters()
+    sandbox, _ = filled(vector)
+    for key in ("part", "kind"):
+        expect.either(sandbox.ask(filter={key: ODD_OPERANDS[name]}), "BadRequest", "NotSupported")
 
 
 @pytest.mark.requirement("VEC-FILTER-12")

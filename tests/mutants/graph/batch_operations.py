@@ -266,3 +266,40 @@ class ReductionByTooMuch(ReferenceGraph):
         except AdapterError as error:
             error.details["suggested_batch_reduction"] = 400
             raise
+
+
+@catches("GRA-BATCH-4")
+class UnknownOperationsDelete(ReferenceGraph):
+    """It takes an operation of a batch that it does not know for a delete."""
+
+    def perform_step(self, draft: Space, op: str, args: Fields) -> dict[str, Any]:
+        known = op in self.batch_operations
+        return super().perform_step(draft, op if known or not self.in_batch else "delete_edges", args)
+
+    async def batch(self, call: Call) -> Result:
+        self.in_batch = True
+        return await super().batch(call)
+
+    async def transaction(self, call: Call) -> Result:
+        self.in_batch = False
+        return await super().transaction(call)
+
+
+@catches("GRA-BATCH-4")
+class FailedItemsAreAnIndexError(ReferenceGraph):
+    """It reads the second failure of an operation where there is one, which makes it UNAVAILABLE."""
+
+    def perform_step(self, draft: Space, op: str, args: Fields) -> dict[str, Any]:
+        if op != "query" and op in self.batch_operations and (failures := self.read_change(op, args)(draft).failures):
+            raise failures[1][2]
+        return super().perform_step(draft, op, args)
+
+
+@catches("GRA-BATCH-9")
+class NullOperationsAreAnError(ReferenceGraph):
+    """It does not expect null among the operations of a batch, which makes it UNAVAILABLE."""
+
+    def read_operations(self, args: Fields, name: str) -> Operations:
+        if name == "ops" and None in (args.values.get(name) or ()):
+            raise TypeError(name)
+        return super().read_operations(args, name)

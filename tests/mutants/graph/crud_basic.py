@@ -180,6 +180,17 @@ class PropertyListIsAKeyError(ReferenceGraph):
         return super().read_object(args, name)
 
 
+@catches("GRA-NODE-6")
+class NullLabelsAreTaken(ReferenceGraph):
+    """It leaves out null among the labels of a node."""
+
+    def read_node(self, args: Fields, item: Fields) -> Node:
+        labels = item.values.get("labels")
+        if isinstance(labels, list):
+            item = replace(item, values={**item.values, "labels": [label for label in labels if label is not None]})
+        return super().read_node(args, item)
+
+
 @catches("GRA-NODE-7", control=ItemByItem)
 class RestNotWritten(ItemByItem):
     """It stops at the first item that fails and says nothing of those after it."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.arguments import Question
+from pytest_corpus.reference.graph.scanner import Query, QueryError
 from pytest_corpus.reference.request import Call, Fields
 
 from .. import catches
@@ -108,6 +111,24 @@ class DialectIsRequired(CypherOnly):
     def read_dialect(self, args: Fields) -> str:
         args.required_text("dialect")
         return super().read_dialect(args)
+
+
+@catches("GRA-DIALECT-2")
+class ListedAndUnreadable(ReferenceGraph):
+    """It lists a dialect and takes no text of it for a query."""
+
+    def read_question(self, args: Fields) -> Question:
+        if args.values.get("dialect") == [*self.dialects][-1]:
+            raise self.query_refused(QueryError("is not a query"))
+        return super().read_question(args)
+
+
+@catches("GRA-DIALECT-2")
+class EdgesOfOneDialectOnly(ReferenceGraph):
+    """In one of its dialects edges of any label are followed."""
+
+    def read_text(self, dialect: str, text: str, params: Mapping[str, Any]) -> Query:
+        return super().read_text(dialect, re.sub(r"out\('\w+'\)", "out()", text), params)
 
 
 @catches("GRA-DIALECT-2")

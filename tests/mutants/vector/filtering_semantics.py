@@ -189,6 +189,16 @@ class FirstOfInIsExcluded(ReferenceVector):
 
 
 @catches("VEC-FILTER-7")
+class OddOperandsAreATypeError(ReferenceVector):
+    """It compares with whatever operand a filter has, which makes a text beside a number UNAVAILABLE."""
+
+    def read_condition(self, name: str, sign: str, operand: Any) -> Condition:
+        if sign.removeprefix("$") in self.comparisons:
+            return Condition(name, sign.removeprefix("$"), operand)
+        return super().read_condition(name, sign, operand)
+
+
+@catches("VEC-FILTER-7")
 class ListsAreIgnored(ReferenceVector):
     """It skips the terms of a filter that are lists."""
 

@@ -108,6 +108,15 @@ class ScoresAreRanks(ReferenceVector):
 
 
 @catches("VEC-SCORE-5")
+class SmallProductsAreFar(ReferenceVector):
+    """It puts vectors of a small product farther away than those of a negative one."""
+
+    def dot(self, left: Sequence[float], right: Sequence[float]) -> Numbers:
+        score, distance = super().dot(left, right)
+        return score, 2 * distance if score > 0 else distance
+
+
+@catches("VEC-SCORE-5")
 class DotDistanceIsTheScore(ReferenceVector):
     """It states the product as the distance too."""
 
