@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants lint docs bench clean
+	quick-check conformance-report validate-env safety-check test mutants faults lint docs bench clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -48,6 +48,8 @@ help:
 ##   test                         its own tests, one mutant of each requirement among them; those of the HTML
 ##                                pages need chromium and node, and are skipped without them
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
+##   faults                       300 faults that a machine makes in each reference adapter; resumes where it was
+##                                interrupted (an hour on two cores), and prints those that nothing finds
 ##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
 ##   docs                         writes docs/requirements.md and docs/coverage.md anew
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
@@ -135,6 +137,11 @@ test: $(READY)test
 mutants: $(READY)test
 	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) tests/mutants $(PYTEST_ARGS)
 
+faults: $(READY)test
+	@code=0; for component in $(COMPONENTS); do \
+		'$(BIN)/python' tools/machine_faults.py $$component --jobs 2 --again --results .faults.jsonl || code=1; \
+	done; exit $$code
+
 lint: $(READY)check
 	'$(BIN)/ruff' check .
 	'$(BIN)/ruff' format --check .
@@ -154,4 +161,4 @@ bench: $(READY)run
 clean:
 	rm -rf '$(VENV)' .ci-venv build dist *.egg-info .tox .coverage* htmlcov .hypothesis .pytest_cache .mypy_cache \
 		.ruff_cache .import_linter_cache
-	rm -f '$(ATTESTATION)'
+	rm -f '$(ATTESTATION)' .faults.jsonl

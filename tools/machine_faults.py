@@ -3,8 +3,9 @@
     python tools/machine_faults.py llm --results /tmp/faults.jsonl
 
 Each fault changes one place: a comparison, a condition, an operator, a constant, or a statement or an argument that is
-left out. The suite then runs up to the first MUST that is violated. Those that break no MUST are judged in `tools/machine_faults.json`, by their names and with the
-reason, and are not tried; all others that the suite lets pass are printed, and make the exit code 1.
+left out. The suite then runs up to the first MUST that is violated. Faults that break no MUST are judged in
+`tools/machine_faults.json`, by their names and with the reason, and are not tried; all others that the suite lets pass
+are printed, and make the exit code 1.
 
 A name is made of the function and the text that is changed, so that it outlives changes elsewhere. Which faults are
 drawn hangs on their names and the seed alone, for the same reason.
@@ -269,7 +270,8 @@ def verdict(component: str, fault: Fault) -> str:
         if not report.exists():
             return f"no report, exit code {process.exitcode}"
         requirements = json.loads(report.read_text("utf-8"))["requirements"]
-        return next((each["id"] for each in requirements if each["level"] == "MUST" and each["status"] == "violated"), "")
+        violated = (each["id"] for each in requirements if (each["level"], each["status"]) == ("MUST", "violated"))
+        return next(violated, "")
 
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:

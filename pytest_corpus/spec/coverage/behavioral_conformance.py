@@ -37,7 +37,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("5.3", "LLM: counting tokens is monotonic and consistent", "LLM-TOKENS-7 LLM-TOKENS-1:6 LLM-TOKENS-8"),
     must("5.3", "LLM: sampling parameters are validated", "LLM-SAMPLING-1:8"),
     must("5.3", "LLM: messages and the calling of tools",
-         "LLM-TOOLS-7 LLM-TOOLS-10 LLM-MSG-1:10 LLM-TOOLS-1:6 LLM-TOOLS-8"),
+         "LLM-TOOLS-7 LLM-TOOLS-10 LLM-MSG-1:10 LLM-TOOLS-1:6 LLM-TOOLS-8 LLM-TOOLS-21"),
     must("5.3", "capabilities are true, in every component", "COM-CAP-1:4 COM-CAP-6 COM-CAP-7 COM-CAP-9"),
     must("5.4", "vector: upserts", "VEC-UPSERT-1:14 VEC-STATE-1"),
     must("5.4", "vector: queries and the shape of scores", "VEC-QUERY-1:14 VEC-SCORE-1:5 VEC-MULTI-1:5"),

@@ -29,6 +29,9 @@ ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "longest_first", "short
 MOST_TEXTS = 2_048
 """A larger batch is not sent only to see that it is served."""
 
+MANY_TEXTS = 1_500
+"""Far more than a small limit, and not too many to be sent."""
+
 
 def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
     """So many texts, arranged in one of the ways."""
@@ -225,6 +228,14 @@ def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) ->
     for options in ({}, {"truncate": False}, *models):
         if len(texts) > most:
             expect.refusal(embedding.batch(texts, **options), "BadRequest")
+
+
+@pytest.mark.requirement("EMB-BATCH-6")
+def test_a_batch_far_beyond_the_limit_is_refused(embedding: Embedding) -> None:
+    """So are hundreds of texts, and what the refusal says of them stays true."""
+    embedding.require("embed_batch")
+    texts = [embedding.fit("hi")] * max(largest(embedding) + 1, MANY_TEXTS)
+    expect.refusal(embedding.batch(texts), "BadRequest")
 
 
 @pytest.mark.requirement("EMB-BATCH-13")

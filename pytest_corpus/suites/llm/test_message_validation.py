@@ -38,6 +38,7 @@ NO_MESSAGES = {
     "list_of_strings": ["hi"],
     "list_of_numbers": [7],
     "list_of_lists": [["hi"]],
+    "list_of_nulls": [None],
     "one_is_no_object": [user("hi"), "hi"],
 }
 FIELDS = (("name", 7), ("name", ["a"]), ("tool_call_id", 7), ("tool_calls", "call"), ("tool_calls", {"id": "1"}))
@@ -290,6 +291,14 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
 def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
     """`tool_choice` "none" makes the model answer in words."""
     expect.that(not called(llm, tool_choice="none"), "no tool call", "one", "result.tool_calls")
+
+
+@pytest.mark.requirement("LLM-TOOLS-21")
+def test_the_model_may_choose(llm: LLM) -> None:
+    """With `tool_choice` "auto" a request is answered, in words or with a call."""
+    if llm.capabilities.flag("supports_tool_choice") is not True:
+        raise NotApplicable("tool_choice is not claimed")
+    called(llm, tool_choice="auto")
 
 
 @pytest.mark.requirement("LLM-TOOLS-8")

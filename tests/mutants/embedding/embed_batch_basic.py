@@ -499,3 +499,15 @@ class ReductionByTooMuch(ReferenceEmbedding):
         except AdapterError as error:
             error.details["suggested_batch_reduction"] = 400
             raise
+
+
+@catches("COM-ERR-13")
+class ReductionOneTooLarge(ReferenceEmbedding):
+    """It suggests to reduce a batch by one hundredth too much, which is more than all where the batch is huge."""
+
+    def check_batch_size(self, size: int) -> None:
+        try:
+            super().check_batch_size(size)
+        except AdapterError as error:
+            error.details["suggested_batch_reduction"] += 1
+            raise

@@ -116,6 +116,16 @@ class OthersSkipped(Messages):
         return [each for each in messages if isinstance(each, Mapping)] if isinstance(messages, list) else messages
 
 
+@catches("LLM-MSG-4")
+class NullMessagesAreAnError(Messages):
+    """It does not expect null among the messages, which makes it UNAVAILABLE."""
+
+    def shaped(self, messages: Any) -> Any:
+        if isinstance(messages, list) and None in messages:
+            raise TypeError("messages")
+        return messages
+
+
 @catches("LLM-MSG-5")
 class NoMessagesIsNone(ReferenceLLM):
     """It completes an empty conversation where the messages are missing."""
@@ -214,6 +224,16 @@ class StreamedToolLost(Chunking):
 
     def shaped(self, prompt: Prompt, chunk: Chunk) -> Chunk:
         return {key: value for key, value in chunk.items() if key != "tool_calls"}
+
+
+@catches("LLM-TOOLS-21")
+class AutoIsNoChoice(ReferenceLLM):
+    """It takes `auto` for the name of a tool."""
+
+    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
+        if call.args.values.get("tool_choice") == "auto":
+            raise self.formatted(call).invalid("tool_choice", "NOT_ALLOWED", "must name one of the given tools")
+        return super().read_tool_choice(call, tools)
 
 
 @catches("LLM-TOOLS-1")

@@ -153,6 +153,14 @@ REQUIREMENTS = (
         hint="pass the object in tool_choice on to the provider, or offer it only the tool that is named",
     ),
     R(
+        "LLM-TOOLS-21",
+        "MUST",
+        'A request with `tool_choice` "auto" is answered, where the choice of tools is claimed.',
+        ("BEHAVIORAL_CONFORMANCE 5.3", "R23", "R72"),
+        needs=("supports_tools", "supports_tool_choice"),
+        hint='take "auto" for what it is where nothing is chosen: the model decides',
+    ),
+    R(
         "LLM-TOOLS-9",
         "SHOULD",
         'With `tool_choice` "required" a stream tells of a tool call.',
