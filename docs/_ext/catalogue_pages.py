@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def overview(_: Sphinx, docname: str, source: list[str]) -> None:
     by_chapter: dict[str, list[str]] = {}
     for entry in entries.values():
         text = entry.text.replace("|", "\\|")
-        row = f"| {entry.id} | {entry.level} | {text} | {', '.join(entry.components)} |"
+        where = "all" if entry.components == COMPONENTS else ", ".join(entry.components)
+        row = f"| {entry.id} | {entry.level} | {text} | {where} |"
         by_chapter.setdefault(entry.chapter, []).append(row)
     lines = [INTRODUCTION.format(count=len(entries))]
     for name, rows in by_chapter.items():

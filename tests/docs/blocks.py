@@ -114,7 +114,7 @@ def _lines_of_the_table() -> Iterator[tuple[str, str]]:
     """The commands in the last column of docs/document-commands.md."""
     page = ROOT / "docs" / "document-commands.md"
     cells = [token for token in tokens(page) if token.type == "inline" and token.level == 4]
-    for cell in cells[2::3]:
+    for cell in cells[1::2]:
         for child in cell.children or ():
             if child.type == "code_inline" and re.match(r"(pytest|pytest-corpus|python|make) ", child.content):
                 yield f"{name_of(page)}: {child.content}", child.content

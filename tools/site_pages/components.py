@@ -38,10 +38,10 @@ def pages() -> dict[str, str]:
 
 def _page(row: Component) -> Iterator[str]:
     operations = operations_of(row.name)
-    yield f"# {row.title}: operations, arguments, results, capabilities\n"
+    yield f"# The {row.title} component\n"
     yield paragraph(
         f"What an adapter of the {row.title} component (`{protocol_of(row.name)}`) is asked for: {len(operations)} "
-        "operations. How the suite reaches your adapter is in [Writing an adapter](../adapter-guide.md). " + GENERATED
+        "operations. How the suite reaches your adapter is in [Writing an adapter](../adapter-guide.md). "
     )
     yield "## Operations\n"
     yield table(("operation", "what it does", "stream", "writes", "offered"), map(_line, operations))
@@ -59,6 +59,7 @@ def _page(row: Component) -> Iterator[str]:
         yield from _queries()
     yield from _errors(row)
     yield from _requirements(row)
+    yield GENERATED
 
 
 def _queries() -> Iterator[str]:

@@ -52,7 +52,7 @@ def _page() -> Iterator[str]:
     recorder = Recorder()
     plugin.pytest_addoption(recorder)  # type: ignore[arg-type]
     yield "# Options, settings, hooks, fixtures and markers\n"
-    yield paragraph(f"Everything that a pytest run of the suite takes. {GENERATED}")
+    yield "Everything that a pytest run of the suite takes.\n"
     yield "## Options and settings\n"
     yield paragraph(
         "A setting stands in the ini file of pytest (`pytest.ini`, `tox.ini`, `pyproject.toml`) and is overruled by "
@@ -80,6 +80,7 @@ def _page() -> Iterator[str]:
     yield table(("marker, for `-m`", "meaning"), ((code(name), text.strip()) for name, _, text in markers))
     yield "## Environment variables\n"
     yield table(("variable", "meaning"), ((code(name), text) for name, text in VARIABLES.items()))
+    yield GENERATED
 
 
 def _option(name: str, said: dict[str, Any], recorder: Recorder) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def _page() -> Iterator[str]:
         "What a requirement rests on is named by document and section. These are the documents with the titles of "
         "their sections, and under each the requirements that cite it. [Coverage](coverage.md) goes through them "
         "sentence by sentence, and [Rulings](rulings.md) tell what was decided where they disagree or are silent. "
-        "In the site a section is a link target: `protocol.html#SPECIFICATION-4.2.1`. " + GENERATED
+        "In the site a section is a link target: `protocol.html#SPECIFICATION-4.2.1`."
     )
     citing = defaultdict(list)
     for entry in catalogue().values():
@@ -33,3 +33,4 @@ def _page() -> Iterator[str]:
             yield f"{'#' * (3 + number.count('.'))} {number} {title}\n"
             if ids := citing[f"{document} {number}"]:
                 yield paragraph(", ".join(ids) + ".")
+    yield GENERATED
