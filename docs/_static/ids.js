@@ -18,7 +18,21 @@ document.addEventListener("DOMContentLoaded", () => {
     said.textContent = words.length ? `${count} of ${rows.length}` : "";
   };
   field.addEventListener("input", show);
-  const wanted = new URLSearchParams(location.search).get("q");
-  if (wanted) field.value = wanted;
+  field.value = new URLSearchParams(location.search).get("q") || "";
   show();
+});
+
+// A search for an id leads to its place, before whatever else holds its parts.
+document.addEventListener("DOMContentLoaded", () => {
+  const results = document.getElementById("search-results");
+  const wanted = (new URLSearchParams(location.search).get("q") || "").trim().toUpperCase();
+  const found = /^(R\d+)$|^([A-Z]{3}-[A-Z]+)-\d+$|^([A-Z_]+) ([\d.]+|[A-G](?:\.[A-E])?)$/.exec(wanted);
+  if (!results || !found) return;
+  const page = found[1] ? "rulings" : found[2] ? `requirements/${found[2].toLowerCase()}` : "protocol";
+  const link = document.createElement("a");
+  link.href = `${page}.html#${wanted.replace(" ", "-")}`;
+  link.textContent = `Go to ${wanted}`;
+  const line = document.createElement("p");
+  line.append(link);
+  results.before(line);
 });
