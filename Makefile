@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants faults lint docs bench clean
+	quick-check conformance-report validate-env safety-check test mutants faults lint docs site bench clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -51,7 +51,8 @@ help:
 ##   faults                       300 faults that a machine makes in each reference adapter; resumes where it was
 ##                                interrupted (an hour on two cores), and prints those that nothing finds
 ##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
-##   docs                         writes docs/requirements.md and docs/coverage.md anew
+##   docs                         writes the pages of docs/ anew that are generated
+##   site                         builds the pages as a site in docs/_build/html
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
 ##                                costs (docs/performance.md), and what a matrix of reports costs
 ##   clean                        removes the virtual environment and all that is generated
@@ -79,7 +80,8 @@ help:
 $(READY)run:   EXTRAS = xdist,cov
 $(READY)test:  EXTRAS = test
 $(READY)check: EXTRAS = test,dev
-$(READY)run $(READY)test $(READY)check: pyproject.toml | $(VENV)/bin/python $(EMPTY)/pytest.ini
+$(READY)site:  EXTRAS = docs
+$(READY)run $(READY)test $(READY)check $(READY)site: pyproject.toml | $(VENV)/bin/python $(EMPTY)/pytest.ini
 	'$(BIN)/python' -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
@@ -152,6 +154,11 @@ lint: $(READY)check
 docs: $(READY)test
 	'$(BIN)/python' tools/requirements_page.py
 	'$(BIN)/python' tools/coverage_page.py
+	'$(BIN)/python' tools/reference_pages.py
+
+site: $(READY)site
+	'$(BIN)/sphinx-build' -q -W -n --keep-going -j auto docs docs/_build/html
+	@echo "site: $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py
@@ -159,6 +166,6 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/startup.py
 
 clean:
-	rm -rf '$(VENV)' .ci-venv build dist *.egg-info .tox .coverage* htmlcov .hypothesis .pytest_cache .mypy_cache \
-		.ruff_cache .import_linter_cache
+	rm -rf '$(VENV)' .ci-venv build dist docs/_build docs/requirements *.egg-info .tox .coverage* htmlcov .hypothesis \
+		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -f '$(ATTESTATION)' .faults.jsonl

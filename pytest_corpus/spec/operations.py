@@ -17,13 +17,14 @@ def protocol_of(component: str) -> str:
 class Operation:
     """One operation: its name on the wire, the schemas of its request and answer, and what it does.
 
-    `request`, `answer` and `payload` are short schema names in the newest edition: the request envelope,
-    the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. `works` is the requirement that
-    says that a plain request of it is carried out (where it has none of its own, that what is advertised works),
-    `shaped` the one that says what its answer looks like.
+    `does` is one sentence for a reader. `request`, `answer` and `payload` are short schema names in the newest edition:
+    the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. `works` is
+    the requirement that says that a plain request of it is carried out (where it has none of its own, that what is
+    advertised works), `shaped` the one that says what its answer looks like.
     """
 
     op: str
+    does: str
     streaming: bool = False
     mutating: bool = False
     capability: str | None = None
@@ -50,22 +51,59 @@ class Operation:
         return f"{self.op}.{'frame' if self.streaming else 'success'}"
 
 
-_capabilities = partial(Operation, deadline_exempt=True, works="COM-CAP-1", shaped="COM-CAP-1")
-_health = partial(Operation, works="COM-HEALTH-1", shaped="COM-HEALTH-1")
+_capabilities = partial(
+    Operation,
+    does="Says what the adapter offers, and its limits.",
+    deadline_exempt=True,
+    works="COM-CAP-1",
+    shaped="COM-CAP-1",
+)
+_health = partial(
+    Operation, does="Says how the adapter and its provider are.", works="COM-HEALTH-1", shaped="COM-HEALTH-1"
+)
 
 OPERATIONS = (
     _capabilities("llm.capabilities"),
-    Operation("llm.complete", payload="llm.types.completion", works="LLM-COMPLETE-1", shaped="LLM-COMPLETE-1"),
     Operation(
-        "llm.stream", streaming=True, capability="supports_streaming", payload="llm.types.chunk", shaped="LLM-STREAM-1"
+        "llm.complete",
+        "Completes a conversation and returns the whole text at once.",
+        payload="llm.types.completion",
+        works="LLM-COMPLETE-1",
+        shaped="LLM-COMPLETE-1",
     ),
-    Operation("llm.count_tokens", capability="supports_count_tokens", shaped="LLM-TOKENS-1"),
+    Operation(
+        "llm.stream",
+        "Completes a conversation and sends the text in chunks, the last of them marked as final.",
+        streaming=True,
+        capability="supports_streaming",
+        payload="llm.types.chunk",
+        shaped="LLM-STREAM-1",
+    ),
+    Operation(
+        "llm.count_tokens",
+        "Counts the tokens of a text as the model does.",
+        capability="supports_count_tokens",
+        shaped="LLM-TOKENS-1",
+    ),
     _health("llm.health"),
     _capabilities("vector.capabilities"),
-    Operation("vector.query", payload="vector.types.query_result", works="VEC-QUERY-1", shaped="VEC-QUERY-1"),
-    Operation("vector.batch_query", capability="supports_batch_queries", works="VEC-MULTI-1", shaped="VEC-MULTI-1"),
+    Operation(
+        "vector.query",
+        "Finds the stored vectors that are most similar to a vector.",
+        payload="vector.types.query_result",
+        works="VEC-QUERY-1",
+        shaped="VEC-QUERY-1",
+    ),
+    Operation(
+        "vector.batch_query",
+        "Answers several queries in one call, in their order.",
+        capability="supports_batch_queries",
+        works="VEC-MULTI-1",
+        shaped="VEC-MULTI-1",
+    ),
     Operation(
         "vector.upsert",
+        "Writes vectors; one with the id of a stored vector takes its place.",
         mutating=True,
         payload="vector.types.partial_success_result",
         works="VEC-UPSERT-1",
@@ -73,55 +111,137 @@ OPERATIONS = (
     ),
     Operation(
         "vector.delete",
+        "Deletes vectors by their ids, or those that a filter selects.",
         mutating=True,
         payload="vector.types.partial_success_result",
         works="VEC-DELETE-1",
         shaped="VEC-DELETE-1",
     ),
     Operation(
-        "vector.create_namespace", mutating=True, capability="supports_namespaces", works="VEC-NS-1", shaped="VEC-NS-10"
+        "vector.create_namespace",
+        "Creates a namespace with a dimension and a distance metric.",
+        mutating=True,
+        capability="supports_namespaces",
+        works="VEC-NS-1",
+        shaped="VEC-NS-10",
     ),
     Operation(
-        "vector.delete_namespace", mutating=True, capability="supports_namespaces", works="VEC-NS-1", shaped="VEC-NS-10"
+        "vector.delete_namespace",
+        "Deletes a namespace and all vectors in it.",
+        mutating=True,
+        capability="supports_namespaces",
+        works="VEC-NS-1",
+        shaped="VEC-NS-10",
     ),
     _health("vector.health"),
     _capabilities("embedding.capabilities"),
-    Operation("embedding.embed", payload="embedding.types.result", works="EMB-EMBED-1", shaped="EMB-EMBED-1"),
+    Operation(
+        "embedding.embed",
+        "Turns one text into a vector.",
+        payload="embedding.types.result",
+        works="EMB-EMBED-1",
+        shaped="EMB-EMBED-1",
+    ),
     Operation(
         "embedding.embed_batch",
+        "Turns several texts into vectors; a text that fails does not fail the others.",
         capability="supports_batch_embedding",
         payload="embedding.partial_success.result",
         shaped="EMB-BATCH-1",
     ),
     Operation(
         "embedding.stream_embed",
+        "Turns one text into a vector and sends it as a stream.",
         streaming=True,
         capability="supports_streaming",
         payload="embedding.types.chunk",
         shaped="EMB-STREAM-1",
     ),
-    Operation("embedding.count_tokens", capability="supports_token_counting", shaped="EMB-TOKENS-1"),
-    Operation("embedding.get_stats", deadline_exempt=True, works="EMB-STATS-1", shaped="EMB-STATS-1"),
+    Operation(
+        "embedding.count_tokens",
+        "Counts the tokens of a text, or of several, as the model does.",
+        capability="supports_token_counting",
+        shaped="EMB-TOKENS-1",
+    ),
+    Operation(
+        "embedding.get_stats",
+        "Reports what the adapter has counted of its own work.",
+        deadline_exempt=True,
+        works="EMB-STATS-1",
+        shaped="EMB-STATS-1",
+    ),
     _health("embedding.health"),
     _capabilities("graph.capabilities"),
-    Operation("graph.upsert_nodes", mutating=True, works="GRA-NODE-1", shaped="GRA-NODE-4"),
-    Operation("graph.upsert_edges", mutating=True, works="GRA-EDGE-1", shaped="GRA-EDGE-8"),
-    Operation("graph.delete_nodes", mutating=True, works="GRA-DELETE-3", shaped="GRA-DELETE-8"),
-    Operation("graph.delete_edges", mutating=True, works="GRA-DELETE-3", shaped="GRA-DELETE-8"),
-    Operation("graph.query", works="GRA-QUERY-1", shaped="GRA-QUERY-1"),
+    Operation(
+        "graph.upsert_nodes",
+        "Writes nodes; one with the id of a stored node takes its place.",
+        mutating=True,
+        works="GRA-NODE-1",
+        shaped="GRA-NODE-4",
+    ),
+    Operation(
+        "graph.upsert_edges",
+        "Writes edges; one with the id of a stored edge takes its place.",
+        mutating=True,
+        works="GRA-EDGE-1",
+        shaped="GRA-EDGE-8",
+    ),
+    Operation(
+        "graph.delete_nodes",
+        "Deletes nodes by their ids, or those that a filter selects.",
+        mutating=True,
+        works="GRA-DELETE-3",
+        shaped="GRA-DELETE-8",
+    ),
+    Operation(
+        "graph.delete_edges",
+        "Deletes edges by their ids, or those that a filter selects.",
+        mutating=True,
+        works="GRA-DELETE-3",
+        shaped="GRA-DELETE-8",
+    ),
+    Operation(
+        "graph.query",
+        "Runs a query in one of the adapter's languages and returns all records.",
+        works="GRA-QUERY-1",
+        shaped="GRA-QUERY-1",
+    ),
     Operation(
         "graph.stream_query",
+        "Runs a query and sends its records in chunks.",
         streaming=True,
         capability="supports_streaming",
         payload="graph.types.chunk",
         shaped="GRA-STREAM-1",
     ),
-    Operation("graph.bulk_vertices", capability="supports_bulk_ops", shaped="GRA-BULK-2"),
-    Operation("graph.batch", mutating=True, capability="supports_batch", shaped="GRA-BATCH-2"),
-    Operation("graph.get_schema", capability="supports_schema_ops", shaped="GRA-SCHEMA-1"),
+    Operation("graph.bulk_vertices", "Lists nodes page by page.", capability="supports_bulk_ops", shaped="GRA-BULK-2"),
+    Operation(
+        "graph.batch",
+        "Carries out several operations in their order and reports on each.",
+        mutating=True,
+        capability="supports_batch",
+        shaped="GRA-BATCH-2",
+    ),
+    Operation(
+        "graph.get_schema",
+        "Describes the kinds of nodes and edges that the graph holds.",
+        capability="supports_schema_ops",
+        shaped="GRA-SCHEMA-1",
+    ),
     _health("graph.health"),
-    Operation("graph.transaction", mutating=True, capability="supports_txn", shaped="GRA-TXN-4"),
-    Operation("graph.traversal", capability="supports_traversal", shaped="GRA-TRAV-1"),
+    Operation(
+        "graph.transaction",
+        "Carries out several operations so that either all of them take effect or none.",
+        mutating=True,
+        capability="supports_txn",
+        shaped="GRA-TXN-4",
+    ),
+    Operation(
+        "graph.traversal",
+        "Follows edges from some nodes and returns what it meets.",
+        capability="supports_traversal",
+        shaped="GRA-TRAV-1",
+    ),
 )
 
 BY_OP = {operation.op: operation for operation in OPERATIONS}

@@ -1,0 +1,178 @@
+"""Every command that a page shows is one that there is: it is run, or its arguments are read."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import metadata
+from pathlib import Path
+
+import pytest
+from blocks import ROOT, Command, commands, sample
+
+from pytest_corpus import cli
+
+COMMANDS = commands()
+
+NOT_RUN = {
+    "curl": "it asks a server that is not there",
+    "tox": "it makes environments, which takes minutes",
+    "cat": "it writes the summary of a CI server",
+    ".ci/run": "it runs these tests",
+    "sha256sum": "it prints a digest; tests/reports/test_json_report.py compares it",
+    "cd": "it is the shell's own",
+}
+"""What is not run by these tests, and why."""
+
+
+def starting_with(*first: str) -> list[Command]:
+    """The commands of some programs with arguments, each once; tests/unit/test_cli_init.py runs the bare `pytest`."""
+    found = {command.words: command for command in COMMANDS if command.words[0] in first and len(command.words) > 1}
+    return list(found.values())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the commands of the pages speak of."""
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "mypkg.py").write_text(
+        f"{sample()}\n\nclass Client:\n    def build_complete_request(self): ...\n", "utf-8"
+    )
+    llm, graph = ROOT / "golden" / "llm", ROOT / "golden" / "graph"
+    for name in ("request.json", "sample_request.json", "captured/one.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(llm / "llm_complete_request.json", folder / name)
+    for name in ("other.ndjson",):
+        text = json.dumps(json.loads((llm / "llm_complete_request.json").read_text("utf-8")))
+        (folder / name).write_text(f"{text}\n", "utf-8")
+    for name in ("captured.ndjson", "stream.ndjson"):
+        shutil.copy(llm / "llm_stream.ndjson", folder / name)
+    shutil.copy(graph / "graph_stream.ndjson", folder / "x.ndjson")
+    shutil.copytree(ROOT / "schemas", folder / "my" / "schemas")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reports(folder: Path) -> Path:
+    """The same folder with the reports of a short run."""
+    options = ("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio", "--corpus-requirement=COM-CAP-1")
+    paths = ("attestation.json", "main.json", ".tox/acme.json", ".tox/globex.json")
+    (folder / ".tox").mkdir()
+    written = [f"--corpus-report={path}" for path in paths]
+    argv = [sys.executable, "-m", "pytest", *options, "--corpus-adapter=pytest_corpus.reference:llm", *written]
+    done = subprocess.run(argv, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def environment() -> dict[str, str]:
+    """The environment of a user's command, which finds this checkout wherever it runs."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CORPUS_"))}
+    return {**kept, "PYTHONPATH": path, "CORPUS_TEST_ENV": "local"}
+
+
+def test_every_command_is_looked_at() -> None:
+    """A program that is not known here is a mistake of the page, or of this test."""
+    looked_at = {"pip", "pytest", "pytest-corpus", "make", "python", "grep", *NOT_RUN}
+    strange = [str(command) for command in COMMANDS if program(command) not in looked_at]
+    assert strange == []
+    assert len(COMMANDS) > 50
+
+
+def program(command: Command) -> str:
+    """What a command runs, without the variables that stand before it."""
+    return next((word for word in command.words if not re.match(r"\w+=", word)), "cd")
+
+
+def test_pytest_takes_what_the_pages_give_it(folder: Path) -> None:
+    """Each command line of pytest is accepted, and collects tests."""
+    shown = starting_with("pytest")
+    assert len(shown) > 15
+    given = json.dumps([command.words[1:] for command in shown])
+    script = Path(__file__).with_name("collecting.py")
+    done = subprocess.run(
+        [sys.executable, str(script)], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    failed = [
+        f"{command}\n{said}" for command, (code, said) in zip(shown, json.loads(done.stdout), strict=True) if code
+    ]
+    assert failed == []
+
+
+@pytest.mark.parametrize("command", starting_with("pytest-corpus"), ids=str)
+def test_the_command_line_does_what_the_pages_say(
+    command: Command, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command of `pytest-corpus` ends well; of a whole run of the suite the arguments are read."""
+    monkeypatch.chdir(reports)
+    argv = list(command.words[1:])
+    if argv[0] == "verify":
+        argv = ["verify", *argv[1 : argv.index("--") if "--" in argv else None], "--", "--version"]
+    if argv[0] == "init":
+        argv[2:] = [f"{argv[2]}-{argv[1]}"]
+    if argv[:2] == ["golden", "generate"]:
+        argv += [] if "--output" in argv else ["--output", "new"]
+        argv = [str(reports / "out") if word == "/tmp/new" else word for word in argv]
+    if "-" in argv:
+        with_sse = "".join(
+            f"data: {line}\n\n" for line in (reports / "captured.ndjson").read_text("utf-8").splitlines()
+        )
+        answer = (ROOT / "golden" / "llm" / "llm_complete_success.json").read_text("utf-8")
+        said = with_sse if "--sse" in argv else answer
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(said.encode()), "utf-8"))
+    assert ended(lambda: cli.main(argv)) == (0, "")
+
+
+def ended(call: Callable[[], int]) -> tuple[int, str]:
+    """The exit code of a command and, where it is not 0, what it wrote."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+        try:
+            code = call()
+        except SystemExit as exited:
+            code = int(exited.code or 0)
+    return code, out.getvalue()[-600:] if code else ""
+
+
+@pytest.mark.parametrize("command", starting_with("python"), ids=str)
+def test_modules_run_as_the_pages_say(command: Command, folder: Path) -> None:
+    """`python -m` finds the module, and ends with 0."""
+    argv = [sys.executable, *command.words[1:]]
+    done = subprocess.run(argv, cwd=folder, env=environment(), capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_make_has_the_targets_that_the_pages_name() -> None:
+    """`make -n` knows each of them."""
+    targets = sorted({word for command in starting_with("make") for word in command.words[1:]})
+    assert len(targets) > 5
+    done = subprocess.run(["make", "-n", *targets], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_pip_installs_what_there_is() -> None:
+    """What the pages install is this package, the current folder, and extras that it has."""
+    extras = set(metadata("pytest-corpus").get_all("Provides-Extra") or ())
+    for command in starting_with("pip"):
+        assert command.words[1] == "install"
+        for name in command.words[2:]:
+            found = re.fullmatch(r"\.|pytest-corpus(?:\[([\w,]+)\])?", name)
+            assert found, str(command)
+            assert set((found[1] or "").split(",")) - {""} <= extras
+
+
+def test_the_digest_can_be_checked_by_a_shell(reports: Path) -> None:
+    """The line that docs/reports.md gives leaves the document that the digest is of."""
+    (command,) = starting_with("grep")
+    done = subprocess.run(command.words, cwd=reports, capture_output=True, text=True, check=True)
+    assert '"verdict"' in done.stdout
+    assert '\n  "sha256": ' not in done.stdout

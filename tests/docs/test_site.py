@@ -1,0 +1,100 @@
+"""The pages that are generated are current, the README is short, and the site is built with its link targets."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from blocks import ROOT, tokens
+
+from pytest_corpus.spec.documents import SECTIONS
+from pytest_corpus.spec.requirements import catalogue
+
+TOC = ROOT / "docs" / "index.md"
+
+
+def test_the_generated_pages_are_current() -> None:
+    """The guides of the components, the options and the documents say what the tables and the plugin say."""
+    command = [sys.executable, str(ROOT / "tools" / "reference_pages.py"), "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_variable_that_users_may_set_is_on_the_page_of_options() -> None:
+    """A name like CORPUS_... that the package looks up in the environment stands in docs/options.md."""
+    page = (ROOT / "docs" / "options.md").read_text("utf-8")
+    sources = [path.read_text("utf-8") for path in (ROOT / "pytest_corpus").rglob("*.py")]
+    named = {name for source in sources for name in re.findall(r"\bCORPUS_[A-Z_]+_(?:ROOT|ENV)\b", source)}
+    assert named
+    assert sorted(name for name in named if f"`{name}`" not in page) == []
+
+
+def test_the_readme_keeps_to_two_screens() -> None:
+    """It says what this is and where the rest is; options and tables are in docs/."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    outside = re.sub(r"```python\n.*?```", "", text, flags=re.DOTALL)
+    assert len(outside.splitlines()) <= 80
+    assert "| `--corpus-" not in text
+
+
+def test_the_readme_can_be_shown_anywhere() -> None:
+    """Its links are absolute, for the package index shows it without the files beside it; what it names is there."""
+    inline = [child for token in tokens(ROOT / "README.md") for child in token.children or ()]
+    links = [str(child.attrs["href"]) for child in inline if child.type == "link_open"]
+    assert [link for link in links if not link.startswith("https://")] == []
+    named = [
+        child.content
+        for child in inline
+        if child.type == "code_inline" and re.fullmatch(r"[\w/-]+\.md|\w+/", child.content)
+    ]
+    assert len(named) > 10
+    missing = [name for name in named if not any((ROOT / folder / name).exists() for folder in ("", "docs"))]
+    assert missing == []
+
+
+def test_every_page_has_a_place_in_the_contents() -> None:
+    """docs/index.md lists each page of docs/."""
+    listed = {
+        one or two for one, two in re.findall(r"^(?:([\w/-]+)|\w[^|\n]*<(.+)>)$", TOC.read_text("utf-8"), re.MULTILINE)
+    }
+    docs = ROOT / "docs"
+    pages = {
+        path.relative_to(docs).with_suffix("").as_posix()
+        for path in (*docs.glob("*.md"), *docs.glob("components/*.md"))
+    }
+    assert pages - {"index"} == listed
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    """Each requirement, ruling and section is a link target under its own name."""
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "-n",
+        "--keep-going",
+        "-j",
+        "auto",
+        "docs",
+        str(tmp_path / "html"),
+    ]
+    done = subprocess.run(
+        [*command, "-d", str(tmp_path / "trees")], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    texts = {path.stem: path.read_text("utf-8") for path in (tmp_path / "html").rglob("*.html")}
+    for entry in catalogue().values():
+        assert f'id="{entry.id}"' in texts["requirements"]
+        assert f'id="{entry.id}"' in texts[entry.chapter.lower()]
+    for number in re.findall(r"^### (R\d+) ", (ROOT / "docs" / "rulings.md").read_text("utf-8"), flags=re.MULTILINE):
+        assert f'id="{number}"' in texts["rulings"]
+    for document, sections in SECTIONS.items():
+        assert all(f'id="{document}-{number}"' in texts["protocol"] for number in sections)
+    assert 'href="rulings.html#R7"' in texts["verdict"]

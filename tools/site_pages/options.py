@@ -1,0 +1,108 @@
+"""What a pytest run of the suite takes: options, settings, hooks, fixtures, markers, as the plugin's code has them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus import plugin
+from pytest_corpus.integration.profiles import ENVIRONMENT, PROFILES
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
+from site_pages.markdown import GENERATED, code, paragraph, table
+
+VARIABLES = {
+    ENVIRONMENT: "what the adapter talks to: `local`, `ci`, `staging`, `production` ...; see [Running](running.md)",
+    ROOT_VARIABLE: "another folder of schemas; see [Validation](validation.md)",
+    "CORPUS_GOLDEN_ROOT": "another folder of golden messages; see [Goldens](goldens.md)",
+    "CI": "where it is set, the profile is `ci`",
+    "NO_COLOR": "where it is set, `pytest-corpus` prints no colours",
+}
+"""The environment variables that users may set."""
+
+
+@dataclass
+class Recorder:
+    """Stands in the place of pytest's parser and keeps what the plugin adds to it."""
+
+    options: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def getgroup(self, *_: str) -> Recorder:
+        """The one group."""
+        return self
+
+    def addoption(self, name: str, **said: Any) -> None:
+        """Keep an option."""
+        self.options.append((name, said))
+
+    def addini(self, name: str, *_: Any, **__: Any) -> None:
+        """Keep a setting."""
+        self.settings[name] = name
+
+
+def pages() -> dict[str, str]:
+    """The page by its path below docs/."""
+    return {"options.md": "\n".join(_page())}
+
+
+def _page() -> Iterator[str]:
+    recorder = Recorder()
+    plugin.pytest_addoption(recorder)  # type: ignore[arg-type]
+    yield "# Options, settings, hooks, fixtures and markers\n"
+    yield "Everything that a pytest run of the suite takes.\n"
+    yield "## Options and settings\n"
+    yield paragraph(
+        "A setting stands in the ini file of pytest (`pytest.ini`, `tox.ini`, `pyproject.toml`) and is overruled by "
+        "the option. Write `--corpus-report=PATH` with the `=`: after a space pytest takes an existing file for a test "
+        "path and moves its root folder there."
+    )
+    yield table(("option", "setting", "meaning"), (_option(name, said, recorder) for name, said in recorder.options))
+    yield paragraph(
+        "[Running the suite](running.md) tells of profiles, production, deviations and repetition, "
+        "[Reports](reports.md) of the formats. pytest's own `-k`, `-m`, `-x`, `--lf`, `-n` (with pytest-xdist) and "
+        "`--junitxml` work as usual; a run that leaves tests out is `partial`."
+    )
+    yield "## Profiles\n"
+    yield table(("profile", "a call is given up after", "what runs"), map(_profile, PROFILES.values()))
+    yield "## Hook\n"
+    yield paragraph("A `conftest.py` may define it:")
+    hooks = ((name, hook) for name, hook in vars(plugin.Hooks).items() if name.startswith("pytest_"))
+    yield table(
+        ("hook", "meaning"), ((code(name + _arguments(hook)), inspect.getdoc(hook) or "") for name, hook in hooks)
+    )
+    yield "## Fixtures for your own tests\n"
+    yield table(("fixture", "scope", "what it gives"), _fixtures())
+    yield "## Markers\n"
+    markers = (marker.partition(":") for marker in plugin.MARKERS)
+    yield table(("marker, for `-m`", "meaning"), ((code(name), text.strip()) for name, _, text in markers))
+    yield "## Environment variables\n"
+    yield table(("variable", "meaning"), ((code(name), text) for name, text in VARIABLES.items()))
+    yield GENERATED
+
+
+def _option(name: str, said: dict[str, Any], recorder: Recorder) -> tuple[str, ...]:
+    value = f"={said['metavar']}" if "metavar" in said else ""
+    setting = name.strip("-").replace("-", "_")
+    return code(f"{name}{value}"), code(recorder.settings.get(setting)), said["help"]
+
+
+def _profile(profile: Any) -> tuple[str, ...]:
+    what = "one core test of each requirement" if profile.smoke else "every test but those under load"
+    return code(profile.name), f"{profile.call_timeout:g} s", "every test" if profile.stress else what
+
+
+def _arguments(hook: Any) -> str:
+    names = [name for name in inspect.signature(inspect.unwrap(hook)).parameters if name != "self"]
+    return f"({', '.join(names)})"
+
+
+def _fixtures() -> Iterator[tuple[str, ...]]:
+    """Each function of the plugin that is marked as a fixture, whichever way pytest wraps it."""
+    for node in ast.parse(inspect.getsource(plugin)).body:
+        for mark in getattr(node, "decorator_list", ()):
+            if ast.unparse(mark).startswith("pytest.fixture"):
+                scope = next((ast.literal_eval(each.value) for each in getattr(mark, "keywords", ())), "function")
+                yield code(node.name), scope, ast.get_docstring(node) or ""  # type: ignore[attr-defined, arg-type]

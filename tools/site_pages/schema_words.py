@@ -1,0 +1,159 @@
+"""What a schema says of a value, in words: its type, its bounds, the keys of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.authoring.folding import Folded, Folder, Schema
+from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
+from pytest_corpus.validation.schema.registry import registry
+
+_FILES = {
+    BASE_URI + file: (schema.name, edition)
+    for schema in SCHEMAS
+    for edition, file in zip(schema.own, schema.files, strict=True)
+}
+
+BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "below {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of an object: its path from the object, its type, whether it must be there, and what else is said."""
+
+    path: str
+    type: str
+    required: bool
+    meaning: str
+
+
+def _folder() -> Folder:
+    return Folder(lambda uri: registry().get_schema(*_FILES[uri]))
+
+
+def of(name: str, *path: str) -> tuple[str, list[Key]]:
+    """The type of what stands at a path in the documents of a schema, and its keys where it is an object or array."""
+    folder = _folder()
+    schema: Schema = {"$ref": registry().list_schemas()[name]}
+    for key in path:
+        schema = folder.fold(schema).of_key(key) or False
+    return _type(folder, schema), list(_keys(folder, schema, ""))
+
+
+def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterator[Key]:
+    folded = _without_null(folder, schema)
+    if folded.items and not folded.properties:
+        yield from _keys(folder, {"allOf": folded.items}, f"{prefix}[].", depth)
+        return
+    for key in _named(folder, folded):
+        said = _of_key(folder, folded, key)
+        path = f"{prefix}{key}"
+        yield Key(path, _type(folder, said), key in folded.required, _meaning(folder, said))
+        inner = _without_null(folder, said)
+        if depth < 2 and (inner.properties or inner.items):
+            yield from _keys(folder, said, f"{path}." if inner.properties else path, depth + 1)
+
+
+def _named(folder: Folder, folded: Folded) -> list[str]:
+    """The keys of an object, those of its branches among them, without those that it refuses."""
+    names = dict.fromkeys(folded.properties)
+    for branches in folded.choices:
+        for branch in branches:
+            names |= dict.fromkeys(folder.fold(branch).properties)
+    return [name for name in names if folded.of_key(name) is not None]
+
+
+def _of_key(folder: Folder, folded: Folded, key: str) -> Schema:
+    if key in folded.properties:
+        return folded.of_key(key) or False
+    branches = (folder.fold(branch) for choice in folded.choices for branch in choice)
+    return {"anyOf": [{"allOf": branch.properties[key]} for branch in branches if key in branch.properties]}
+
+
+def _without_null(folder: Folder, schema: Schema) -> Folded:
+    """The schema folded, with the branch taken that is left beside null where there is one."""
+    folded = folder.fold(schema)
+    for choice in folded.choices:
+        others = [branch for branch in choice if folder.fold(branch).types != ("null",)]
+        if len(others) == 1:
+            return folder.narrowed(folded, others[0], [])
+    return folded
+
+
+def _type(folder: Folder, schema: Schema) -> str:
+    folded = folder.fold(schema)
+    kinds: dict[str, None] = {}
+    for choice in folded.choices:
+        for branch in choice:
+            narrowed = folder.narrowed(folded, branch, [])
+            if narrowed.types:
+                kinds |= dict.fromkeys(_types(folder, narrowed))
+    kinds = kinds or dict.fromkeys(_types(folder, folded))
+    return " or ".join(sorted(kinds, key=lambda kind: kind == "null"))
+
+
+def _types(folder: Folder, folded: Folded) -> Iterator[str]:
+    if folded.values is not None:
+        kinds = {None: "null", True: "boolean", False: "boolean"}
+        yield from (
+            kinds.get(value, "string")
+            for value in folded.values
+            if not isinstance(value, int | float) or value in kinds
+        )
+        return
+    if len(folded.types) == 7:
+        yield "any"
+        return
+    for name in folded.types:
+        if name == "array" and folded.items:
+            inner = _type(folder, {"allOf": folded.items})
+            yield f"array of {inner}s" if inner.isalpha() and inner != "any" else "array"
+        else:
+            yield name
+
+
+def _meaning(folder: Folder, schema: Schema) -> str:
+    said = [*_descriptions(folder, schema), *_limits(folder, schema)]
+    return "; ".join(dict.fromkeys(said))
+
+
+def _descriptions(folder: Folder, schema: Schema) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        if "description" in schema:
+            yield schema["description"]
+        if "$ref" in schema:
+            yield from _descriptions(folder, _target(schema["$ref"]))
+        for part in schema.get("allOf", ()):
+            yield from _descriptions(folder, part)
+
+
+def _target(ref: str) -> Schema:
+    uri, _, pointer = ref.partition("#")
+    found: Any = registry().get_schema(*_FILES[uri])
+    for part in pointer.strip("/").split("/") if pointer else ():
+        found = found[part]
+    result: Schema = found
+    return result
+
+
+def _limits(folder: Folder, schema: Schema) -> Iterator[str]:
+    folded = _without_null(folder, schema)
+    texts = [value for value in folded.values or () if isinstance(value, str)]
+    if texts:
+        yield " or ".join(f"`{text}`" for text in texts)
+    for bound, limit in folded.bounds.items():
+        if limit == folded.bounds.get(bound.replace("m", "exclusiveM", 1)):
+            continue
+        words = BOUNDS.get(bound, "").format(f"{limit:g}")
+        yield words.removesuffix("s") if words.endswith((" 1 items", " 1 characters")) else words
