@@ -12,13 +12,13 @@ from typing import Any
 from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
-from pytest_corpus.reports import formats
+from pytest_corpus.reports import dsse, formats
 
-SUMMARY = "reports: merge, diff, verify, badge, render"
+SUMMARY = "reports: merge, diff, sign, verify, badge, render"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The five things that can be done, each with its files."""
+    """What can be done, each with its files."""
     below = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def action(name: str, text: str, carried_out: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
@@ -37,7 +37,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("new", metavar="NEW", help="the JSON report after")
 
     verify = action("verify", "whether a report is whole, unaltered and still valid; exit code 1 where not", _verify)
-    verify.add_argument("report", metavar="FILE", help="a JSON report")
+    verify.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
+    verify.add_argument("--public-key", metavar="PEM", help="whose signature it must bear: an Ed25519 key")
+    verify.add_argument("--signature", metavar="PATH", help="the signed statement; default: FILE with .dsse.json")
+
+    sign = action("sign", "the in-toto statement of a report in a signed DSSE envelope", _sign)
+    sign.add_argument("report", metavar="FILE", help="a JSON report that `verify` accepts")
+    key = "the Ed25519 key to sign with, PKCS #8 in PEM: a file, - for stdin, or env://VARIABLE"
+    sign.add_argument("--key", metavar="PEM", required=True, help=key)
+    sign.add_argument("-o", "--output", metavar="PATH", help="the file to write; default: FILE with .dsse.json")
 
     badge = action("badge", "the verdict of a report as a badge", _badge)
     badge.add_argument("report", metavar="FILE", help="a JSON report")
@@ -105,11 +113,60 @@ def _diff(given: argparse.Namespace) -> int:
 
 
 def _verify(given: argparse.Namespace) -> int:
+    from pytest_corpus.reports.text import printable
+
+    if given.public_key:
+        return _verify_signed(given)
+    if given.signature or dsse.is_envelope(given.report, b""):
+        raise CommandError("a signature is checked with a key; say with --public-key whose it must be")
+    name, faults = printable(given.report), _faults(given.report)
+    if given.format == "json":
+        _say(_json({"file": name, "valid": not faults, "faults": faults}))
+    else:
+        _say("".join(f"{name}: {fault}\n" for fault in faults) or f"{name}: whole and unaltered\n")
+    return FINDINGS if faults else FINE
+
+
+def _verify_signed(given: argparse.Namespace) -> int:
+    """Check a report and its signed statement, whichever of the two was named."""
+    from pytest_corpus.commands import _signing as signing
+    from pytest_corpus.reports.text import printable
+
+    signing.needs_library()
+    key = signing.public_key(given.public_key)
+    result = signing.verified(given.report, given.signature, key, _faults)
+    if given.format == "json":
+        signed = signing.as_json(result.signed)
+        told = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults, "signed": signed}
+        _say(_json(told))
+    else:
+        _say("".join(f"{line}\n" for line in result.faults))
+        _say(signing.explained(result, printable(given.public_key)))
+    return FINDINGS if result.faults else FINE
+
+
+def _sign(given: argparse.Namespace) -> int:
+    from pytest_corpus.commands import _signing as signing
+    from pytest_corpus.reports.text import printable
+
+    signing.needs_library()
+    key = signing.private_key(given.key)
+    target = signing.target(given.report, given.output, given.key)
+    if faults := _faults(given.report):
+        said = [f"{printable(given.report)}: {fault}" for fault in faults]
+        _say(_json({"written": None, "faults": faults}) if given.format == "json" else "\n".join(said) + "\n")
+        sys.stderr.write("nothing was signed: a signature vouches for a report that `report verify` accepts\n")
+        return FINDINGS
+    payload = formats.render(_read(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
+    return _write(given, dsse.sealed(payload, key), target, keyid=dsse.keyid(key.public_key()))
+
+
+def _faults(name: str) -> list[str]:
+    """What is wrong with a report, one sentence each."""
     from datetime import datetime, timezone
 
     from pytest_corpus.reports import verification
     from pytest_corpus.reports.reading import ReportError
-    from pytest_corpus.reports.text import printable
 
     def shipped(component: str, profile: str) -> Mapping[str, str]:
         from pytest_corpus.suites import inventory
@@ -117,17 +174,9 @@ def _verify(given: argparse.Namespace) -> int:
         return inventory.tests(component, profile)
 
     try:
-        faults = verification.faults(Path(given.report), datetime.now(timezone.utc).date(), shipped)
+        return verification.faults(Path(name), datetime.now(timezone.utc).date(), shipped)
     except ReportError as error:
         raise CommandError(str(error)) from None
-    name = printable(given.report)
-    if given.format == "json":
-        _say(_json({"file": name, "valid": not faults, "faults": faults}))
-    elif faults:
-        _say("".join(f"{name}: {fault}\n" for fault in faults))
-    else:
-        _say(f"{name}: whole and unaltered\n")
-    return FINDINGS if faults else FINE
 
 
 def _badge(given: argparse.Namespace) -> int:
@@ -184,7 +233,7 @@ def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> t
     return path, suffix
 
 
-def _write(given: argparse.Namespace, text: str, path: Path) -> int:
+def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int:
     from pytest_corpus.reports.text import printable
     from pytest_corpus.text.whole_files import write_whole
 
@@ -193,7 +242,9 @@ def _write(given: argparse.Namespace, text: str, path: Path) -> int:
         write_whole(text, path)
     except OSError as error:
         raise CommandError(f"{name} could not be written: {error.strerror}") from None
-    return _say(_json({"written": name}) if given.format == "json" else f"written: {name}\n")
+    if given.format == "json":
+        return _say(_json({"written": name, **more}))
+    return _say(f"written: {name}\n" + "".join(f"{what}: {value}\n" for what, value in more.items()))
 
 
 def _json(value: Mapping[str, Any]) -> str:

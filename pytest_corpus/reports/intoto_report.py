@@ -31,6 +31,29 @@ def render(document: view.Document) -> str:
     return json.dumps(statement, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
+def told(payload: bytes) -> dict[str, str]:
+    """What a statement that was written here says of adapter, verdict, suite, commit and report; "" where nothing.
+
+    Raises:
+        ValueError: it is no statement of this kind.
+    """
+    try:
+        statement = json.loads(payload)
+        subject, predicate = statement["subject"][0], statement["predicate"]
+        suite, *others = predicate["configuration"]
+        if (statement["_type"], statement["predicateType"]) != (STATEMENT, PREDICATE):
+            raise ValueError("another statement")
+        return {
+            "adapter": str(subject["name"]),
+            "verdict": str(suite["annotations"]["verdict"]),
+            "suite": str(suite["uri"]).rpartition("/")[2],
+            "commit": str(others[0]["digest"]["gitCommit"]) if others else "",
+            "report_sha256": str(subject["digest"]["sha256"]),
+        }
+    except (LookupError, TypeError, RecursionError):
+        raise ValueError("another statement") from None
+
+
 def _predicate(document: view.Document) -> dict[str, Any]:
     failed = _names(view.binding(document))
     warned = [

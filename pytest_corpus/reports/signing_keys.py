@@ -1,0 +1,108 @@
+"""Ed25519 keys in PEM: private ones as PKCS #8, public ones as SubjectPublicKeyInfo, as OpenSSL writes both.
+
+No message holds anything of a key's file but the label of its PEM block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+NEW_KEY = "openssl genpkey -algorithm ed25519 -out key.pem"
+PUBLIC_PART = "openssl pkey -in key.pem -pubout -out pub.pem"
+DECRYPTED = "openssl pkey -in key.pem | pytest-corpus report sign attestation.json --key -"
+
+LARGEST = 64 * 2**10
+"""No file with a key is larger, in bytes."""
+
+_BEGIN = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----")
+_OTHER_PRIVATE = {
+    "ENCRYPTED PRIVATE KEY": f"is encrypted; hand it over decrypted, without a file: {DECRYPTED}",
+    "ENCRYPTED SIGSTORE PRIVATE KEY": f"is a key of cosign, which only cosign can decrypt; make another: {NEW_KEY}",
+    "ENCRYPTED COSIGN PRIVATE KEY": f"is a key of cosign, which only cosign can decrypt; make another: {NEW_KEY}",
+    "OPENSSH PRIVATE KEY": f"is a key of OpenSSH; one in PKCS #8 is needed: {NEW_KEY}",
+    "RSA PRIVATE KEY": f"is an RSA key; an Ed25519 key is needed: {NEW_KEY}",
+    "EC PRIVATE KEY": f"is a key of an elliptic curve that is not Ed25519, which is needed: {NEW_KEY}",
+    "DSA PRIVATE KEY": f"is a DSA key; an Ed25519 key is needed: {NEW_KEY}",
+}
+_NO_KEYS = {
+    "CERTIFICATE": "holds a certificate, not a key",
+    "EC PARAMETERS": "holds parameters, not a key",
+}
+
+
+class KeyFileError(Exception):
+    """Why no key can be had from a file: the rest of a sentence that begins with its name."""
+
+
+def private(data: bytes) -> Ed25519PrivateKey:
+    """The private key in a PEM file.
+
+    Raises:
+        KeyFileError: there is none, it is encrypted, or it is of another kind.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    label = _label(data)
+    if label.endswith("PUBLIC KEY"):
+        raise KeyFileError("holds a public key; signing needs the private one")
+    if label != "PRIVATE KEY":
+        raise KeyFileError(_OTHER_PRIVATE.get(label) or _NO_KEYS.get(label) or f"holds no private key: {NEW_KEY}")
+    try:
+        key = load_pem_private_key(data, password=None)
+    except Exception:  # noqa: BLE001  # whatever it is, its text may quote the key
+        raise KeyFileError("is damaged: its PEM block holds no key that can be read") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(f"is {_kind(key)}; an Ed25519 key is needed: {NEW_KEY}")
+    return key
+
+
+def public(data: bytes) -> Ed25519PublicKey:
+    """The public key in a PEM file.
+
+    Raises:
+        KeyFileError: there is none, or it is of another kind.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    label = _label(data)
+    if label.endswith("PRIVATE KEY"):
+        raise KeyFileError(f"holds a private key, which stays with whoever signs; give the public one: {PUBLIC_PART}")
+    if label != "PUBLIC KEY":
+        raise KeyFileError(_NO_KEYS.get(label) or f"holds no public key in SubjectPublicKeyInfo: {PUBLIC_PART}")
+    try:
+        key = load_pem_public_key(data)
+    except Exception:  # noqa: BLE001  # as above
+        raise KeyFileError("is damaged: its PEM block holds no key that can be read") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyFileError(f"is {_kind(key)}; an Ed25519 key is needed")
+    return key
+
+
+def _label(data: bytes) -> str:
+    """What the only PEM block of a file says that it is."""
+    if not data.strip():
+        raise KeyFileError("is empty")
+    if len(data) > LARGEST:
+        raise KeyFileError(f"is larger than any key ({LARGEST // 2**10} KiB)")
+    found = _BEGIN.findall(data)
+    if not found:
+        raise KeyFileError("is not a key in PEM: it has no line -----BEGIN ...-----")
+    if len(found) > 1:
+        raise KeyFileError(f"holds {len(found)} PEM blocks; it must hold one key and nothing else")
+    label: bytes = found[0]
+    return label.decode("ascii")
+
+
+def _kind(key: object) -> str:
+    """What a key of the library is, from the name of its class: ``an RSA key``."""
+    name = re.sub(r"(Private|Public)Key$", "", type(key).__name__.lstrip("_"))
+    return _KINDS.get(name, f"a key of the kind {name}")
+
+
+_KINDS = {"RSA": "an RSA key", "EC": "an ECDSA key", "EllipticCurve": "an ECDSA key", "DSA": "a DSA key"}

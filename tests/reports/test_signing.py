@@ -1,0 +1,473 @@
+"""`pytest-corpus report sign`, and `report verify --public-key`: an envelope that others read, and no change unseen."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import serialization as kept
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
+from ledgers import ledger
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import VerificationError
+from securesystemslib.signer import SSlibKey
+from sound import sound, violated, written
+
+from pytest_corpus import cli
+from pytest_corpus.reports import dsse, formats, json_report
+from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.verdict.verdict import decide
+
+KEY, OTHER = ed25519.Ed25519PrivateKey.generate(), ed25519.Ed25519PrivateKey.generate()
+DOCUMENT = written(sound(name="mine"))
+
+
+def pem(key: Any, password: bytes | None = None, form: Any = kept.PrivateFormat.PKCS8) -> bytes:
+    """A private key in PEM."""
+    closed = kept.BestAvailableEncryption(password) if password else kept.NoEncryption()
+    return bytes(key.private_bytes(kept.Encoding.PEM, form, closed))
+
+
+def public(key: Any) -> bytes:
+    """The public half of a key in PEM."""
+    return bytes(key.public_key().public_bytes(kept.Encoding.PEM, kept.PublicFormat.SubjectPublicKeyInfo))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a report and a key in two halves, in which the commands are run."""
+    monkeypatch.chdir(tmp_path)
+    json_report.write(DOCUMENT, tmp_path / "a.json")
+    (tmp_path / "key.pem").write_bytes(pem(KEY))
+    (tmp_path / "pub.pem").write_bytes(public(KEY))
+    return tmp_path
+
+
+@pytest.fixture
+def signed(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The folder, with the report signed."""
+    assert run("sign", "a.json", "--key", "key.pem") == 0
+    capsys.readouterr()
+    return here
+
+
+def run(*given: str) -> int:
+    """The exit code of `pytest-corpus report`."""
+    return cli.main(["report", *given])
+
+
+def verified(name: str = "a.dsse.json", key: str = "pub.pem") -> int:
+    """The exit code of checking a signed statement."""
+    return run("verify", name, "--public-key", key)
+
+
+# what is written
+
+
+def test_the_envelope_holds_the_statement(signed: Path) -> None:
+    """The payload is the in-toto statement of the report, byte for byte, and says what it is."""
+    envelope = json.loads((signed / "a.dsse.json").read_text())
+    assert envelope["payloadType"] == "application/vnd.in-toto+json"
+    assert base64.b64decode(envelope["payload"]).decode() == formats.render(DOCUMENT, ".intoto.json")
+    assert [each["keyid"] for each in envelope["signatures"]][1:] == [""]
+
+
+def test_what_is_signed_is_the_pae(signed: Path) -> None:
+    """The signature is over the pre-authentication encoding of DSSE, written out here a second time."""
+    envelope = json.loads((signed / "a.dsse.json").read_text())
+    payload = base64.b64decode(envelope["payload"])
+    said = b"DSSEv1 28 application/vnd.in-toto+json " + str(len(payload)).encode() + b" " + payload
+    for each in envelope["signatures"]:
+        KEY.public_key().verify(base64.b64decode(each["sig"]), said)
+
+
+def test_securesystemslib_reads_it(signed: Path) -> None:
+    """The library behind in-toto finds the key by its id and accepts the signature, and no other key's."""
+    keys = [SSlibKey.from_crypto(each.public_key()) for each in (KEY, OTHER)]
+    envelope = Envelope.from_dict(json.loads((signed / "a.dsse.json").read_text()))
+    assert list(envelope.verify(keys[:1], 1)) == [keys[0].keyid]
+    with pytest.raises(VerificationError):
+        envelope.verify(keys[1:], 1)
+
+
+def test_it_holds_no_key_and_no_content(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing of the private key is written or said, and no file is left but the envelope."""
+    assert run("sign", "a.json", "--key", "key.pem", "-o", "b.dsse.json") == 0
+    said = capsys.readouterr()
+    private = pem(KEY).decode().splitlines()[1]
+    secrets = (
+        private,
+        private[-20:],
+        KEY.private_bytes_raw().hex(),
+        base64.b64encode(KEY.private_bytes_raw()).decode(),
+    )
+    told = said.out + said.err + "".join(path.read_text() for path in signed.glob("*.json"))
+    assert not any(secret in told for secret in secrets)
+    assert {path.name for path in signed.iterdir()} == {"a.json", "a.dsse.json", "b.dsse.json", "key.pem", "pub.pem"}
+
+
+def test_signing_twice_gives_the_same_bytes(signed: Path) -> None:
+    """The envelope is a function of report and key."""
+    first = (signed / "a.dsse.json").read_bytes()
+    assert run("sign", "a.json", "--key", "key.pem") == 0
+    assert (signed / "a.dsse.json").read_bytes() == first
+
+
+@pytest.mark.parametrize("way", ["stdin", "env"])
+def test_a_key_that_is_in_no_file(here: Path, way: str) -> None:
+    """A key may come through stdin or an environment variable, as in CI, where no file of it should be left."""
+    code = "import sys; from pytest_corpus.cli import main; sys.exit(main())"
+    name = "-" if way == "stdin" else "env://SIGNING_KEY"
+    command = [sys.executable, "-c", code, "report", "sign", "a.json", "--key", name]
+    root = str(Path(__file__).resolve().parents[2])
+    env = {"PYTHONPATH": root} | ({"SIGNING_KEY": pem(KEY).decode()} if way == "env" else {})
+    sent = pem(KEY) if way == "stdin" else b""
+    done = subprocess.run(command, input=sent, env=env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert verified() == 0
+
+
+# what is checked
+
+
+def test_whom_to_trust_for_what(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A signature that fits is told with the key, the statement, the report, and what each side answers for."""
+    for name in ("a.dsse.json", "a.json"):
+        assert verified(name) == 0
+        said = capsys.readouterr().out
+        assert 'statement: "conformant", of mine, tested with pytest-corpus@' in said
+        assert f"report: a.json, whole and unaltered (sha256 {DOCUMENT['sha256']})" in said
+        assert re.findall(r"^(\w[\w ]+):", said, re.M)[-3:] == [
+            "proved",
+            "trust the holder of the key for",
+            "find out yourself",
+        ]
+
+
+def test_the_statement_alone(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the report is not at hand the signature is checked, and it is said that the report was not."""
+    (signed / "a.json").unlink()
+    assert verified() == 0
+    assert "report: not at hand, so only the statement counts" in capsys.readouterr().out
+
+
+def test_for_machines(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As JSON: what is wrong, and what the statement says."""
+    assert run("verify", "a.json", "--public-key", "pub.pem", "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["valid"], told["faults"]) == (True, [])
+    assert (told["signed"]["adapter"], told["signed"]["verdict"]) == ("mine", "conformant")
+    (signed / "pub.pem").write_bytes(public(OTHER))
+    assert run("verify", "a.json", "--public-key", "pub.pem", "--format", "json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["valid"], told["signed"], len(told["faults"])) == (False, None, 1)
+
+
+def test_a_verdict_that_is_red_can_be_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is signed is that a run was made, not that it went well."""
+    name = applicable("llm")[0].id
+    json_report.write(written(sound({name: violated(name)})), here / "a.json")
+    assert run("sign", "a.json", "--key", "key.pem") == 0
+    assert verified() == 0
+    assert 'statement: "not conformant"' in capsys.readouterr().out
+
+
+Files = dict[str, bytes]
+
+
+def resealed(files: Files, change: Callable[[dict[str, Any]], None]) -> Files:
+    """The envelope with a change of its members, written as before."""
+    envelope = json.loads(files["a.dsse.json"])
+    change(envelope)
+    return {**files, "a.dsse.json": (json.dumps(envelope, indent=2) + "\n").encode()}
+
+
+def in_payload(old: bytes, new: bytes) -> Callable[[Files], Files]:
+    """A change of the statement: the first `old` becomes `new`."""
+
+    def change(envelope: dict[str, Any]) -> None:
+        payload = base64.b64decode(envelope["payload"])
+        assert old in payload
+        envelope["payload"] = base64.b64encode(payload.replace(old, new, 1)).decode()
+
+    return lambda files: resealed(files, change)
+
+
+def in_report(old: bytes, new: bytes, *, seal: bool = False) -> Callable[[Files], Files]:
+    """A change of the report that the envelope is of, with its own sha256 made to fit if asked."""
+
+    def change(files: Files) -> Files:
+        assert old in files["a.json"]
+        data = files["a.json"].replace(old, new, 1)
+        text = json_report.render(json_report.sealed(json.loads(data))) if seal else data.decode()
+        return {**files, "a.json": text.encode()}
+
+    return change
+
+
+def in_text(old: bytes, new: bytes, last: bool = False) -> Callable[[Files], Files]:
+    """A change of the text of the envelope."""
+
+    def change(files: Files) -> Files:
+        text = files["a.dsse.json"]
+        assert old in text
+        return {**files, "a.dsse.json": new.join(text.rsplit(old, 1)) if last else text.replace(old, new, 1)}
+
+    return change
+
+
+def flipped(bit: int) -> Callable[[dict[str, Any]], None]:
+    """A bit of both signatures is another."""
+
+    def change(envelope: dict[str, Any]) -> None:
+        raw = bytearray(base64.b64decode(envelope["signatures"][0]["sig"]))
+        raw[bit // 8] ^= 1 << bit % 8
+        for each in envelope["signatures"]:
+            each["sig"] = base64.b64encode(raw).decode()
+
+    return change
+
+
+def signed_by_another(envelope: dict[str, Any]) -> None:
+    """Somebody else signs the same, and says that it was the holder of the key."""
+    payload = base64.b64decode(envelope["payload"])
+    said = b"DSSEv1 28 application/vnd.in-toto+json %d %s" % (len(payload), payload)
+    for each in envelope["signatures"]:
+        each["sig"] = base64.b64encode(OTHER.sign(said)).decode()
+
+
+def signed_without_pae(envelope: dict[str, Any]) -> None:
+    """The holder of the key signed the payload alone."""
+    for each in envelope["signatures"]:
+        each["sig"] = base64.b64encode(KEY.sign(base64.b64decode(envelope["payload"]))).decode()
+
+
+def loose_end(envelope: dict[str, Any]) -> None:
+    """The last character of the base64 of a signature has other bits where they mean nothing."""
+    text = envelope["signatures"][0]["sig"]
+    assert text.endswith("==")
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    envelope["signatures"][0]["sig"] = text[:-3] + alphabet[alphabet.index(text[-3]) ^ 1] + "=="
+
+
+STATEMENT_CHANGES: dict[str, Callable[[Files], Files]] = {
+    "result": in_payload(b'"result": "PASSED"', b'"result": "FAILED"'),
+    "verdict": in_payload(b'"verdict": "conformant"', b'"verdict": "Conformant"'),
+    "adapter": in_payload(b'"name": "mine"', b'"name": "mind"'),
+    "digest of the report": in_payload(DOCUMENT["sha256"].encode(), hashlib.sha256(b"").hexdigest().encode()),
+    "a requirement": in_payload(b"llm/LLM-STREAM-1", b"llm/LLM-STREAM-9"),
+    "seed": in_payload(b'"seed": ', b'"seed": 1'),
+    "white space of the statement": in_payload(b"\n", b"\n "),
+    "end of the statement": in_payload(b"}\n", b"}"),
+    "payload type": lambda files: resealed(files, lambda each: each.update(payloadType="application/json")),
+    "one bit at the beginning of the signature": lambda files: resealed(files, flipped(0)),
+    "one bit at the end of the signature": lambda files: resealed(files, flipped(511)),
+    "signature of another key": lambda files: resealed(files, signed_by_another),
+    "signature of the payload alone": lambda files: resealed(files, signed_without_pae),
+    "second signature": lambda files: resealed(files, lambda each: each["signatures"][1].update(sig="AAAA")),
+    "no signature": lambda files: resealed(files, lambda each: each.update(signatures=[])),
+    "one signature fewer": lambda files: resealed(files, lambda each: each["signatures"].pop()),
+    "one signature more": lambda files: resealed(files, lambda each: each["signatures"].append({"keyid": "x"})),
+    "key id": lambda files: resealed(files, lambda each: each["signatures"][0].update(keyid="0" * 64)),
+    "a member more": lambda files: resealed(files, lambda each: each.update(more=1)),
+    "a member fewer": lambda files: resealed(files, lambda each: each.pop("payload")),
+    "bits that mean nothing": lambda files: resealed(files, loose_end),
+    "white space of the envelope": in_text(b"  ", b" "),
+    "a line feed at the end": in_text(b"}\n", b"}", last=True),
+    "a key that stands twice": in_text(b'"payloadType"', b'"payloadType": "", "payloadType"'),
+    "another spelling of the same text": in_text(b"vnd", b"\\u0076nd"),
+    "white space in the base64": in_text(b'"payload": "', b'"payload": " '),
+    "the first half": lambda files: {**files, "a.dsse.json": files["a.dsse.json"][:400]},
+    "nothing": lambda files: {**files, "a.dsse.json": b""},
+    "no UTF-8": in_text(b"keyid", b"key\xffd"),
+}
+REPORT_CHANGES: dict[str, Callable[[Files], Files]] = {
+    "a status": in_report(b'"satisfied"', b'"satisfieD"'),
+    "its digest": in_report(DOCUMENT["sha256"][:8].encode(), b"00000000"),
+    "its white space": in_report(b"\n", b"\n\n"),
+    "its seed, sealed again": in_report(b'"seed": ', b'"seed": 1', seal=True),
+    "its time, sealed again": in_report(b"2025-01-01T00:00:00", b"2025-01-01T00:00:01", seal=True),
+}
+
+
+UNSEALED = {f"report: {name}" for name in REPORT_CHANGES if "sealed" not in name}
+
+
+@pytest.mark.parametrize("change", [*STATEMENT_CHANGES, *(f"report: {name}" for name in REPORT_CHANGES)])
+def test_a_change_is_refused(signed: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
+    """Whatever is changed of a signed statement, or of the report that it is of, one sentence refuses it."""
+    files = {name: (signed / name).read_bytes() for name in ("a.json", "a.dsse.json")}
+    changes = {**STATEMENT_CHANGES, **{f"report: {name}": each for name, each in REPORT_CHANGES.items()}}
+    after = changes[change](dict(files))
+    assert after != files
+    for name, data in after.items():
+        (signed / name).write_bytes(data)
+    for name in files:
+        assert verified(name) == 1
+        said = capsys.readouterr()
+        assert said.out.startswith("a.json: " if change in UNSEALED else "a.dsse.json: ")
+        assert "proved" not in said.out
+        assert "Traceback" not in said.err
+
+
+def test_any_changed_byte_is_refused(signed: Path) -> None:
+    """Every 37th byte of the envelope, and each of its last 600, may not be another."""
+    data = (signed / "a.dsse.json").read_bytes()
+    for place in [*range(0, len(data), 37), *range(len(data) - 600, len(data))]:
+        for mask in (1, 0x20, 0x80):
+            other = bytes([data[place] ^ mask])
+            with pytest.raises(dsse.EnvelopeError):
+                dsse.opened(data[:place] + other + data[place + 1 :], KEY.public_key())
+
+
+def test_another_key(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told with which key the statement was signed, and which one was asked for."""
+    (signed / "pub.pem").write_bytes(public(OTHER))
+    assert verified() == 1
+    assert re.search(r"was signed with another key: the one with the id \w{64}, not", capsys.readouterr().out)
+
+
+def test_a_signed_statement_on_something_else(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A signature of the right key under another statement makes it no report."""
+    (here / "b.dsse.json").write_text(dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY))
+    assert verified("b.dsse.json") == 1
+    assert "is no statement on a report of pytest-corpus" in capsys.readouterr().out
+
+
+def test_the_statement_on_another_report(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sound report beside the signed statement of another one is not signed."""
+    json_report.write(written(sound(name="other")), signed / "a.json")
+    assert verified("a.json") == 1
+    assert "is of another report than a.json" in capsys.readouterr().out
+
+
+def test_only_what_stands_is_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An altered or a partial report is refused, with what is wrong, and nothing is written."""
+    found = ledger(missing=(applicable("llm")[0].id,))
+    run_of = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None)
+    json_report.write(json_report.build(found, decide(found), run_of), here / "partial.json")
+    (here / "altered.json").write_text((here / "a.json").read_text().replace('"mine"', '"yours"', 1))
+    for name, said in (("partial.json", "was not complete"), ("altered.json", "was changed after it was written")):
+        assert run("sign", name, "--key", "key.pem") == 1
+        assert said in capsys.readouterr().out
+    assert not list(here.glob("*.dsse.json"))
+
+
+# mistakes
+
+
+RSA = rsa.generate_private_key(65537, 2048)
+CURVE = ec.generate_private_key(ec.SECP256R1())
+WRONG_PRIVATE: dict[str, tuple[bytes, str]] = {
+    "encrypted": (pem(KEY, b"secret"), "is encrypted; hand it over decrypted, without a file: openssl pkey"),
+    "public": (public(KEY), "holds a public key; signing needs the private one"),
+    "RSA": (pem(RSA), "is an RSA key; an Ed25519 key is needed: openssl genpkey"),
+    "RSA, old form": (pem(RSA, form=kept.PrivateFormat.TraditionalOpenSSL), "is an RSA key"),
+    "elliptic curve": (pem(CURVE), "is an ECDSA key; an Ed25519 key is needed"),
+    "Ed448": (pem(ed448.Ed448PrivateKey.generate()), "is a key of the kind Ed448; an Ed25519 key is needed"),
+    "OpenSSH": (pem(KEY, form=kept.PrivateFormat.OpenSSH), "is a key of OpenSSH; one in PKCS #8 is needed"),
+    "cosign": (b"-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\neyJ\n", "is a key of cosign"),
+    "damaged": (pem(KEY).replace(b"\nMC4", b"\nMC5"), "is damaged"),
+    "cut off": (pem(KEY)[:60], "is damaged"),
+    "certificate": (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "holds a certificate"),
+    "two": (pem(KEY) + pem(OTHER), "holds 2 PEM blocks"),
+    "raw": (KEY.private_bytes_raw(), "is not a key in PEM"),
+    "empty": (b"", "is empty"),
+    "huge": (b"x" * 70_000, "more than 64.0 KiB"),
+}
+WRONG_PUBLIC: dict[str, tuple[bytes, str]] = {
+    "private": (pem(KEY), "holds a private key, which stays with whoever signs"),
+    "encrypted private": (pem(KEY, b"secret"), "holds a private key, which stays with whoever signs"),
+    "RSA": (public(RSA), "is an RSA key; an Ed25519 key is needed"),
+    "damaged": (public(KEY).replace(b"\nMCo", b"\nMCp"), "is damaged"),
+    "certificate": (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "holds a certificate"),
+    "text": (b"hello", "is not a key in PEM"),
+}
+
+
+def one_sentence(capsys: pytest.CaptureFixture[str], *secret: bytes) -> str:
+    """What was said on stderr: a line that holds nothing of a key, and nothing on stdout."""
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    for each in secret:
+        lines = [line for line in each.decode("latin-1").splitlines() if len(line) > 15 and "-----" not in line]
+        assert not any(line[:16] in said.err for line in lines)
+    return said.err
+
+
+@pytest.mark.parametrize("kind", WRONG_PRIVATE)
+def test_a_key_that_cannot_sign(here: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    """Each ends in one sentence that says what it is and what is needed; nothing is written."""
+    data, said = WRONG_PRIVATE[kind]
+    (here / "key.pem").write_bytes(data)
+    assert run("sign", "a.json", "--key", "key.pem") == 2
+    found = one_sentence(capsys, data)
+    assert found.startswith("pytest-corpus report sign: ")
+    assert "key.pem: " in found
+    assert said in found
+    assert not list(here.glob("*.dsse.json"))
+
+
+@pytest.mark.parametrize("kind", WRONG_PUBLIC)
+def test_a_key_that_cannot_verify(signed: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    """Each ends in one sentence that says what it is; a private key is told to stay where it belongs."""
+    data, said = WRONG_PUBLIC[kind]
+    (signed / "pub.pem").write_bytes(data)
+    assert verified() == 2
+    assert said in one_sentence(capsys, data)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("sign", "a.json", "--key", "none.pem"), "none.pem: there is no such file"),
+        (("sign", "a.json", "--key", "."), ".: is a folder, not a file"),
+        (("sign", "a.json", "--key", "env://NO_SUCH_KEY"), "there is no environment variable NO_SUCH_KEY"),
+        (("sign", "none.json", "--key", "key.pem"), "none.json: there is no such file"),
+        (("sign", "a.json", "--key", "key.pem", "-o", "x.json"), "the name must end in .dsse.json"),
+        (("sign", "a.json", "--key", "key.pem", "-o", "no/x.dsse.json"), "there is no folder no"),
+        (("sign", "a.json", "--key", "key.pem", "-o", "key.dsse.json"), "which would be lost"),
+        (("verify", "a.json", "--public-key", "pub.pem"), "there is no such file, so a.json is not signed"),
+        (("verify", "none.dsse.json", "--public-key", "pub.pem"), "none.dsse.json: there is no such file"),
+        (("verify", "a.json", "--signature", "a.dsse.json"), "say with --public-key whose it must be"),
+        (("verify", "a.dsse.json"), "say with --public-key whose it must be"),
+    ],
+)
+def test_a_command_that_makes_no_sense(
+    here: Path, capsys: pytest.CaptureFixture[str], given: tuple[str, ...], said: str
+) -> None:
+    """Each ends in one sentence, with exit code 2."""
+    (here / "key.dsse.json").symlink_to("key.pem")
+    assert run(*given) == 2
+    assert said in one_sentence(capsys)
+
+
+@pytest.mark.parametrize("command", [("sign", "a.json", "--key", "key.pem"), ("verify", "a.json", "--public-key", "p")])
+def test_without_the_extra(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    """Without cryptography one sentence says what to install; a report without a signature is verified as ever."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    assert run(*command) == 2
+    assert "pip install 'pytest-corpus[sign]'" in one_sentence(capsys)
+    assert run("verify", "a.json") == 0
+
+
+def test_cryptography_is_only_loaded_to_sign() -> None:
+    """The other commands do not pay for it."""
+    code = "import sys; from pytest_corpus.cli import main; main(['report', 'badge', '--help'])"
+    tail = "print('cryptography' in sys.modules, file=sys.stderr)"
+    whole = f"import atexit, sys; atexit.register(lambda: {tail}); {code}"
+    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr.strip() == "False"
