@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants faults lint docs site bench clean
+	quick-check conformance-report validate-env safety-check test mutants faults lint docs site bench dist dist-check clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,8 @@ help:
 ##   site                         builds the pages as a site in docs/_build/html
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
 ##                                costs (docs/performance.md), and what a matrix of reports costs
+##   dist                         sdist and wheel in dist/, built twice and the same, and twine check --strict
+##   dist-check                   the wheel of dist/ in a fresh environment of every Python at hand, and of each extra
 ##   clean                        removes the virtual environment and all that is generated
 ##
 ## Variables, as in: make verify ADAPTER=mypkg:factory PYTEST_JOBS=2
@@ -164,6 +166,12 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py
 	'$(BIN)/python' benchmarks/matrix.py
 	'$(BIN)/python' benchmarks/startup.py
+
+dist: $(READY)check
+	'$(BIN)/python' tools/build_dist.py
+
+dist-check: $(READY)check
+	'$(BIN)/python' tools/check_dist.py
 
 clean:
 	rm -rf '$(VENV)' .ci-venv build dist docs/_build docs/requirements *.egg-info .tox .coverage* htmlcov .hypothesis \

@@ -1,0 +1,106 @@
+"""The recipes for CI and the project's own workflows: they parse, and what they call is real."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pytest_corpus import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+CI = ROOT / "examples" / "ci"
+GITHUB = (CI / "github" / "conformance.yml", *sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+
+
+def texts(value: Any) -> Iterator[str]:
+    """The scripts in a workflow or pipeline."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in ("run", "script"):
+                yield from [item] if isinstance(item, str) else item
+            else:
+                yield from texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+
+
+def commands(*programs: str) -> list[list[str]]:
+    """Every call of these programs in the recipes, as words."""
+    found = [text for path in (GITHUB[0], CI / "gitlab" / ".gitlab-ci.yml") for text in texts(yaml.safe_load(path.read_text()))]
+    tox = ConfigParser(interpolation=None)
+    tox.read(CI / "tox.ini")
+    found += [tox[name]["commands"] for name in tox.sections() if "commands" in tox[name]]
+    lines = [line.replace("{posargs}", "") for text in found for line in text.splitlines()]
+    return [words for line in lines if (words := shlex.split(line)) and words[0] in programs]
+
+
+@pytest.mark.parametrize("path", GITHUB, ids=lambda path: path.name)
+def test_workflows_parse(path: Path) -> None:
+    """Each has triggers, the least permissions, and jobs of steps that each do one thing, with a version and a time limit."""
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow[True]
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 30
+        assert set(job.get("needs", "").split()) <= set(workflow["jobs"])
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step)
+            assert re.fullmatch(r"[\w./-]+@[\w./]+", step.get("uses", "a/b@v1"))
+
+
+def test_gitlab_parses() -> None:
+    """Each job of the pipeline has an image, a script and a stage that there is."""
+    pipeline = yaml.safe_load((CI / "gitlab" / ".gitlab-ci.yml").read_text())
+    stages = pipeline.pop("stages")
+    assert all(job["stage"] in stages and job["image"] and job["script"] for job in pipeline.values())
+
+
+def test_publishing_holds_no_token() -> None:
+    """Only the job that publishes may ask for an identity, and no secret is named."""
+    text = (ROOT / ".github" / "workflows" / "publish.yml").read_text()
+    assert "secrets." not in text
+    jobs = yaml.safe_load(text)["jobs"]
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == ["publish"]
+
+
+def test_make_targets_of_the_workflows_exist() -> None:
+    """What the workflows make, the Makefile knows."""
+    known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
+    said = re.findall(r"run: make ([\w-]+)", "".join(path.read_text() for path in GITHUB))
+    assert said
+    assert set(said) <= known
+
+
+def test_options_of_pytest_exist(pytestconfig: pytest.Config) -> None:
+    """Every option that a recipe gives pytest is one of pytest's, of xdist's or of this plugin's."""
+    found = commands("pytest")
+    assert len(found) == 3
+    known = set(pytestconfig._parser.optparser._option_string_actions)
+    for words in found:
+        said = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
+        assert said <= known
+
+
+def test_commands_of_the_recipes_parse() -> None:
+    """Every call of `pytest-corpus` is one that its parser accepts."""
+    found = commands("pytest-corpus")
+    assert len(found) == 5
+    for words in found:
+        parser, _ = cli._parser(words[1])
+        assert parser.parse_args(words[1:]).command == words[1]
+
+
+def test_hooks_run_what_lint_runs() -> None:
+    """The pre-commit hooks are the tools of `make lint`."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    tools = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks}
+    lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
+    assert tools == set(re.findall(r"\(BIN\)/([\w-]+)'", lint))
