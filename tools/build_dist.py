@@ -1,4 +1,4 @@
-"""`make dist`: sdist and wheel in `dist/`, built twice and byte for byte the same, and clean for `twine check --strict`.
+"""`make dist`: sdist and wheel in `dist/`, built twice with the same bytes, and clean for `twine check --strict`.
 
 The time in the archives is that of the last commit, or SOURCE_DATE_EPOCH where it is set. The second build is made with
 another umask and from a copy of the sources with other times, so that neither can be what the bytes depend on.

@@ -29,7 +29,11 @@ def pythons() -> dict[str, str]:
         folders = [*os.environ.get("PATH", "").split(os.pathsep), *map(str, sorted(pyenv.glob(f"{version}.*/bin")))]
         for folder in folders:
             name = shutil.which(f"python{version}", path=folder)
-            if name and subprocess.run([name, "-c", "import venv, ensurepip"], capture_output=True, check=False).returncode == 0:
+            if (
+                name
+                and subprocess.run([name, "-c", "import venv, ensurepip"], capture_output=True, check=False).returncode
+                == 0
+            ):
                 found[version] = name
                 break
     return found
@@ -56,7 +60,7 @@ def run(*command: object, cwd: Path) -> str:
 
 
 def tried(python: str, wheel: Path, extra: str = "") -> None:
-    """Install the wheel, run the suite against the embedded LLM adapter, verify its report, and sign it if that can be."""
+    """Install the wheel, run the suite against the embedded LLM adapter, verify its report, with `sign` sign it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(python, "-m", "venv", folder / "venv", cwd=folder)

@@ -34,7 +34,11 @@ def texts(value: Any) -> Iterator[str]:
 
 def commands(*programs: str) -> list[list[str]]:
     """Every call of these programs in the recipes, as words."""
-    found = [text for path in (GITHUB[0], CI / "gitlab" / ".gitlab-ci.yml") for text in texts(yaml.safe_load(path.read_text()))]
+    found = [
+        text
+        for path in (GITHUB[0], CI / "gitlab" / ".gitlab-ci.yml")
+        for text in texts(yaml.safe_load(path.read_text()))
+    ]
     tox = ConfigParser(interpolation=None)
     tox.read(CI / "tox.ini")
     found += [tox[name]["commands"] for name in tox.sections() if "commands" in tox[name]]
@@ -44,7 +48,7 @@ def commands(*programs: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("path", GITHUB, ids=lambda path: path.name)
 def test_workflows_parse(path: Path) -> None:
-    """Each has triggers, the least permissions, and jobs of steps that each do one thing, with a version and a time limit."""
+    """Each has triggers, least permissions, and jobs with a time limit, whose steps do one thing each."""
     workflow = yaml.safe_load(path.read_text())
     assert workflow[True]
     assert workflow["permissions"] == {"contents": "read"}
