@@ -103,8 +103,8 @@ def test_commands_of_the_recipes_parse() -> None:
 
 
 def test_hooks_run_what_lint_runs() -> None:
-    """The pre-commit hooks are the tools of `make lint`."""
+    """Each pre-commit hook is a tool of `make lint`."""
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     tools = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks}
     lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
-    assert tools == set(re.findall(r"\(BIN\)/([\w-]+)'", lint))
+    assert tools <= set(re.findall(r"\(BIN\)/([\w-]+)'", lint))
