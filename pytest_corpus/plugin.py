@@ -61,6 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     both("report", "linelist", "write the report to this file, in the format of its suffix: .json, .md, .html, "
          ".intoto.json, .badge.json, .svg, .junit.xml; repeatable", action="append",
          metavar="PATH")  # fmt: skip
+    both("evidence", "string", "shape or full: whether a finding shows requests, answers and exceptions with their "
+         "content (default: full on a terminal outside CI, shape in files)", metavar="LEVEL")  # fmt: skip
     both("seed", "string", "seed of generated inputs (default 0)", metavar="N")
     both("schema-version", "string", "judge by this schema edition alone: 1.0.0 or 1.1.0", metavar="EDITION")
     both("dialects", "string", "probe queries of graph dialects, in place of the built-in ones: a .json file",

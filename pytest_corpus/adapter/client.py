@@ -238,7 +238,7 @@ class AdapterClient:
         if self._late[exchange.op] >= PATIENCE:
             raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
-        reached, started = self.provider.calls(), time.monotonic()
+        reached, struck, started = self.provider.calls(), len(self.provider.struck), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
@@ -249,6 +249,7 @@ class AdapterClient:
         exchange.counts = tuple(self.metrics.counts[counted:])
         exchange.logs = tuple(tap.texts)
         exchange.reached_provider = self.provider.calls() - reached
+        exchange.faults = tuple(self.provider.struck[struck:])
         canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}
         self.exchanges.append(exchange)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -14,7 +14,9 @@ from pytest_corpus.integration.conclude import RunResult
 from pytest_corpus.integration.distributing import Distributing
 from pytest_corpus.integration.exits import Exits
 from pytest_corpus.integration.placeholders import Placeholders
+from pytest_corpus.integration.screen import Screen
 from pytest_corpus.integration.state import RunState
+from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
@@ -111,15 +113,25 @@ class Concluding:
         }
         return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self.result is not None:
-            terminalreporter.section("corpus conformance")
-            hidden = progress.environment(os.environ) if self.state.config.get_verbosity() < 0 else []
-            for line in [*self.result.lines(), *hidden, *self._unsaid]:
-                terminalreporter.write_line(line)
-            for ledger in self.result.ledgers:
-                if line := messages.offered(ledger):
-                    terminalreporter.write_line(line)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
+        if self.result is None:
+            return (yield)
+        screen = Screen(terminalreporter, self.state.options, self.state.findings)
+        screen.show_findings(self.result)
+        try:
+            with screen.without_own():
+                return (yield)
+        finally:
+            screen.show_summary(self.result, [Line(printable(line)) for line in self._notes(self.result)])
+
+    def _notes(self, result: RunResult) -> Iterator[str]:
+        """What is said of a run before its verdict."""
+        yield from filter(None, map(messages.offered, result.ledgers))
+        if self.state.config.get_verbosity() < 0:
+            yield from progress.environment(os.environ)
+        yield from self._unsaid
+        yield from result.lines()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:

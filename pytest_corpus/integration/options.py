@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,6 +25,8 @@ from pytest_corpus.text.redaction import printable
 from pytest_corpus.text.whole_files import obstacle
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.verdict.deviations import read as read_deviations
+from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
+from pytest_corpus.verdict.evidence import Level
 
 LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000
@@ -32,7 +35,7 @@ MOST_SETTLE_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How this run was asked to be."""
+    """How this run was asked to be; `on_terminal` and `in_files` say what may be shown there of a finding."""
 
     adapters: tuple[str, ...]
     clients: tuple[str, ...]
@@ -55,6 +58,8 @@ class Options:
     repeat: int
     profile: Profile
     read_only: bool
+    on_terminal: Level
+    in_files: Level
 
     def deviates(self, requirement: str, adapter: str) -> bool:
         """Whether a deviation that counts today is declared."""
@@ -77,6 +82,7 @@ def read(config: pytest.Config) -> Options:
     if not allowed and (refused := refusal(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
+    level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
     declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
     return Options(
         adapters=tuple(_several(config, "adapter")),
@@ -100,6 +106,8 @@ def read(config: pytest.Config) -> Options:
         repeat=_count(_one(config, "repeat")),
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
+        on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
+        in_files=level or "shape",
     )
 
 

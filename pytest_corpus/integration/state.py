@@ -13,6 +13,7 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import split_label
 from pytest_corpus.integration import options
 from pytest_corpus.integration.adapters import Adapter, Adapters
+from pytest_corpus.integration.findings import Findings
 from pytest_corpus.integration.presentation import PROPERTY
 from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.redaction import printable
@@ -30,7 +31,7 @@ class RunState:
     """The options and adapters of a run, and what it has come to so far.
 
     `worker` is what xdist told a worker, None in any other process; `reported` are the places and requirements of
-    which a violation was found, `usage_error` that what was declared cannot be tested.
+    which a violation was found, `findings` what is behind them, `usage_error` that what was declared cannot be tested.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -40,6 +41,7 @@ class RunState:
         self.adapters = Adapters(self.options, json.loads((self.worker or {}).get(PROPERTY, "{}")))
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
+        self.findings = Findings()
         self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self.started = time.monotonic()
         self.usage_error = False

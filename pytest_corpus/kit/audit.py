@@ -110,7 +110,7 @@ def _call(exchange: Exchange) -> Iterator[Finding]:
         "not_json": "an answer that is JSON",
         "no_stream": "an async iterator of frames",
     }[fault.kind]
-    got = f"the exception {fault.text}" if fault.kind == "raised" else fault.text
+    got = f"the exception {fault}" if fault.kind == "raised" else fault.text
     yield expect.BLOCKERS[fault.kind], Violation(wanted, got)
 
 
@@ -242,7 +242,8 @@ def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
             requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
         if requirement and not (broken_off and error.error_type == "NO_TERMINAL"):
             where = f"frame {error.frame_number}" + (f", {place(error.path)}" if error.path else "")
-            yield requirement, Violation("canonical frames", _first(error.message), where)
+            every = tuple(error.message.split("; "))
+            yield requirement, Violation("canonical frames", _first(error.message), where, problems=every)
     if all(map(_is_finite, exchange.frames)):
         for chunk in StreamReply(exchange).chunks:
             yield from subject.audit_chunk(name, chunk)
@@ -261,4 +262,5 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
     if not problems:
         return None
     first = problems[0]
-    return Violation(f"a value of the schema {schema}", first.message, place(first.path))
+    every = tuple(f"{place(each.path) or '(root)'} {each.message}" for each in problems)
+    return Violation(f"a value of the schema {schema}", first.message, place(first.path), problems=every)

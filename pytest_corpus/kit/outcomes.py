@@ -16,10 +16,14 @@ class Violation(AssertionError):
         got: what came instead, as keys, types, codes and numbers; never content.
         path: where in the answer, e.g. ``result.usage.total_tokens``.
         replay: the requests that led to it, for the terminal, where one alone does not show it.
+        problems: everything that is wrong with the answer, where that is more than one thing.
     """
 
-    def __init__(self, expected: str, got: str = "", path: str = "", replay: str = "") -> None:
+    def __init__(
+        self, expected: str, got: str = "", path: str = "", replay: str = "", problems: tuple[str, ...] = ()
+    ) -> None:
         self.expected, self.got, self.path, self.replay = expected, got, path, replay
+        self.problems = problems
         super().__init__(expected, got, path)
 
     def __str__(self) -> str:

@@ -51,9 +51,9 @@ def test_every_id_selects_its_test(broken: Project) -> None:
 
 
 def test_failed_line_is_rerunnable(broken: Project) -> None:
-    """The id behind FAILED runs that one test, which fails again."""
+    """The id in a finding runs that one test, which fails again."""
     result = broken.run("--corpus-requirement=LLM-COMPLETE-2")
-    failed = [line.split(" ")[1] for line in result.outlines if line.startswith("FAILED ")]
+    failed = [line.split()[1] for line in result.outlines if line.startswith("  test:")]
     assert len(failed) >= 1
     assert broken.run(failed[0]).parseoutcomes() == {"failed": 1}
 
@@ -81,9 +81,10 @@ def test_rerun_line_of_the_option_way(project: Project) -> None:
     assert "LLM-COMPLETE-2 (MUST)" in said(again)
 
 
-def test_failure_message(project: Project) -> None:
-    """A failure gives the sentence, its source, what was sent, expected and got, and the place."""
+def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure gives the sentence, its source, what was sent, expected and got, and the place; no content in CI."""
     project.adapter(BROKEN)
+    monkeypatch.setenv("CI", "true")
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2")
     text = said(result)
     assert "LLM-COMPLETE-2 (MUST): `finish_reason` is stop, length" in text
