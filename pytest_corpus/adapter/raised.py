@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,8 @@ MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
 LONGEST_MESSAGE: Final = 400
 
-_OWN: Final = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_SUITE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_REFERENCE: Final = os.path.join(_SUITE, "reference") + os.sep
 _LIBRARIES: Final = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
 _FILE: Final = re.compile(r"(?!.*[A-Za-z0-9]{33})[\w .+@/\\:-]{1,200}\.py")
 _NAME: Final = re.compile(r"[\w.<>]{1,80}")
@@ -52,8 +53,13 @@ class Raised:
     @property
     def place(self) -> Place | None:
         """The innermost line of the adapter's own code; of an installed package where no other is known."""
+        return next(reversed(self.own), None)
+
+    @property
+    def own(self) -> Sequence[Place]:
+        """The places in the adapter's own code; all of them where that is none."""
         own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
-        return next(reversed(own or self.places), None)
+        return own or self.places
 
     def __str__(self) -> str:
         """Its type and where it was raised; never its message."""
@@ -89,9 +95,15 @@ def _places(error: BaseException) -> Iterator[Place]:
     trace = _attribute(error, "__traceback__")
     while isinstance(trace, TracebackType):
         code = trace.tb_frame.f_code
-        if not os.path.abspath(code.co_filename).startswith(_OWN):
+        if not _is_of_the_suite(code.co_filename):
             yield Place(_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
         trace = trace.tb_next
+
+
+def _is_of_the_suite(name: str) -> bool:
+    """Whether a file is the suite's, or none at all; the reference adapters are adapters."""
+    path = os.path.abspath(name)
+    return name.startswith("<") or (path.startswith(_SUITE) and not path.startswith(_REFERENCE))
 
 
 def _named(function: str) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_corpus.integration.findings import Findings
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.options import Options
 from pytest_corpus.reports import formats, json_report, origin
 from pytest_corpus.text.whole_files import write_whole
 from pytest_corpus.verdict import deviations
+from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, decide
 
@@ -29,8 +31,9 @@ class RunResult:
         duration_s: float,
         *,
         interrupted: bool,
+        findings: Findings,
     ) -> None:
-        self.options, self.ledgers = options, ledgers
+        self.options, self.ledgers, self.findings = options, ledgers, findings
         self.run = json_report.Run(
             started_at,
             duration_s,
@@ -58,12 +61,18 @@ class RunResult:
             for asked in self.options.reports:
                 path = report_paths(asked, labels)[number]
                 try:
-                    write_whole(formats.render(document, formats.suffix_of(asked.name) or ".json"), path)
+                    suffix = formats.suffix_of(asked.name) or ".json"
+                    write_whole(formats.render(document, suffix, evidence=self._evidence(ledger)), path)
                     self.paths.add(path)
                     if str(path.parent) != os.environ.get(json_report.UNTOLD):
                         self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
+
+    def _evidence(self, ledger: Ledger) -> list[Evidence]:
+        """What files may show of an adapter's findings."""
+        level = self.options.in_files
+        return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]
 
     def draft(self) -> None:
         """Draft deviations of what is violated, where that was asked for."""

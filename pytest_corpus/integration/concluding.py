@@ -98,6 +98,7 @@ class Concluding:
             self.state.started_at,
             time.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
+            findings=self.state.findings,
         )
         self.result.write()
         self.result.draft()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import described, split_label
+from pytest_corpus.adapter.factory import raising, split_label
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.state import RunState
 
@@ -66,7 +66,7 @@ class Declaring:
             try:
                 found = [factory for factory in caller(config=config) if factory is not None]
             except Exception as error:
-                said = DeclarationError(self._relative(path), f"pytest_corpus_adapter raises {described(error)}")
+                said = raising(self._relative(path), "pytest_corpus_adapter", error)
                 raise self.state.usage(said) from error
             if not found:
                 return None

@@ -186,13 +186,13 @@ class TestExecution:
             self._note_blocker(undecided)
             return
         violation = Violation(self.requirement.text, undecided.seen)
-        self._find(self.requirement.id, violation, undecided.evidence or self._last())
+        self._find(self.requirement.id, violation, self._shows(undecided))
         raise violation
 
     def _note_blocker(self, blocked: Blocked) -> None:
         """Note what stands in the way, or what explains it, as seen by this test."""
         violation = blocked.violation
-        evidence = blocked.evidence or self._last()
+        evidence = self._shows(blocked)
         got = f"{blocked.seen}, seen while testing {self.requirement.id}"
         replay = violation.replay if violation else ""
         if violation and (cause := self._cause(blocked.by, violation)):
@@ -211,7 +211,7 @@ class TestExecution:
             self._find(*blocker, indirect=True)
 
     def _violated(self, violation: Violation) -> None:
-        evidence = self._last()
+        evidence = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             got = f"not so, seen while testing {self.requirement.id}"
@@ -234,6 +234,11 @@ class TestExecution:
             return self._causes.explain(requirement, violation) if self._causes else None
         except (Unresponsive, WriteForbidden, DeclarationError):
             return None
+
+    def _shows(self, blocked: Blocked) -> Exchange | None:
+        """The exchange in which it was seen what blocks a test."""
+        known = blocked.violation.exchange if blocked.violation else None
+        return blocked.evidence or known or self._last()
 
     def _last(self) -> Exchange | None:
         """The exchange that a test ended with: of the instance that it opened last."""

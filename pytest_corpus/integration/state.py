@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from datetime import datetime, timezone
 from typing import Any
@@ -16,6 +17,7 @@ from pytest_corpus.integration.adapters import Adapter, Adapters
 from pytest_corpus.integration.findings import Findings
 from pytest_corpus.integration.presentation import PROPERTY
 from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.text.masking import masked, secret_values
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -60,7 +62,8 @@ class RunState:
     def usage(self, error: DeclarationError) -> Exception:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
         self.usage_error = True
-        said = printable(str(error))
+        told = str(error) if self.options.on_terminal == "full" else error.without_content()
+        said = printable(masked(told, secret_values(os.environ)))
         return UnusableDeclaration(said) if self.worker is not None else pytest.UsageError(said)
 
     def open(self, adapter: Adapter) -> Adapter:

@@ -31,6 +31,23 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False) -> lis
     return [printable(line) for line in (headline(finding), *_rows(finding, seen, test=test), *_more(seen))]
 
 
+def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
+    """What is behind a finding, label by label, for a report that has the rest of it: each is a line of text."""
+    content = seen.content
+    rows = [
+        ("sent", content.sent if content else seen.sent),
+        ("fault", seen.fault),
+        ("answer", content.answer if content else ""),
+        ("raised", content.raised if content else seen.raised),
+        ("observed", seen.observed),
+        *(("problem", each) for each in (seen.problems if len(seen.problems) > 1 else ())),
+        *(("traceback", each) for each in (content.traceback if content else ())),
+        *(("replay", each) for each in (content.replay if content else seen.replay)),
+        *(("printed", each) for each in (content.printed if content else ())),
+    ]
+    yield from ((label, printable(text)) for label, text in rows if text)
+
+
 def _rows(finding: Finding, seen: Evidence | None, *, test: bool) -> Iterator[str]:
     entry = catalogue()[finding.requirement]
     content = seen.content if seen else None

@@ -40,13 +40,13 @@ class Detail(NamedTuple):
 def summary(
     ledger: Ledger,
     verdict: Verdict,
-    detail: Detail = Detail(),
-    notes: Iterable[Line] = (),  # noqa: B008 - frozen
+    detail: Detail | None = None,
+    notes: Iterable[Line] = (),
 ) -> list[Line]:
     """Each component's numbers, findings and what would make more assessable; then `notes`; the verdict last."""
     lines = [Line(f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}")]
     for part in verdict.components:
-        lines += _component(part, verdict, detail)
+        lines += _component(part, verdict, detail or Detail())
     lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
     lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
     lines += notes
