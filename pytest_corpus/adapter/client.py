@@ -204,6 +204,10 @@ class AdapterClient:
         """Whether there is a handler that a component's operations can be sent to."""
         return self._opened.serves(component)
 
+    def names(self, component: str) -> bool:
+        """Whether the factory said that what it made is of this component."""
+        return component in self._opened.transports
+
     def streams(self, component: str) -> bool:
         """Whether a component has a streaming entry point at all."""
         return self._opened.transport(component).streams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,8 +32,9 @@ class RunResult:
         *,
         interrupted: bool,
         findings: Findings,
+        commands: Mapping[str, str],
     ) -> None:
-        self.options, self.ledgers, self.findings = options, ledgers, findings
+        self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
         self.run = json_report.Run(
             started_at,
             duration_s,
@@ -56,7 +57,7 @@ class RunResult:
     def write(self) -> None:
         """Write every report that was asked for; what cannot be written is said in the summary."""
         for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
-            document = json_report.build(ledger, verdict, self.run) if self.options.reports else {}
+            document = self.document(ledger, verdict) if self.options.reports else {}
             labels = [each.adapter for each in self.ledgers]
             for asked in self.options.reports:
                 path = report_paths(asked, labels)[number]
@@ -68,6 +69,10 @@ class RunResult:
                         self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
+
+    def document(self, ledger: Ledger, verdict: Verdict) -> dict[str, object]:
+        """The report of an adapter."""
+        return json_report.build(ledger, verdict, replace(self.run, command=self.commands.get(ledger.adapter, "")))
 
     def _evidence(self, ledger: Ledger) -> list[Evidence]:
         """What files may show of an adapter's findings."""
@@ -121,6 +126,13 @@ class RunResult:
         failed = failed or any("could not be written" in line for line in self.written)
         return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
 
+    def _failed_by_strict(self) -> list[str]:
+        """The switch that makes the run fail, where nothing else that counts is wrong."""
+        left = sum(len(self._open(verdict)) for verdict in self.verdicts)
+        if not self.options.strict or not left or any(self._of(verdict, "violated") for verdict in self.verdicts):
+            return []
+        return [f"failed by --corpus-strict: {left} MUST not assessed"]
+
     @staticmethod
     def _open(verdict: Verdict) -> list[Status]:
         """The MUST requirements that were not assessed."""
@@ -129,4 +141,4 @@ class RunResult:
 
     def lines(self) -> list[str]:
         """What became of files, and how the run was set."""
-        return [*self.written, f"seed {self.options.seed}, profile {self.options.profile.name}"]
+        return [*self._failed_by_strict(), *self.written, f"seed {self.options.seed}, profile {self.options.profile.name}"]

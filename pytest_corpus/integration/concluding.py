@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from pytest_corpus.integration import messages, progress
+from pytest_corpus.integration import messages, progress, rerunning
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult
 from pytest_corpus.integration.distributing import Distributing
@@ -18,6 +18,7 @@ from pytest_corpus.integration.screen import Screen
 from pytest_corpus.integration.state import RunState
 from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.text.masking import masked, secret_values
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -55,11 +56,13 @@ class Concluding:
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             *progress.environment(os.environ),
-            *(progress.snapshot(known) if self.state.distributes else ()),
+            *((*progress.snapshot(known), *progress.left_out(known)) if self.state.distributes else ()),
         ]
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        return progress.snapshot(self.state.adapters.known.values())
+        known = self.state.adapters.known.values()
+        stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
+        return [*stated, *progress.left_out(known)]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
@@ -99,10 +102,17 @@ class Concluding:
             time.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
             findings=self.state.findings,
+            commands={adapter.label: self._again(adapter) for adapter in chosen},
         )
         self.result.write()
         self.result.draft()
         return self.result.exit_code(given)
+
+    def _again(self, adapter: Adapter) -> str:
+        """The command that runs the suite of an adapter again."""
+        by_option = adapter in self.state.by_option
+        again = rerunning.command(self.state.config, adapter, by_option=by_option)
+        return printable(masked(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
         """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
@@ -131,6 +141,7 @@ class Concluding:
         yield from filter(None, map(messages.offered, result.ledgers))
         if self.state.config.get_verbosity() < 0:
             yield from progress.environment(os.environ)
+            yield from progress.left_out(self.state.adapters.known.values())
         yield from self._unsaid
         yield from result.lines()
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
@@ -121,6 +122,12 @@ def asked_for(config: pytest.Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _globs(_parts(globs)), _components(_parts(components))
 
 
+def meant(wrong: str, known: Sequence[str]) -> str:
+    """The question which of some words a wrong one was meant to be; empty where none is near."""
+    near = get_close_matches(wrong, known, n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
 def _several(config: pytest.Config, name: str) -> list[str]:
     given = config.getoption(f"corpus_{name}")
     return list(given or config.getini(f"corpus_{name}") or [])
@@ -144,14 +151,17 @@ def _parts(given: str | None) -> list[str]:
 def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
     value = _one(config, name)
     if value is not None and value.lower() not in allowed:
-        raise pytest.UsageError(f"--corpus-{name}={value}: use {' or '.join(allowed)}")
+        near = f"{hint} " if (hint := meant(value.lower(), allowed)) else ""
+        raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
     return value.lower() if value else None
 
 
 def _components(names: list[str]) -> tuple[str, ...]:
+    names = [name.lower() for name in names]
     for name in names:
         if name not in COMPONENTS:
-            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; use {', '.join(COMPONENTS)}")
+            hint = meant(name, COMPONENTS) or f"use {', '.join(COMPONENTS)}"
+            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; {hint}")
         if name not in CHAPTERS:
             raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")
     return tuple(dict.fromkeys(names))

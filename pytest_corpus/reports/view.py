@@ -120,7 +120,10 @@ def fix_first(document: Document) -> list[dict[str, Any]]:
 
 
 def rerun(document: Document, requirement: str) -> str:
-    """The command that runs one requirement again."""
+    """The command that runs one requirement again, with the options that the run had."""
+    seed = f" --corpus-seed={document['seed']}" if document["seed"] else ""
+    if command := document.get("command"):
+        return f"{printable(command)} --corpus-requirement={requirement}{seed}"
     name = printable(str(document["adapter"]["name"]))
     plain = all(char.isalnum() or char in "_.:=/-" for char in name) and ":" in name
     option = "--corpus-client" if WIRE[0] in document["components"] else "--corpus-adapter"
