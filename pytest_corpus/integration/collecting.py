@@ -91,7 +91,8 @@ class Collecting:
 
     def _names_tests(self) -> bool:
         """Whether an argument of the command line names a chapter or a test of a suite."""
-        return bool(self.state.named) or any(".py" in part for arg in self.state.config.args for part in arg.split("::")[1:])
+        below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
+        return bool(self.state.named) or any(".py" in part for part in below)
 
     def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
         """Whether the arguments of the command line leave out an adapter that a file declares."""

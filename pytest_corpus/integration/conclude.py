@@ -12,6 +12,7 @@ import pytest
 from pytest_corpus.integration.findings import Findings
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.options import Options
+from pytest_corpus.integration.profiles import on_github
 from pytest_corpus.reports import formats, json_report, origin
 from pytest_corpus.text.whole_files import write_whole
 from pytest_corpus.verdict import deviations
@@ -44,7 +45,7 @@ class RunResult:
             options.globs,
             profile=options.profile.name,
         )
-        if options.reports:
+        if options.reports or on_github(os.environ):
             commit = origin.commit(os.environ, options.folder)
             self.run = replace(self.run, commit=commit, ci=origin.ci(os.environ), notes=options.notes)
         if interrupted:
@@ -141,4 +142,5 @@ class RunResult:
 
     def lines(self) -> list[str]:
         """What became of files, and how the run was set."""
-        return [*self._failed_by_strict(), *self.written, f"seed {self.options.seed}, profile {self.options.profile.name}"]
+        how = f"seed {self.options.seed}, profile {self.options.profile.name}"
+        return [*self._failed_by_strict(), *self.written, how]

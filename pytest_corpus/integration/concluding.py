@@ -8,14 +8,17 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from pytest_corpus.integration import messages, progress, rerunning
+from pytest_corpus.integration import github, messages, progress, rerunning
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult
 from pytest_corpus.integration.distributing import Distributing
-from pytest_corpus.integration.exits import Exits
+from pytest_corpus.integration.exits import TERMINATED, Exits
 from pytest_corpus.integration.placeholders import Placeholders
+from pytest_corpus.integration.profiles import on_github
 from pytest_corpus.integration.screen import Screen
+from pytest_corpus.integration.since import since_the_last_run
 from pytest_corpus.integration.state import RunState
+from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.text.masking import masked, secret_values
@@ -32,6 +35,7 @@ class Concluding:
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
         self._unsaid: list[str] = []
+        self._since: list[str] = []
 
     @property
     def _concludes(self) -> bool:
@@ -43,6 +47,10 @@ class Concluding:
         if self._concludes:
             self._exits.watch()
             self._placeholders.put(self.state.labels)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        self._exits.go_on()
 
     def pytest_collection_finish(self) -> None:
         if self._concludes:
@@ -70,7 +78,8 @@ class Concluding:
         if self.state.worker is not None:
             self.distributing.give_account()
         elif self._concludes:
-            session.exitstatus = self._conclude(exitstatus)
+            session.exitstatus = TERMINATED if self._exits.terminated else exitstatus
+            session.exitstatus = self._conclude(int(session.exitstatus))
         decided = session.exitstatus
         try:
             for said in left:
@@ -106,7 +115,24 @@ class Concluding:
         )
         self.result.write()
         self.result.draft()
+        self._compare(self.result)
         return self.result.exit_code(given)
+
+    def _compare(self, result: RunResult) -> None:
+        """Note what changed since the last run, of several adapters with their names."""
+        several = len(result.ledgers) > 1
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            if said := since_the_last_run(self.state.config, ledger.adapter, verdict):
+                self._since.append(f"{ledger.adapter}: {said}" if several else said)
+
+    def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:
+        """Write annotations and the step's summary; what could not be written."""
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
+                screen.reporter.write_line(line)
+            document = result.document(ledger, verdict)
+            if said := github.add_summary(os.environ, formats.render(document, ".md")):
+                yield said
 
     def _again(self, adapter: Adapter) -> str:
         """The command that runs the suite of an adapter again."""
@@ -134,15 +160,17 @@ class Concluding:
             with screen.without_own():
                 return (yield)
         finally:
-            screen.show_summary(self.result, [Line(printable(line)) for line in self._notes(self.result)])
+            told = list(self._tell_github(screen, self.result)) if on_github(os.environ) else []
+            notes = [*self._notes(self.result), *told]
+            screen.show_summary(self.result, [Line(printable(line)) for line in notes])
 
     def _notes(self, result: RunResult) -> Iterator[str]:
         """What is said of a run before its verdict."""
         yield from filter(None, map(messages.offered, result.ledgers))
         if self.state.config.get_verbosity() < 0:
             yield from progress.environment(os.environ)
-            yield from progress.left_out(self.state.adapters.known.values())
         yield from self._unsaid
+        yield from self._since
         yield from result.lines()
 
     @pytest.hookimpl(trylast=True)

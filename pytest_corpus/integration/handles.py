@@ -150,9 +150,7 @@ class AdapterHandle:
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
-            if family in set(COMPONENTS) - {component}:
-                return Answer(None)
-            named = family == component or client.names(component)
+            named = family == component or (family not in COMPONENTS and client.names(component))
             return Answer(reply.result, unnamed=not named)
         return Answer(None, broken=not reply.is_error)
 

@@ -35,7 +35,8 @@ def left_out(adapters: Iterable[Adapter]) -> list[str]:
         if names := adapter.handle.unnamed:
             listed = ", ".join(names)
             said = f"not tested: {listed}, whose capabilities answer without a `protocol` that names the component"
-            lines.append(printable(f"corpus {adapter.label}: {said} (--corpus-components={','.join(names)} tests them)"))
+            remedy = f"--corpus-components={','.join(names)} tests them"
+            lines.append(printable(f"corpus {adapter.label}: {said} ({remedy})"))
     return lines
 
 

@@ -88,8 +88,8 @@ class Screen:
             for group in groups:
                 self._show(group, several=len(verdict.components) > 1)
 
-    def groups(self, ledger: Ledger, verdict: Verdict) -> list[Group]:
-        """The findings to show of an adapter, in the order of repair."""
+    def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
+        """The findings to show of an adapter, or every one of them, in the order of repair."""
         found: dict[tuple[str, str], list[Seen]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
@@ -98,7 +98,7 @@ class Screen:
         for status in (*priority.violations(verdict), *deviated):
             seen = found.get((status.component, status.requirement.id), [])
             direct = [each for each in seen if not each.finding.indirect] or seen[:1]
-            if direct and self._wants(status):
+            if direct and (every or self._wants(status)):
                 groups.append(Group(status, direct))
         return groups
 
