@@ -14,7 +14,7 @@ from pytest_corpus.adapter.hooks.metrics import Observation
 from pytest_corpus.adapter.raised import Raised
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.text.masking import content, masked, said, secret_values, sentence, shape
+from pytest_corpus.text.masking import content, masked, secret_values, sentence, shape
 from pytest_corpus.text.redaction import listed, word
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
@@ -100,8 +100,8 @@ class Gathering:
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
-            sent=_sent(exchange, content(exchange.request, secrets, self.sent_length)),
-            answer=content(answer, secrets, LONGEST_ANSWER) if bodies else "",
+            sent=_sent(exchange, content(exchange.request, secrets, self.sent_length, foreign=False)),
+            answer=content(answer, secrets, LONGEST_ANSWER, foreign=True) if bodies else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             replay=replay,
@@ -150,7 +150,7 @@ def _whole(raised: Raised, secrets: tuple[str, ...]) -> str:
 def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
     for place in raised.places:
         source = linecache.getline(place.file, place.line).strip()
-        yield f"{place} in {place.function}" + (f": {said(source, secrets)}" if source else "")
+        yield f"{place} in {place.function}" + (f": {sentence(source, secrets)}" if source else "")
     yield from (f"caused by {name}: {sentence(message, secrets)}" for name, message in raised.causes)
 
 
@@ -158,7 +158,7 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
     for title, text in sections:
         lines = text.rstrip("\n").splitlines()
         more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
-        yield from (f"[{title}] {line}" for line in (*more, *(said(each, secrets) for each in lines[-MOST_LINES:])))
+        yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
 
 
 def _replayed(replay: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ def _evidence(
         full="full" in (options.on_terminal, options.in_files),
         sent_length=options.profile.sent_length,
         planted=tuple(execution.planted),
-        printed=_captured(report, execution.item.config.option.showcapture),
+        printed=_captured(report, getattr(execution.item.config.option, "showcapture", "all")),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
     return gathering.evidence(record, execution.behind, execution.item.nodeid, rerun)

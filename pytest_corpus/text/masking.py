@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from pytest_corpus.text.redaction import CREDENTIAL, VOCABULARY, cut, printable, redacted, type_name
@@ -71,30 +71,34 @@ def _shape(value: object) -> object:
     return _few([_shape(item) for item in value[:MOST_ITEMS]], value) if isinstance(value, list) else value
 
 
-def content(value: object, secrets: Iterable[str], most: int) -> str:
-    """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut."""
+def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) -> str:
+    """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
+
+    In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked.
+    """
     secrets = tuple(secrets)
-    return masked(cut(json.dumps(_content(value, secrets), default=_unknown, ensure_ascii=False), most), secrets)
+    shown = _content(value, lambda text: (sentence if foreign else said)(text, secrets))
+    return masked(cut(json.dumps(shown, default=_unknown, ensure_ascii=False), most), secrets)
 
 
-def _content(value: object, secrets: tuple[str, ...]) -> object:
+def _content(value: object, shown: Callable[[str], str]) -> object:
     if isinstance(value, str):
-        return cut(said(value, secrets), LONGEST_STRING)
+        return cut(shown(value), LONGEST_STRING)
     if isinstance(value, Mapping):
-        return {said(str(key), secrets): _content(item, secrets) for key, item in value.items()}
+        return {shown(str(key)): _content(item, shown) for key, item in value.items()}
     if isinstance(value, list):
-        return _few([_content(item, secrets) for item in value[:MOST_ITEMS]], value)
+        return _few([_content(item, shown) for item in value[:MOST_ITEMS]], value)
     return value
 
 
 def said(text: str, secrets: Iterable[str]) -> str:
-    """A text of the adapter's as it may be shown with its content: printable, secrets and credentials masked."""
+    """A text of the suite's as it may be shown with its content: printable, secrets and credentials masked."""
     return printable(CREDENTIAL.sub(STARS, masked(text, secrets)))
 
 
 def sentence(text: str, secrets: Iterable[str]) -> str:
-    """The text of an exception as it may be shown: as `said`, and without any word that looks like a credential."""
-    return printable(redacted(masked(text, secrets)))
+    """A text of the adapter's as it may be shown: as `said`, and without any word that looks like a credential."""
+    return printable(redacted(said(text, secrets)))
 
 
 def _few(shown: list[Any], whole: list[Any]) -> list[Any]:
