@@ -28,7 +28,9 @@ MEANINGS = {
 
 def render(document: view.Document, earlier: Earlier | None = None, evidence: Sequence[Evidence] = ()) -> str:
     """The page; with what has changed since an earlier run, and what is behind findings, where that is given."""
-    return page(f"{view.words(document)} - {document['adapter']['name']}", _body(Shown(document, earlier, tuple(evidence))))
+    return page(
+        f"{view.words(document)} - {document['adapter']['name']}", _body(Shown(document, earlier, tuple(evidence)))
+    )
 
 
 def _body(shown: Shown) -> Iterator[str]:
