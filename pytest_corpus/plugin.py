@@ -61,6 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     both("report", "linelist", "write the report to this file, in the format of its suffix: .json, .md, .html, "
          ".intoto.json, .badge.json, .svg, .junit.xml; repeatable", action="append",
          metavar="PATH")  # fmt: skip
+    both("evidence", "string", "shape or full: whether a finding shows requests, answers and exceptions with their "
+         "content (default: full on a terminal outside CI, shape in files)", metavar="LEVEL")  # fmt: skip
     both("seed", "string", "seed of generated inputs (default 0)", metavar="N")
     both("schema-version", "string", "judge by this schema edition alone: 1.0.0 or 1.1.0", metavar="EDITION")
     both("dialects", "string", "probe queries of graph dialects, in place of the built-in ones: a .json file",
@@ -84,6 +86,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--corpus-explain", metavar="ID", help="explain one requirement, or a ruling such as R20, and exit")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Generator[None, object, object]:
+    result = yield
+    if any(arg.startswith("--corpus-") for arg in args):
+        from pytest_corpus.integration import spelling
+
+        spelling.check(parser, args)
+    return result
+
+
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.getoption("corpus_list") or config.getoption("corpus_explain"):
         from pytest_corpus.integration import catalogue
@@ -101,7 +113,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
         junit.switch_on(config, reports)
     if any(config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client")):
-        _conformance(config)
+        try:
+            _conformance(config)
+        except KeyboardInterrupt:  # where pytest's terminal is not there yet to say so
+            sys.stderr.write("interrupted before any test was collected\n")
+            raise
     elif config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Controller(config))
 

@@ -204,6 +204,10 @@ class AdapterClient:
         """Whether there is a handler that a component's operations can be sent to."""
         return self._opened.serves(component)
 
+    def names(self, component: str) -> bool:
+        """Whether the factory said that what it made is of this component."""
+        return component in self._opened.transports
+
     def streams(self, component: str) -> bool:
         """Whether a component has a streaming entry point at all."""
         return self._opened.transport(component).streams
@@ -238,7 +242,7 @@ class AdapterClient:
         if self._late[exchange.op] >= PATIENCE:
             raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
-        reached, started = self.provider.calls(), time.monotonic()
+        reached, struck, started = self.provider.calls(), len(self.provider.struck), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
@@ -249,6 +253,7 @@ class AdapterClient:
         exchange.counts = tuple(self.metrics.counts[counted:])
         exchange.logs = tuple(tap.texts)
         exchange.reached_provider = self.provider.calls() - reached
+        exchange.faults = tuple(self.provider.struck[struck:])
         canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}
         self.exchanges.append(exchange)

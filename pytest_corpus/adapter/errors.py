@@ -4,14 +4,24 @@ from __future__ import annotations
 
 
 class DeclarationError(Exception):
-    """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy."""
+    """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy.
 
-    def __init__(self, declared: str, fault: str, remedy: str = "", *, kind: str = "adapter") -> None:
-        self.declared, self.fault, self.remedy, self.kind = declared, fault, remedy, kind
+    `shape` is the fault without what an exception says of itself, where there is one.
+    """
+
+    def __init__(self, declared: str, fault: str, remedy: str = "", *, kind: str = "adapter", shape: str = "") -> None:
+        self.declared, self.fault, self.remedy, self.kind, self.shape = declared, fault, remedy, kind, shape
         super().__init__(declared, fault, remedy)
 
     def __str__(self) -> str:
-        said = f"corpus {self.kind} {self.declared!r}: {self.fault}"
+        return self._said(self.fault)
+
+    def without_content(self) -> str:
+        """The sentence with nothing in it that an exception says of itself."""
+        return self._said(self.shape or self.fault)
+
+    def _said(self, fault: str) -> str:
+        said = f"corpus {self.kind} {self.declared!r}: {fault}"
         return f"{said}; {self.remedy}" if self.remedy else said
 
 

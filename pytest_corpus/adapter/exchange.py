@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.adapter.raised import Raised
 
 FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
 
@@ -19,11 +20,16 @@ class CallFault:
     raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
     written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading a
     stream that went on.
-    `text` names the exception's type or the place, never content.
+    `text` names the exception's type or the place, never content; `raised` tells more of the exception.
     """
 
     kind: FaultKind
     text: str
+    raised: Raised | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        """What happened, without content: of an exception its type and where it was raised."""
+        return str(self.raised) if self.raised else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class Exchange:
 
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
-    is not part of it.
+    is not part of it; `faults` are the kinds of the planned faults of the provider that struck.
     """
 
     request: Any
@@ -61,6 +67,7 @@ class Exchange:
     debug_logs: bool = False
     limited: bool = False
     until: float = math.inf
+    faults: tuple[str, ...] = ()
     op: str = field(init=False)
     """The operation asked for, or an empty string where the request names none."""
 

@@ -14,6 +14,7 @@ from pytest_corpus.adapter import sdk
 from pytest_corpus.adapter.cancelling import is_cancelled
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.plain import said
+from pytest_corpus.adapter.raised import raised
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.spec.components import COMPONENTS
@@ -21,6 +22,9 @@ from pytest_corpus.text.redaction import redacted, type_name
 
 KEYWORDS = ("metrics", "provider", "component")
 """What a factory may ask for by name."""
+
+MOST_PLACES = 3
+"""So many places of the way to an exception are told, the last ones."""
 
 Closer = Callable[[], Awaitable[None]]
 
@@ -60,7 +64,9 @@ def find(spec: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise DeclarationError(spec, _import_fault(module_name, error)) from error
+        if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
+            raise DeclarationError(spec, f"there is no module {error.name!r}") from error
+        raise raising(spec, f"importing {module_name!r}", error) from error
     for name in path.split("."):
         try:
             found = getattr(found, name)
@@ -68,14 +74,20 @@ def find(spec: str) -> Any:
             known = [key for key in dir(found) if not key.startswith("_")]
             raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
         except BaseException as error:
-            raise DeclarationError(spec, f"reading {path!r} raises {described(error)}") from error
+            raise raising(spec, f"reading {path!r}", error) from error
     return found
 
 
-def _import_fault(module_name: str, error: BaseException) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
-        return f"there is no module {error.name!r}"
-    return f"importing {module_name!r} raises {described(error)}"
+def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
+    """What is said where code of the user's raises: the exception, and where in that code it came from.
+
+    What cannot be imported says no more of itself than names.
+    """
+    found = raised(error)
+    way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
+    fault = f"{what} raises {described(error)}" + (f" (at {way})" if way else "")
+    plain = isinstance(error, (ImportError, SyntaxError))
+    return DeclarationError(declared, fault, shape="" if plain else f"{what} raises {found}")
 
 
 def described(error: BaseException) -> str:
@@ -172,7 +184,7 @@ async def open_factory(
     except BaseException as error:
         if isinstance(error, DeclarationError) or is_cancelled(error):
             raise
-        raise DeclarationError(declared, f"the factory raises {described(error)}") from error
+        raise raising(declared, "the factory", error) from error
 
 
 def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:

@@ -107,7 +107,9 @@ class ClientLibrary:
         except BaseException as error:
             if is_cancelled(error):
                 raise
-            raise self._wrong(f"the factory raises {factories.described(error)}") from error
+            wrong = factories.raising(self.declared, "the factory", error)
+            wrong.kind = "client"
+            raise wrong from error
 
     def _wrong(self, fault: str, remedy: str = "") -> DeclarationError:
         return DeclarationError(self.declared, fault, remedy, kind="client")

@@ -185,7 +185,9 @@ class _Check:
         if len(problems) > self.given.max_errors:
             console.say(f"  and {len(problems) - self.given.max_errors} more; --max-errors shows more of them")
         if refused.golden:
-            console.say(f"  compare with golden/{refused.golden}")
+            from pytest_corpus.validation.schema.errors import place_of
+
+            console.say(f"  compare with {place_of(refused.golden)}")
 
     def _say(self, found: str = "", error: str = "") -> None:
         self.progress.clear()

@@ -35,6 +35,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     diff = action("diff", "what changed between two reports; exit code 1 on a regression", _diff)
     diff.add_argument("old", metavar="OLD", help="the JSON report before")
     diff.add_argument("new", metavar="NEW", help="the JSON report after")
+    diff.add_argument(
+        "--level",
+        choices=("must", "should"),
+        default="should",
+        help="from which level on a new violation is a regression (default should)",
+    )
 
     verify = action("verify", "whether a report is whole, unaltered and still valid; exit code 1 where not", _verify)
     verify.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
@@ -107,7 +113,7 @@ def _link(report: Path, matrix: Path) -> str:
 def _diff(given: argparse.Namespace) -> int:
     from pytest_corpus.reports import difference
 
-    found = difference.build(_read(given.old), _read(given.new))
+    found = difference.build(_read(given.old), _read(given.new), given.level)
     _say(_json(found) if given.format == "json" else difference.text(found))
     return FINDINGS if found["regression"] else FINE
 

@@ -162,6 +162,11 @@ def test_of(item: pytest.Item) -> str:
     chapter = item.getparent(Chapter)
     assert chapter is not None
     name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
+    return unrepeated(name)
+
+
+def unrepeated(name: str) -> str:
+    """The name of a test without which repetition it is."""
     return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
 
 

@@ -54,10 +54,15 @@ class Collecting:
             root = f"corpus[{adapter.label}]" if several else "corpus"
             anchor = _anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
             anchor.separator = "/"
-            items.extend(session.genitems(anchor))
+            items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
         items.extend(self._missed_conftests(session, items))
         self._expect({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
+
+    def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
+        """Whether the ids on the command line, if there are any, name a test."""
+        named = self.state.named
+        return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
     def _missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
         """Suites of a conftest.py above the test paths, in a run that names no path."""
@@ -86,12 +91,14 @@ class Collecting:
 
     def _names_tests(self) -> bool:
         """Whether an argument of the command line names a chapter or a test of a suite."""
-        return any(".py" in part for arg in self.state.config.args for part in arg.split("::")[1:])
+        below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
+        return bool(self.state.named) or any(".py" in part for part in below)
 
     def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
         """Whether the arguments of the command line leave out an adapter that a file declares."""
         named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
-        return named and adapter not in self.state.by_option and adapter.label not in collected
+        by_id = adapter not in self.state.by_option or bool(self.state.named)
+        return named and by_id and adapter.label not in collected
 
     def _select(self, items: list[pytest.Item]) -> None:
         options = self.state.options

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_corpus.integration.findings import Findings
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.options import Options
-from pytest_corpus.reports import formats, json_report, origin, terminal
+from pytest_corpus.integration.profiles import on_github
+from pytest_corpus.reports import formats, json_report, origin
 from pytest_corpus.text.whole_files import write_whole
 from pytest_corpus.verdict import deviations
+from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, decide
 
@@ -29,8 +32,10 @@ class RunResult:
         duration_s: float,
         *,
         interrupted: bool,
+        findings: Findings,
+        commands: Mapping[str, str],
     ) -> None:
-        self.options, self.ledgers = options, ledgers
+        self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
         self.run = json_report.Run(
             started_at,
             duration_s,
@@ -40,7 +45,7 @@ class RunResult:
             options.globs,
             profile=options.profile.name,
         )
-        if options.reports:
+        if options.reports or on_github(os.environ):
             commit = origin.commit(os.environ, options.folder)
             self.run = replace(self.run, commit=commit, ci=origin.ci(os.environ), notes=options.notes)
         if interrupted:
@@ -53,17 +58,27 @@ class RunResult:
     def write(self) -> None:
         """Write every report that was asked for; what cannot be written is said in the summary."""
         for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
-            document = json_report.build(ledger, verdict, self.run) if self.options.reports else {}
+            document = self.document(ledger, verdict) if self.options.reports else {}
             labels = [each.adapter for each in self.ledgers]
             for asked in self.options.reports:
                 path = report_paths(asked, labels)[number]
                 try:
-                    write_whole(formats.render(document, formats.suffix_of(asked.name) or ".json"), path)
+                    suffix = formats.suffix_of(asked.name) or ".json"
+                    write_whole(formats.render(document, suffix, evidence=self._evidence(ledger)), path)
                     self.paths.add(path)
                     if str(path.parent) != os.environ.get(json_report.UNTOLD):
                         self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
+
+    def document(self, ledger: Ledger, verdict: Verdict) -> dict[str, object]:
+        """The report of an adapter."""
+        return json_report.build(ledger, verdict, replace(self.run, command=self.commands.get(ledger.adapter, "")))
+
+    def _evidence(self, ledger: Ledger) -> list[Evidence]:
+        """What files may show of an adapter's findings."""
+        level = self.options.in_files
+        return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]
 
     def draft(self) -> None:
         """Draft deviations of what is violated, where that was asked for."""
@@ -112,6 +127,13 @@ class RunResult:
         failed = failed or any("could not be written" in line for line in self.written)
         return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
 
+    def _failed_by_strict(self) -> list[str]:
+        """The switch that makes the run fail, where nothing else that counts is wrong."""
+        left = sum(len(self._open(verdict)) for verdict in self.verdicts)
+        if not self.options.strict or not left or any(self._of(verdict, "violated") for verdict in self.verdicts):
+            return []
+        return [f"failed by --corpus-strict: {left} MUST not assessed"]
+
     @staticmethod
     def _open(verdict: Verdict) -> list[Status]:
         """The MUST requirements that were not assessed."""
@@ -119,8 +141,6 @@ class RunResult:
         return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
 
     def lines(self) -> list[str]:
-        """The summary for the terminal."""
-        lines: list[str] = []
-        for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True):
-            lines += terminal.summary(ledger, verdict)
-        return [*lines, *self.written, f"seed {self.options.seed}, profile {self.options.profile.name}"]
+        """What became of files, and how the run was set."""
+        how = f"seed {self.options.seed}, profile {self.options.profile.name}"
+        return [*self._failed_by_strict(), *self.written, how]

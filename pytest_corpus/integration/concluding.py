@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 
-from pytest_corpus.integration import messages, progress
+from pytest_corpus.integration import github, messages, progress, rerunning
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult
 from pytest_corpus.integration.distributing import Distributing
-from pytest_corpus.integration.exits import Exits
+from pytest_corpus.integration.exits import TERMINATED, Exits
 from pytest_corpus.integration.placeholders import Placeholders
+from pytest_corpus.integration.profiles import on_github
+from pytest_corpus.integration.screen import Screen
+from pytest_corpus.integration.since import since_the_last_run
 from pytest_corpus.integration.state import RunState
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.text.masking import masked, secret_values
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -29,6 +35,7 @@ class Concluding:
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
         self._unsaid: list[str] = []
+        self._since: list[str] = []
 
     @property
     def _concludes(self) -> bool:
@@ -40,6 +47,10 @@ class Concluding:
         if self._concludes:
             self._exits.watch()
             self._placeholders.put(self.state.labels)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        self._exits.go_on()
 
     def pytest_collection_finish(self) -> None:
         if self._concludes:
@@ -53,11 +64,13 @@ class Concluding:
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             *progress.environment(os.environ),
-            *(progress.snapshot(known) if self.state.distributes else ()),
+            *((*progress.snapshot(known), *progress.left_out(known)) if self.state.distributes else ()),
         ]
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        return progress.snapshot(self.state.adapters.known.values())
+        known = self.state.adapters.known.values()
+        stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
+        return [*stated, *progress.left_out(known)]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
@@ -65,7 +78,8 @@ class Concluding:
         if self.state.worker is not None:
             self.distributing.give_account()
         elif self._concludes:
-            session.exitstatus = self._conclude(exitstatus)
+            session.exitstatus = TERMINATED if self._exits.terminated else exitstatus
+            session.exitstatus = self._conclude(int(session.exitstatus))
         decided = session.exitstatus
         try:
             for said in left:
@@ -96,10 +110,35 @@ class Concluding:
             self.state.started_at,
             time.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
+            findings=self.state.findings,
+            commands={adapter.label: self._again(adapter) for adapter in chosen},
         )
         self.result.write()
         self.result.draft()
+        self._compare(self.result)
         return self.result.exit_code(given)
+
+    def _compare(self, result: RunResult) -> None:
+        """Note what changed since the last run, of several adapters with their names."""
+        several = len(result.ledgers) > 1
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            if said := since_the_last_run(self.state.config, ledger.adapter, verdict):
+                self._since.append(f"{ledger.adapter}: {said}" if several else said)
+
+    def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:
+        """Write annotations and the step's summary; what could not be written."""
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
+                screen.reporter.write_line(line)
+            document = result.document(ledger, verdict)
+            if said := github.add_summary(os.environ, formats.render(document, ".md")):
+                yield said
+
+    def _again(self, adapter: Adapter) -> str:
+        """The command that runs the suite of an adapter again."""
+        by_option = adapter in self.state.by_option
+        again = rerunning.command(self.state.config, adapter, by_option=by_option)
+        return printable(masked(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
         """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
@@ -111,15 +150,28 @@ class Concluding:
         }
         return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self.result is not None:
-            terminalreporter.section("corpus conformance")
-            hidden = progress.environment(os.environ) if self.state.config.get_verbosity() < 0 else []
-            for line in [*self.result.lines(), *hidden, *self._unsaid]:
-                terminalreporter.write_line(line)
-            for ledger in self.result.ledgers:
-                if line := messages.offered(ledger):
-                    terminalreporter.write_line(line)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
+        if self.result is None:
+            return (yield)
+        screen = Screen(terminalreporter, self.state.options, self.state.findings)
+        screen.show_findings(self.result)
+        try:
+            with screen.without_own():
+                return (yield)
+        finally:
+            told = list(self._tell_github(screen, self.result)) if on_github(os.environ) else []
+            notes = [*self._notes(self.result), *told]
+            screen.show_summary(self.result, [Line(printable(line)) for line in notes])
+
+    def _notes(self, result: RunResult) -> Iterator[str]:
+        """What is said of a run before its verdict."""
+        yield from filter(None, map(messages.offered, result.ledgers))
+        if self.state.config.get_verbosity() < 0:
+            yield from progress.environment(os.environ)
+        yield from self._unsaid
+        yield from self._since
+        yield from result.lines()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:

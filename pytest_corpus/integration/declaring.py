@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import described, split_label
+from pytest_corpus.adapter.factory import raising, split_label
+from pytest_corpus.integration import node_ids
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.state import RunState
+from pytest_corpus.suites.inventory import tests
+from pytest_corpus.text.redaction import printable
 
 
 class Declaring:
@@ -37,8 +40,18 @@ class Declaring:
             self.at_conftest(path)
         for adapter in self.state.adapters.known.values():
             self.state.open(adapter)
+        if wrong := node_ids.check(self.state.named, self._known()):
+            self.state.usage_error = True
+            raise pytest.UsageError(printable(wrong))
         if self.state.distributes:
             self.state.adapters.close()
+
+    def _known(self) -> Iterator[tuple[str, str]]:
+        """The tests that an id may name, with the label of their adapter."""
+        profile = self.state.options.profile.name
+        for adapter in self.state.by_option if self.state.named else ():
+            for component in adapter.components:
+                yield from ((adapter.label, test) for test in tests(component, profile))
 
     def pytest_sessionstart(self) -> None:
         if self.state.distributes:
@@ -66,7 +79,7 @@ class Declaring:
             try:
                 found = [factory for factory in caller(config=config) if factory is not None]
             except Exception as error:
-                said = DeclarationError(self._relative(path), f"pytest_corpus_adapter raises {described(error)}")
+                said = raising(self._relative(path), "pytest_corpus_adapter", error)
                 raise self.state.usage(said) from error
             if not found:
                 return None

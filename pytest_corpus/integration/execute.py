@@ -17,6 +17,7 @@ from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteFo
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
+from pytest_corpus.integration.gathering import Behind
 from pytest_corpus.kit import expect, looks
 from pytest_corpus.kit.gate import CAPABILITIES, FOUNDATIONS
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
@@ -32,8 +33,8 @@ UNFINISHED = NotAssessed("the test did not come to its end")
 class TestExecution:
     """One execution of a conformance test.
 
-    `record` is what it came to, None until the body has run; `evidence` is what is behind each finding; `raised` is
-    what the body was left with, for pytest to report.
+    `record` is what it came to, None until the body has run; `behind` is what is behind each finding; `planted` are
+    the secrets that may not be shown; `raised` is what the body was left with, for pytest to report.
     """
 
     __test__ = False
@@ -52,12 +53,13 @@ class TestExecution:
         self.requirement = catalogue()[requirement_of(item)]
         self.record: TestRecord | None = None
         self.raised: BaseException | None = None
-        self.evidence: list[Exchange | str | None] = []
+        self.behind: list[Behind] = []
+        self.planted: set[str] = set()
         self.undecided: Undecided | None = UNFINISHED
         self._outcome: Outcome = "not_assessed"
         self._broken_off = ""
         self._findings: list[Finding] = []
-        self._blocker: tuple[str, Violation, Exchange | str | None] | None = None
+        self._blocker: tuple[str, Violation, Exchange | None] | None = None
         self._editions = set(EDITIONS)
         self._causes, self._reported = causes, reported
         self._started, self._calls_before = time.monotonic(), target.calls
@@ -139,6 +141,7 @@ class TestExecution:
             finally:
                 self._audit()
                 self._find_blocker()
+                self._note_secrets()
         finally:
             self.target.close_fresh()
 
@@ -183,18 +186,19 @@ class TestExecution:
             self._note_blocker(undecided)
             return
         violation = Violation(self.requirement.text, undecided.seen)
-        self._find(self.requirement.id, violation, undecided.evidence or self._last())
+        self._find(self.requirement.id, violation, self._shows(undecided))
         raise violation
 
     def _note_blocker(self, blocked: Blocked) -> None:
         """Note what stands in the way, or what explains it, as seen by this test."""
         violation = blocked.violation
-        evidence = (violation.replay if violation else "") or blocked.evidence or self._last()
+        evidence = self._shows(blocked)
         got = f"{blocked.seen}, seen while testing {self.requirement.id}"
+        replay = violation.replay if violation else ""
         if violation and (cause := self._cause(blocked.by, violation)):
             self.undecided = blocked = cause
         if blocked.by in catalogue():
-            self._blocker = blocked.by, Violation(catalogue()[blocked.by].text, got), evidence
+            self._blocker = blocked.by, Violation(catalogue()[blocked.by].text, got, replay=replay), evidence
 
     def _find_blocker(self) -> None:
         """Report what stood in the way where nothing is known of it yet: an audit tells it better."""
@@ -207,10 +211,11 @@ class TestExecution:
             self._find(*blocker, indirect=True)
 
     def _violated(self, violation: Violation) -> None:
-        evidence = violation.replay or self._last()
+        evidence = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
-            root = Violation(catalogue()[cause.by].text, f"not so, seen while testing {self.requirement.id}")
+            got = f"not so, seen while testing {self.requirement.id}"
+            root = Violation(catalogue()[cause.by].text, got, replay=violation.replay)
             self.undecided, self._blocker = cause, (cause.by, root, evidence)
             return
         self._find(self.requirement.id, violation, evidence)
@@ -230,17 +235,27 @@ class TestExecution:
         except (Unresponsive, WriteForbidden, DeclarationError):
             return None
 
+    def _shows(self, blocked: Blocked) -> Exchange | None:
+        """The exchange in which it was seen what blocks a test."""
+        known = blocked.violation.exchange if blocked.violation else None
+        return blocked.evidence or known or self._last()
+
     def _last(self) -> Exchange | None:
         """The exchange that a test ended with: of the instance that it opened last."""
         return next((client.exchanges[-1] for client in reversed(self.target.clients) if client.exchanges), None)
 
     def _find(
-        self, requirement: str, violation: Violation, evidence: Exchange | str | None, *, indirect: bool = False
+        self, requirement: str, violation: Violation, evidence: Exchange | None, *, indirect: bool = False
     ) -> None:
-        self.evidence.append(evidence)
+        self.behind.append(Behind.of(violation, evidence))
         self._reported.add((self._place, requirement))
         got, path = violation.got[:200], violation.path[:100]
         self._findings.append(Finding(requirement, violation.expected, got, path, indirect))
+
+    def _note_secrets(self) -> None:
+        exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
+        exchanges += [each.exchange for each in self.behind if each.exchange]
+        self.planted.update(secret for exchange in exchanges for secret in exchange.secrets.values())
 
     def _audit(self) -> None:
         for requirement, violation, exchange in self.target.audit():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Generator
 from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_corpus.integration import collect, presentation
+from pytest_corpus.integration import collect, presentation, rerunning
 from pytest_corpus.integration.execute import TestExecution
 from pytest_corpus.integration.state import RunState
 from pytest_corpus.kit.fixtures import SUBJECT
@@ -54,14 +53,11 @@ class Executing:
         """The command that shows a finding of a test again."""
         own = collect.owner(item)
         assert own is not None
-        options = self.state.options
-        seed = f" --corpus-seed={options.seed}" if options.seed else ""
-        if own[0] in self.state.by_option:
-            spec = shlex.quote(f"{own[0].option}={own[0].declaration.declared}")
-            # What the audit of another requirement's test turned up shows again in that test.
-            ids = ",".join(dict.fromkeys((requirement, collect.requirement_of(item))))
-            return f"pytest {spec} --corpus-requirement={ids}{seed}"
-        return f"pytest {shlex.quote(item.nodeid)}{seed}"
+        by_option = own[0] in self.state.by_option
+        again = rerunning.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
+        # What the audit of another requirement's test turned up shows again in that test.
+        ids = (requirement, collect.requirement_of(item)) if by_option else ()
+        return again + rerunning.only(ids, self.state.options.seed)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return presentation.letter(report)

@@ -7,22 +7,25 @@ import signal
 import threading
 from typing import Any, NoReturn
 
-import pytest
-
 TERMINATED = 128 + signal.SIGTERM
 """The exit code of a run that SIGTERM ended, as shells have it."""
+
+
+class Terminated(KeyboardInterrupt):
+    """The end of a run that SIGTERM asks for: like Ctrl-C, and unlike `pytest.exit`, it ends a collection too."""
 
 
 class Exits:
     """While it watches, SIGTERM ends the run as Ctrl-C does, and no thread of this process can leave it with code 0.
 
-    A handler that somebody else installed is left alone.
+    A handler that somebody else installed is left alone. `terminated` says that SIGTERM came.
     """
 
     def __init__(self) -> None:
         self._leave: Any = None
         self._errors = -1
         self._handles = False
+        self.terminated = False
 
     def watch(self) -> None:
         """Begin to watch; a second call does nothing."""
@@ -41,7 +44,7 @@ class Exits:
         os._exit = checked
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _terminate)
+            signal.signal(signal.SIGTERM, self._terminate)
             self._handles = True
 
     def leave(self) -> None:
@@ -53,7 +56,16 @@ class Exits:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._handles = False
 
+    def go_on(self) -> None:
+        """Let a run go on, unless SIGTERM came and somebody's code swallowed it.
 
-def _terminate(_signal: int, _frame: Any) -> NoReturn:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    pytest.exit("terminated by SIGTERM", returncode=TERMINATED)
+        Raises:
+            Terminated: that is so.
+        """
+        if self.terminated:
+            raise Terminated("terminated by SIGTERM")
+
+    def _terminate(self, _signal: int, _frame: Any) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        self.terminated = True
+        raise Terminated("terminated by SIGTERM")

@@ -46,6 +46,7 @@ class Handle(Protocol):
         components: the components that it is tested for; empty while that is not known.
         capabilities: the capabilities of each of them that answered.
         client: what calls it, for users' own tests; None where it is not an open adapter.
+        unnamed: the components that answer and are not tested, for nothing names them (R76).
     """
 
     kind: str
@@ -55,6 +56,9 @@ class Handle(Protocol):
 
     @property
     def client(self) -> AdapterClient | None: ...
+
+    @property
+    def unnamed(self) -> tuple[str, ...]: ...
 
     def open(self) -> None:
         """Open it and find out its components; a second call does nothing.
@@ -78,6 +82,7 @@ class Remote:
 
     kind, option = "adapter", "--corpus-adapter"
     components: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     capabilities: dict[str, dict[str, Any]] = {}  # noqa: RUF012 - nothing is ever written to it
     client = None
 
@@ -96,10 +101,14 @@ class Remote:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a component's `capabilities` said: `document` where it answered, `broken` where that was no refusal."""
+    """What a component's `capabilities` said: `document` where it answered, `broken` where that was no refusal.
+
+    `unnamed`: it answered, and neither `protocol` nor the factory names the component (R76).
+    """
 
     document: dict[str, Any] | None
     broken: bool = False
+    unnamed: bool = False
 
 
 class AdapterHandle:
@@ -111,6 +120,7 @@ class AdapterHandle:
         self._declaration, self._settings = declaration, settings
         self.components: tuple[str, ...] = ()
         self.capabilities: dict[str, dict[str, Any]] = {}
+        self.unnamed: tuple[str, ...] = ()
         self.client: AdapterClient | None = None
 
     def open(self) -> None:
@@ -118,6 +128,7 @@ class AdapterHandle:
             return
         options = self._settings.options
         named = options.components
+        self.unnamed = ()
         decided = self._settings.decided.get(self._declaration.label)
         client = AdapterClient(
             self._declaration, options.call_timeout, read_only=options.read_only, closing=self._settings.closing
@@ -138,19 +149,28 @@ class AdapterHandle:
         reply = Reply(client.send(request, component))
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
-            family = protocol.partition("/")[0] if isinstance(protocol, str) else component
-            others = set(COMPONENTS) - {component}
-            return Answer(None if family in others else reply.result)
+            family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
+            named = family == component or (family not in COMPONENTS and client.names(component))
+            return Answer(reply.result, unnamed=not named)
         return Answer(None, broken=not reply.is_error)
 
     def _choose(self, answers: dict[str, Answer]) -> tuple[str, ...]:
-        answering = tuple(name for name, answer in answers.items() if answer.document is not None)
+        found = {name: answer for name, answer in answers.items() if answer.document is not None}
+        answering = tuple(name for name, answer in found.items() if not answer.unnamed)
+        self.unnamed = tuple(name for name, answer in found.items() if answer.unnamed)
         broken = tuple(name for name, answer in answers.items() if answer.broken)
-        if answering or broken:
+        if answering or (broken and not self.unnamed):
             return answering or broken
         client, self.client = self.client, None
         if client is not None:
             client.close()
+        if self.unnamed:
+            raise DeclarationError(
+                self._declaration.declared,
+                f"no `protocol` names a component in what {', '.join(f'{name}.capabilities' for name in self.unnamed)} "
+                "answer",
+                f"answer with '{self.unnamed[0]}/v1.0', or name the component: --corpus-components={self.unnamed[0]}",
+            )
         raise DeclarationError(
             self._declaration.declared,
             f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",
@@ -181,6 +201,7 @@ class ClientHandle:
 
     kind, option = "client", "--corpus-client"
     client = None
+    unnamed: tuple[str, ...] = ()
 
     def __init__(self, found: Any, declared: str, settings: RunSettings) -> None:
         self.components = tuple(CLIENT_CHAPTERS)

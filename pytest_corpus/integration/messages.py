@@ -1,14 +1,13 @@
-"""What a failing test says: the sentence, what was sent, expected and got, a hint, the way to rerun it."""
+"""What a failing test says, in the form in which pytest keeps it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.text.redaction import printable, sample
+from pytest_corpus.reports.finding_text import block, one_line
+from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding, Ledger
 
 
@@ -24,9 +23,9 @@ class Crash:
 class Shown:
     """The message of a failed test, in the form in which pytest keeps a failure (``report.longrepr``)."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, message: str) -> None:
         self.text = text
-        self.reprcrash = Crash(text.partition("\n")[0])
+        self.reprcrash = Crash(message)
 
     def __str__(self) -> str:
         return self.text
@@ -36,42 +35,15 @@ class Shown:
         writer.line(self.text)
 
 
-def failure(
-    findings: Iterable[Finding],
-    evidence: Iterable[Exchange | str | None],
-    rerun: Callable[[str], str],
-    sent_length: int,
-) -> str:
-    """The message of a test with these findings.
-
-    Args:
-        rerun: gives the command that shows a finding of a requirement again.
-        sent_length: how many characters of a request are shown.
-    """
-    both = zip(findings, evidence, strict=True)
-    return "\n\n".join(_one(finding, seen, rerun, sent_length) for finding, seen in both)
+def failure(findings: Sequence[Finding], evidence: Sequence[Evidence]) -> str:
+    """The message of a test with these findings."""
+    return "\n\n".join("\n".join(block(*pair)) for pair in zip(findings, evidence, strict=True))
 
 
-def _one(finding: Finding, seen: Exchange | str | None, rerun: Callable[[str], str], sent_length: int) -> str:
-    entry = catalogue()[finding.requirement]
-    rows = [
-        ("source", ", ".join(entry.source)),
-        ("sent", sent(seen, sent_length) if isinstance(seen, Exchange) else ""),
-        ("expected", finding.expected),
-        ("got", finding.got + (f"  (at {finding.path})" if finding.path else "")),
-        ("hint", entry.hint),
-        ("rerun", rerun(entry.id)),
-    ]
-    lines = [f"  {name + ':':<10}{printable(text)}" for name, text in rows if text]
-    if isinstance(seen, str):
-        lines += ["  replay:", *(f"    {printable(line)}" for line in seen.splitlines())]
-    return "\n".join([f"{entry.id} ({entry.level}): {entry.text}", *lines])
-
-
-def sent(exchange: Exchange, length: int) -> str:
-    """The entry point and the first `length` characters of a request, in one line."""
-    entry_point = "handle_stream" if exchange.streaming else "handle"
-    return f"{entry_point} {sample(exchange.request, exchange.secrets.values(), length)}"
+def in_one_line(findings: Sequence[Finding]) -> str:
+    """The first of a test's findings, and how many more there are."""
+    more = len(findings) - 1
+    return one_line(findings[0]) + (f" (and {more} more)" if more else "")
 
 
 def offered(ledger: Ledger) -> str:

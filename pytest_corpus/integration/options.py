@@ -6,8 +6,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,6 +26,8 @@ from pytest_corpus.text.redaction import printable
 from pytest_corpus.text.whole_files import obstacle
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.verdict.deviations import read as read_deviations
+from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
+from pytest_corpus.verdict.evidence import Level
 
 LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000
@@ -32,7 +36,7 @@ MOST_SETTLE_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How this run was asked to be."""
+    """How this run was asked to be; `on_terminal` and `in_files` say what may be shown there of a finding."""
 
     adapters: tuple[str, ...]
     clients: tuple[str, ...]
@@ -55,6 +59,8 @@ class Options:
     repeat: int
     profile: Profile
     read_only: bool
+    on_terminal: Level
+    in_files: Level
 
     def deviates(self, requirement: str, adapter: str) -> bool:
         """Whether a deviation that counts today is declared."""
@@ -77,6 +83,7 @@ def read(config: pytest.Config) -> Options:
     if not allowed and (refused := refusal(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
+    level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
     declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
     return Options(
         adapters=tuple(_several(config, "adapter")),
@@ -100,6 +107,8 @@ def read(config: pytest.Config) -> Options:
         repeat=_count(_one(config, "repeat")),
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
+        on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
+        in_files=level or "shape",
     )
 
 
@@ -111,6 +120,12 @@ def asked_for(config: pytest.Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     globs, components = config.getoption("corpus_requirement"), config.getoption("corpus_components")
     return _globs(_parts(globs)), _components(_parts(components))
+
+
+def meant(wrong: str, known: Sequence[str]) -> str:
+    """The question which of some words a wrong one was meant to be; empty where none is near."""
+    near = get_close_matches(wrong, known, n=1)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def _several(config: pytest.Config, name: str) -> list[str]:
@@ -136,14 +151,17 @@ def _parts(given: str | None) -> list[str]:
 def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
     value = _one(config, name)
     if value is not None and value.lower() not in allowed:
-        raise pytest.UsageError(f"--corpus-{name}={value}: use {' or '.join(allowed)}")
+        near = f"{hint} " if (hint := meant(value.lower(), allowed)) else ""
+        raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
     return value.lower() if value else None
 
 
 def _components(names: list[str]) -> tuple[str, ...]:
+    names = [name.lower() for name in names]
     for name in names:
         if name not in COMPONENTS:
-            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; use {', '.join(COMPONENTS)}")
+            hint = meant(name, COMPONENTS) or f"use {', '.join(COMPONENTS)}"
+            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; {hint}")
         if name not in CHAPTERS:
             raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")
     return tuple(dict.fromkeys(names))

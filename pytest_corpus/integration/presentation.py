@@ -9,13 +9,18 @@ import pytest
 
 from pytest_corpus.integration import messages
 from pytest_corpus.integration.execute import TestExecution
+from pytest_corpus.integration.gathering import Gathering
 from pytest_corpus.integration.options import Options
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
 from pytest_corpus.verdict.verdict import counted
 
 PROPERTY = "corpus"
 """The user property in which a test's record travels."""
+
+EVIDENCE = "corpus_evidence"
+"""The user property in which the evidence of its findings travels."""
 
 STATUS = "corpus_status"
 
@@ -60,12 +65,35 @@ def present(
     outcome = shown_outcome(record, options)
     report.outcome = "skipped" if disputed and outcome == "passed" else outcome
     if record.findings:
-        said = messages.failure(record.findings, execution.evidence, rerun, options.profile.sent_length)
-        if options.traceback and report.longrepr is not None:
-            said = f"{report.longreprtext}\n\n{said}"
-        report.longrepr = said if outcome == "failed" else (*where, said)
+        found = _evidence(execution, record, report, options, rerun)
+        report.user_properties.append((EVIDENCE, evidence.dump(found)))
+        in_files = [each.at(options.in_files) for each in found]
+        said = messages.failure(record.findings, in_files)
+        report.longrepr = said if outcome == "failed" else (*where, messages.in_one_line(record.findings))
     elif report.outcome == "skipped":
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
+
+
+def _evidence(
+    execution: TestExecution,
+    record: TestRecord,
+    report: pytest.TestReport,
+    options: Options,
+    rerun: Callable[[str], str],
+) -> tuple[evidence.Evidence, ...]:
+    gathering = Gathering(
+        full="full" in (options.on_terminal, options.in_files),
+        sent_length=options.profile.sent_length,
+        planted=tuple(execution.planted),
+        printed=_captured(report, getattr(execution.item.config.option, "showcapture", "all")),
+        trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
+    )
+    return gathering.evidence(record, execution.behind, execution.item.nodeid, rerun)
+
+
+def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
+    """What was printed and logged during a test, as far as `--show-capture` shows it."""
+    return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:

@@ -45,6 +45,11 @@ def usual(environment: Mapping[str, str]) -> str:
     return "ci" if environment.get("CI") else "dev"
 
 
+def on_github(environment: Mapping[str, str]) -> bool:
+    """Whether this is a step of GitHub Actions."""
+    return environment.get("GITHUB_ACTIONS", "").lower() not in ("", "false", "0")
+
+
 def is_production(environment: Mapping[str, str]) -> bool:
     """Whether the adapter talks to production."""
     return environment.get(ENVIRONMENT, "").strip().lower() in PRODUCTION

@@ -28,6 +28,18 @@ def environment(variables: Mapping[str, str]) -> list[str]:
     return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
 
 
+def left_out(adapters: Iterable[Adapter]) -> list[str]:
+    """What an adapter answers for and is not tested for (R76)."""
+    lines = []
+    for adapter in adapters:
+        if names := adapter.handle.unnamed:
+            listed = ", ".join(names)
+            said = f"not tested: {listed}, whose capabilities answer without a `protocol` that names the component"
+            remedy = f"--corpus-components={','.join(names)} tests them"
+            lines.append(printable(f"corpus {adapter.label}: {said} ({remedy})"))
+    return lines
+
+
 def snapshot(adapters: Iterable[Adapter]) -> list[str]:
     """Name, version and stated capabilities of each component, as they were when the run began."""
     lines = []

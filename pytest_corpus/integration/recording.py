@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from pytest_corpus.integration import messages, presentation
-from pytest_corpus.integration.presentation import PROPERTY
+from pytest_corpus.integration.presentation import EVIDENCE, PROPERTY
 from pytest_corpus.integration.progress import Progress
 from pytest_corpus.integration.state import USAGE_ERROR, RunState, UnusableDeclaration
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
@@ -43,12 +43,14 @@ class Recording:
         ledger = self.state.ledger(record.adapter)
         ledger.reported(record, agrees=report.outcome == shown and not hasattr(report, "wasxfail"))
         self._arrived[report.nodeid] = (ledger, record.key)
+        self.state.findings.take(record, report)
         # It has arrived; what pytest writes of properties (JUnit) is for people.
-        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != PROPERTY]
+        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in (PROPERTY, EVIDENCE)]
         self._progress.tell(self.state.config)
         if record.findings and isinstance(report.longrepr, str):
             # As a bare text it would stand in the short summary a second time, where CI is set.
-            report.longrepr = messages.Shown(report.longrepr)  # type: ignore[assignment]
+            shown_as = messages.Shown(report.longrepr, messages.in_one_line(record.findings))
+            report.longrepr = shown_as  # type: ignore[assignment]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if getattr(report, USAGE_ERROR, False):

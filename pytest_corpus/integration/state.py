@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from datetime import datetime, timezone
 from typing import Any
@@ -11,10 +12,12 @@ import pytest
 
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import split_label
-from pytest_corpus.integration import options
+from pytest_corpus.integration import node_ids, options
 from pytest_corpus.integration.adapters import Adapter, Adapters
+from pytest_corpus.integration.findings import Findings
+from pytest_corpus.integration.node_ids import NodeId
 from pytest_corpus.integration.presentation import PROPERTY
-from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.text.masking import masked, secret_values
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -30,7 +33,8 @@ class RunState:
     """The options and adapters of a run, and what it has come to so far.
 
     `worker` is what xdist told a worker, None in any other process; `reported` are the places and requirements of
-    which a violation was found, `usage_error` that what was declared cannot be tested.
+    which a violation was found, `findings` what is behind them, `usage_error` that what was declared cannot be tested,
+    `named` the tests that the command line names by their ids.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -40,9 +44,12 @@ class RunState:
         self.adapters = Adapters(self.options, json.loads((self.worker or {}).get(PROPERTY, "{}")))
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
+        self.findings = Findings()
         self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self.started = time.monotonic()
         self.usage_error = False
+        declared = self.options.adapters or self.options.clients
+        self.named: tuple[NodeId, ...] = node_ids.take(config) if declared else ()
 
     @property
     def distributes(self) -> bool:
@@ -58,17 +65,18 @@ class RunState:
     def usage(self, error: DeclarationError) -> Exception:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
         self.usage_error = True
-        said = printable(str(error))
+        told = str(error) if self.options.on_terminal == "full" else error.without_content()
+        said = printable(masked(told, secret_values(os.environ)))
         return UnusableDeclaration(said) if self.worker is not None else pytest.UsageError(said)
 
     def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter, unless tests are only to be collected.
+        """Open an adapter, unless tests are only to be collected and its components are known.
 
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
         """
-        if self.config.option.collectonly:
-            adapter.handle.components = adapter.components or self.options.components or tuple(CHAPTERS)
+        if self.config.option.collectonly and (adapter.components or self.options.components):
+            adapter.handle.components = adapter.components or self.options.components
             return adapter
         try:
             return adapter.open()

@@ -22,6 +22,7 @@ from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.spec.words import SUCCESS_CODES
+from pytest_corpus.text.problems import Problem
 from pytest_corpus.text.redaction import listed, place, type_name, word
 from pytest_corpus.text.values import strings_of
 from pytest_corpus.validation.schema.registry import registry
@@ -88,7 +89,7 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Audited) -> Non
     """
     found = dict(reversed([*audit(reply.exchange, subject)]))
     if requirement in found:
-        raise found[requirement]
+        raise found[requirement].seen_in(reply.exchange)
     operation = BY_OP.get(reply.exchange.op)
     if FINITE in found and operation is not None and requirement == operation.shaped:
         raise Blocked(FINITE, "NaN or an infinity", violation=found[FINITE])
@@ -110,7 +111,7 @@ def _call(exchange: Exchange) -> Iterator[Finding]:
         "not_json": "an answer that is JSON",
         "no_stream": "an async iterator of frames",
     }[fault.kind]
-    got = f"the exception {fault.text}" if fault.kind == "raised" else fault.text
+    got = f"the exception {fault}" if fault.kind == "raised" else fault.text
     yield expect.BLOCKERS[fault.kind], Violation(wanted, got)
 
 
@@ -242,7 +243,8 @@ def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
             requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
         if requirement and not (broken_off and error.error_type == "NO_TERMINAL"):
             where = f"frame {error.frame_number}" + (f", {place(error.path)}" if error.path else "")
-            yield requirement, Violation("canonical frames", _first(error.message), where)
+            every = tuple(error.message.split("; "))
+            yield requirement, Violation("canonical frames", _first(error.message), where, problems=every)
     if all(map(_is_finite, exchange.frames)):
         for chunk in StreamReply(exchange).chunks:
             yield from subject.audit_chunk(name, chunk)
@@ -261,4 +263,10 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
     if not problems:
         return None
     first = problems[0]
-    return Violation(f"a value of the schema {schema}", first.message, place(first.path))
+    every = tuple(f"{place(each.path) or '(root)'} {_told(each)}" for each in problems)
+    return Violation(f"a value of the schema {schema}", _told(first), place(first.path), problems=every)
+
+
+def _told(problem: Problem) -> str:
+    """What is asked for, and what is there instead, as far as it can be shown."""
+    return f"{problem.message}, found {problem.found}" if problem.found else problem.message

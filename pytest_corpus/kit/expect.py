@@ -6,7 +6,7 @@ blocked by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,7 +64,7 @@ def success(reply: Reply, claim: str = "a success") -> Any:
     readable(reply)
     look()
     if not reply.is_success:
-        raise Violation(claim, str(reply))
+        raise Violation(claim, str(reply)).seen_in(reply.exchange)
     return reply.result
 
 
@@ -73,7 +73,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
     readable(stream)
     look()
     if stream.is_error:
-        raise Violation(claim, str(stream))
+        raise Violation(claim, str(stream)).seen_in(stream.exchange)
     if not stream.finished:
         raise Blocked(TERMINAL, str(stream))
     return stream
@@ -85,10 +85,17 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     look()
     wanted = claim or f"an error of class {' or '.join(families)}"
     if not reply.is_error:
-        raise Accepted(wanted, str(reply))
+        raise Accepted(wanted, str(reply), families).seen_in(reply.exchange)
     named(reply)
     if not reply.is_a(*families):
-        raise Misclassified(wanted, str(reply), families, reply.names)
+        raise Misclassified(wanted, str(reply), families, reply.names).seen_in(reply.exchange)
+
+
+def some_refused(replies: Iterable[Reply], claim: str) -> None:
+    """At least one error among the answers to bad requests."""
+    look()
+    if not any(reply.is_error for reply in replies):
+        raise Accepted(claim, "successes only", ("BadRequest",))
 
 
 def named(reply: Reply | StreamReply) -> None:

@@ -6,6 +6,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
+from pytest_corpus.verdict.ledger import LACKING
 
 CAPABILITIES = "COM-CAP-1"
 
@@ -27,7 +28,7 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
     for need in requirement.needs:
         if need in HOOKS:
             if need not in client.hooks:
-                raise NotAssessed(f"the factory takes no keyword argument {need!r}", need)
+                raise NotAssessed(LACKING.format(need), need)
         elif need == LOGS:
             if not client.hears_logs:
                 raise NotAssessed("log records are heard only in this process, and the adapter runs outside it")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +32,27 @@ def imported_as_they_are() -> Iterator[None]:
         yield
     finally:
         sys.meta_path[:] = finders
+
+
+@contextmanager
+def nothing_left_behind() -> Iterator[None]:
+    """Keep what hypothesis notes for itself out of the user's folder; his own tests use it as before."""
+    from hypothesis import configuration
+
+    usual = getattr(configuration, "__hypothesis_home_directory", None)
+    configuration.set_hypothesis_home_dir(_own_folder())
+    try:
+        yield
+    finally:
+        configuration.set_hypothesis_home_dir(usual)
+
+
+@cache
+def _own_folder() -> str:
+    """A folder of this process, which is gone after it."""
+    folder = tempfile.mkdtemp(prefix="pytest-corpus-hypothesis-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def strategies() -> ModuleType:
@@ -86,7 +111,8 @@ def for_all(
     )
     test = configured(hypothesis.seed(seed)(hypothesis.given(strategy)(body)))
     try:
-        test()
+        with nothing_left_behind():
+            test()
     except hypothesis.errors.HypothesisException as error:
         raise (violations[-1] if violations else error) from None
     if undecided:

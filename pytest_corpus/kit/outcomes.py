@@ -16,11 +16,23 @@ class Violation(AssertionError):
         got: what came instead, as keys, types, codes and numbers; never content.
         path: where in the answer, e.g. ``result.usage.total_tokens``.
         replay: the requests that led to it, for the terminal, where one alone does not show it.
+        problems: everything that is wrong with the answer, where that is more than one thing.
+        exchange: the exchange that shows it, where that is known; else it is the last one of the test.
     """
 
-    def __init__(self, expected: str, got: str = "", path: str = "", replay: str = "") -> None:
+    exchange: Exchange | None = None
+
+    def __init__(
+        self, expected: str, got: str = "", path: str = "", replay: str = "", problems: tuple[str, ...] = ()
+    ) -> None:
         self.expected, self.got, self.path, self.replay = expected, got, path, replay
+        self.problems = problems
         super().__init__(expected, got, path)
+
+    def seen_in(self, exchange: Exchange) -> Violation:
+        """Itself, with the exchange that shows it."""
+        self.exchange = exchange
+        return self
 
     def __str__(self) -> str:
         where = f" at {self.path}" if self.path else ""
@@ -28,7 +40,15 @@ class Violation(AssertionError):
 
 
 class Accepted(Violation):
-    """A success where the sentence asks for a refusal: nothing that was written or seen before explains it."""
+    """A success where the sentence asks for a refusal: nothing that was written or seen before explains it.
+
+    Attributes:
+        wanted: the classes of errors that would do.
+    """
+
+    def __init__(self, expected: str, got: str, wanted: tuple[str, ...] = ()) -> None:
+        self.wanted = wanted
+        super().__init__(expected, got)
 
 
 class Misclassified(Violation):

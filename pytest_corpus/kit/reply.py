@@ -83,7 +83,7 @@ class Reply:
 
     def __str__(self) -> str:
         fault = self.exchange.fault
-        return f"no answer ({fault.kind}: {fault.text})" if fault else described(self.body)
+        return f"no answer ({fault.kind}: {fault})" if fault else described(self.body)
 
 
 class StreamReply:
@@ -133,7 +133,7 @@ class StreamReply:
         if fault and fault.kind == "cut_off":
             return f"a stream that was cut off: {fault.text}"
         if fault:
-            return f"a stream of {len(self.bodies)} frames that broke off ({fault.kind}: {fault.text})"
+            return f"a stream of {len(self.bodies)} frames that broke off ({fault.kind}: {fault})"
         if self.errors:
             return f"a stream that ends with {described(self.errors[0])}"
         return f"a stream of {len(self.bodies)} frames {'with' if self.finished else 'without'} a final chunk"

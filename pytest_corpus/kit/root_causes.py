@@ -2,7 +2,8 @@
 
 In every component, a wrong class that the plainest bad requests get is not found again in every refusal. Only a
 refusal of that very class where BadRequest belongs is explained by it: what is accepted, or refused with yet another
-class, stays a finding of its own. Components add the plain sentences that nearly all their tests rest on; which tests
+class, stays a finding of its own. Where the plainest bad requests are accepted, no request that is accepted although
+it is bad is found again. Components add the plain sentences that nearly all their tests rest on; which tests
 these are follows from what a test did (`kit/deeds.py`).
 """
 
@@ -56,10 +57,15 @@ class RootCauses(Generic[Own]):
         self.subject = subject
         self._wrong_classes: tuple[WrongErrorClass, ...] | None = None
         self._failing: tuple[Basis, ...] | None = None
+        self._never_refused: tuple[str, ...] | None = None
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
-        return self._wrongly_refused(requirement, violation) or self._consequence_of_failing(requirement, violation)
+        return (
+            self._wrongly_refused(requirement, violation)
+            or self._wrongly_accepted(requirement, violation)
+            or self._consequence_of_failing(requirement, violation)
+        )
 
     def failing_basics(self) -> Iterator[Basis]:
         """The plain sentences that do not hold; none where that cannot be told."""
@@ -103,6 +109,33 @@ class RootCauses(Generic[Own]):
             return
         bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
         yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
+
+    def _wrongly_accepted(self, requirement: str, violation: Violation) -> Blocked | None:
+        """Whether a bad request was accepted, as the plainest ones are."""
+        if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
+            return None
+        if self._never_refused is None:
+            self._never_refused = ()
+            self._never_refused = tuple(self._find_never_refused())
+        if any(is_a(name, family) for name in violation.wanted for family in self._never_refused):
+            return Blocked(NO_ARGUMENTS, "bad requests of every kind are accepted")
+        return None
+
+    def _find_never_refused(self) -> Iterator[str]:
+        """The classes of errors that are never answered, by `args` that is no object and wrong arguments anywhere."""
+        subject = self.subject
+        subject.client.provider.clear()
+        plain = subject.envelope(subject.principal)
+        names = [name for name in subject.operations(streaming=False) if subject.requests.wrong_types(name)]
+        working = [name for name in names if name == subject.principal or subject.works(name)]
+        bad = [{**plain, "args": [1]}, {key: plain[key] for key in ("op", "ctx")}]
+        bad += [{**plain, "args": subject.requests.wrong_types(subject.principal)}]
+        if not all(subject.send(request).is_success for request in bad):
+            return
+        if all(subject.call(name, subject.requests.wrong_types(name)).is_success for name in working):
+            yield "BadRequest"
+            if subject.send({**plain, "op": f"{subject.component}.no_such_operation"}).is_success:
+                yield "NotSupported"
 
     def _wrong_names(self, name: str) -> tuple[str, ...] | None:
         """The classes that wrong arguments are refused with; None where they are rightly, or not at all."""

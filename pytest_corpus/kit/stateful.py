@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from pytest_corpus.kit.generate import imported_as_they_are
+from pytest_corpus.kit.generate import imported_as_they_are, nothing_left_behind
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 
 GENERATE_S, SHRINK_S = 5.0, 1.0
@@ -105,7 +105,8 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     try:
-        stateful.run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
+        with nothing_left_behind():
+            stateful.run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
     except (Violation, Undecided, _Over):
         pass
     except hypothesis.errors.HypothesisException as error:

@@ -195,10 +195,10 @@ def _labels(
     exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: Audited
 ) -> Iterator[Finding]:
     if seen.component != subject.component:
-        yield "COM-OBS-4", Violation(subject.component, type_name(seen.component), "component")
+        yield "COM-OBS-4", Violation(subject.component, word(seen.component), "component")
     ms = seen.ms
     if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
-        yield "COM-OBS-7", Violation("a non-negative number", type_name(ms), "ms")
+        yield "COM-OBS-7", Violation("a non-negative number", word(ms), "ms")
     elif ms > (most := exchange.elapsed_s * 1000 + CLOCKS_MS):
         yield "COM-OBS-17", Violation(f"at most {most:.0f} ms, which the call took", f"{ms:.0f}", "ms")
     name = exchange.op.partition(".")[2]

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.reports import view
 from pytest_corpus.reports.text import STATUS_WORDS, count
 from pytest_corpus.spec.components import TITLES
-from pytest_corpus.verdict.verdict import VERDICTS
+from pytest_corpus.verdict.verdict import VERDICTS, counted
 
 KINDS = {
     "newly_violated": "newly violated",
@@ -55,10 +55,10 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 """What may have become of a requirement since an earlier run, as a person reads it."""
 
 
-def build(old: view.Document, new: view.Document) -> dict[str, Any]:
+def build(old: view.Document, new: view.Document, level: str = "should") -> dict[str, Any]:
     """The changes, and whether they are a regression: `{"regression", "why", "verdict", <kind>: [...]}`.
 
-    A regression is a requirement that is newly violated (of any level, or added and violated at once), a verdict
+    A regression is a requirement that is newly violated (of `level` or above, or added and violated at once), a verdict
     that is worse, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
     """
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
@@ -66,7 +66,7 @@ def build(old: view.Document, new: view.Document) -> dict[str, Any]:
     for key in (*after, *(key for key in before if key not in after)):
         for kind in _kinds(before.get(key), after.get(key)):
             changes[kind].append(_change(before.get(key), after.get(key)))
-    why = list(_regressions(old, new, changes))
+    why = list(_regressions(old, new, changes, level))
     said = {"old": _verdict(old), "new": _verdict(new)}
     return {"regression": bool(why), "why": why, "verdict": said, **changes}
 
@@ -119,8 +119,10 @@ def _verdict(document: view.Document) -> str:
     return "altered" if view.altered(document) else str(document["verdict"])
 
 
-def _regressions(old: view.Document, new: view.Document, changes: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
-    if violated := len(changes["newly_violated"]):
+def _regressions(
+    old: view.Document, new: view.Document, changes: Mapping[str, list[dict[str, Any]]], level: str
+) -> Iterator[str]:
+    if violated := sum(change["level"] in counted(level) for change in changes["newly_violated"]):
         yield f"{count(violated, 'requirement')} newly violated"
     if old["complete"] and VERDICTS.index(new["verdict"]) > VERDICTS.index(old["verdict"]):
         yield f"the verdict is {new['verdict']} and was {old['verdict']}"

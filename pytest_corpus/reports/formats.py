@@ -1,16 +1,19 @@
 """The formats of a report, by the suffix of its file; a new one is a module and a line here.
 
-Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`).
+Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`); those of
+`WITH_EVIDENCE` take `evidence` besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_corpus.reports.difference import Earlier
+
+from pytest_corpus.verdict.evidence import Evidence
 
 FORMATS: Mapping[str, str] = {
     ".json": "json_report",
@@ -41,17 +44,28 @@ def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -
 COMPARING = (".html",)
 """The formats that show what has changed since an earlier run: their `render` takes a `difference.Earlier` too."""
 
+WITH_EVIDENCE = (".md", ".html")
+"""The formats that show what is behind a finding; the others never hold content."""
+
 
 def render(
-    document: Mapping[str, Any], suffix: str, known: Mapping[str, str] = FORMATS, earlier: Earlier | None = None
+    document: Mapping[str, Any],
+    suffix: str,
+    known: Mapping[str, str] = FORMATS,
+    earlier: Earlier | None = None,
+    evidence: Sequence[Evidence] = (),
 ) -> str:
-    """A document in the format of a suffix, beside an earlier run where the format can show that.
+    """A document in the format of a suffix, beside an earlier run and with evidence where the format can show that.
 
     Raises:
         KeyError: there is no such format.
     """
-    given = (document, earlier) if earlier is not None and suffix in COMPARING else (document,)
-    text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(*given)
+    more: dict[str, Any] = {}
+    if earlier is not None and suffix in COMPARING:
+        more["earlier"] = earlier
+    if evidence and suffix in WITH_EVIDENCE:
+        more["evidence"] = evidence
+    text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(document, **more)
     return text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_corpus.reports import html_requirements as requirements
@@ -13,6 +13,7 @@ from pytest_corpus.reports.html_requirements import Shown
 from pytest_corpus.reports.html_sources import appendix
 from pytest_corpus.reports.text import STATUS_WORDS, VERDICT_WORDS
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.evidence import Evidence
 
 SIGNS = {"good": "✓", "caution": "!", "bad": "✗", "none": "○"}
 
@@ -25,9 +26,11 @@ MEANINGS = {
 }
 
 
-def render(document: view.Document, earlier: Earlier | None = None) -> str:
-    """The page; with what has changed since an earlier run where that is given."""
-    return page(f"{view.words(document)} - {document['adapter']['name']}", _body(Shown(document, earlier)))
+def render(document: view.Document, earlier: Earlier | None = None, evidence: Sequence[Evidence] = ()) -> str:
+    """The page; with what has changed since an earlier run, and what is behind findings, where that is given."""
+    return page(
+        f"{view.words(document)} - {document['adapter']['name']}", _body(Shown(document, earlier, tuple(evidence)))
+    )
 
 
 def _body(shown: Shown) -> Iterator[str]:

@@ -9,10 +9,12 @@ from typing import Any
 
 from pytest_corpus.reports import view
 from pytest_corpus.reports.difference import CHANGES, Earlier
+from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.html_page import choice, filters, pairs, pill, sentence, status_pill, text
 from pytest_corpus.reports.html_sources import sources
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, count
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.verdict import counted
 
 CHANGE_TONES = {"new": "bad", "same": "caution", "fixed": "good"}
@@ -24,10 +26,11 @@ MOST_BLOCKING = 8
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A report as its page shows it, perhaps beside an earlier one."""
+    """A report as its page shows it, perhaps beside an earlier one, and with what is behind its findings."""
 
     document: view.Document
     earlier: Earlier | None = None
+    evidence: tuple[Evidence, ...] = ()
 
     def change(self, entry: dict[str, Any]) -> str:
         """What became of a requirement since the earlier run; empty where nothing did or there is none."""
@@ -72,10 +75,17 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
     rows = [
         ("Source", sources(entry)),
         *_found(entry),
+        *_behind(shown, entry),
         ("Rerun", f"<code>{text(view.rerun(shown.document, entry['id']))}</code>"),
     ]
     claim = f'<p class="claim">{sentence(entry["text"])}</p>'
     return f'<li class="card finding {tone}">{_head(shown, entry)}{claim}{pairs(rows)}</li>'
+
+
+def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is behind the first finding of a requirement."""
+    if seen := view.evidence_of(shown.evidence, entry):
+        yield from ((label.capitalize(), f"<code>{text(said)}</code>") for label, said in behind(seen))
 
 
 def deviations(shown: Shown) -> Iterator[str]:

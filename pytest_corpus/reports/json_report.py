@@ -37,7 +37,8 @@ EXACT = 2**53
 class Run:
     """What the report says of the run itself; times are ISO 8601 in UTC and seconds.
 
-    `commit` and `ci` say where it comes from (`reports.origin`), `notes` are lines for its reader.
+    `commit` and `ci` say where it comes from (`reports.origin`), `notes` are lines for its reader, `command` runs the
+    suite again as it was run.
     """
 
     started_at: str
@@ -50,11 +51,13 @@ class Run:
     ci: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
     notes: tuple[str, ...] = ()
+    command: str = ""
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
     about = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": list(run.notes)}
+    about["command"] = run.command
     document = {
         **{key: value for key, value in about.items() if value},
         **(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_corpus.reports import view
+from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.markdown_text import code, sentence
 from pytest_corpus.reports.text import VERDICT_WORDS, count
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.evidence import Evidence
 
 SIGNS = {"good": "✅", "caution": "⚠️", "bad": "❌", "none": "⬜"}
 
@@ -33,10 +35,10 @@ LONGEST = 200
 """Requirements of one kind that are listed; a job summary has an end."""
 
 
-def render(document: view.Document) -> str:
+def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
     """The attestation: headline, components, commit, CI run, notes, numbers, and what stands against it."""
     parts = [_head(document), _table(document)]
-    parts += [part for part in (_findings(document), _deviations(document), _open(document)) if part]
+    parts += [part for part in (_findings(document, evidence), _deviations(document), _open(document)) if part]
     return "\n\n".join([*parts, _foot(document)]) + "\n"
 
 
@@ -83,16 +85,18 @@ def _table(document: view.Document) -> str:
     return "\n".join(lines)
 
 
-def _findings(document: view.Document) -> str:
+def _findings(document: view.Document, evidence: Sequence[Evidence]) -> str:
     violated = view.of_status(document, "violated")
-    return _listed(f"### {count(len(violated), 'violation')}", (_finding(document, entry) for entry in violated))
+    found = (_finding(document, entry, view.evidence_of(evidence, entry)) for entry in violated)
+    return _listed(f"### {count(len(violated), 'violation')}", found)
 
 
-def _finding(document: view.Document, entry: dict[str, Any]) -> str:
+def _finding(document: view.Document, entry: dict[str, Any], seen: Evidence | None) -> str:
     lines = [_named(entry)]
     for finding in entry.get("findings", ()):
         place = f" (at {code(finding['path'])})" if finding["path"] else ""
         lines.append(f"  - expected {code(finding['expected'])}, got {code(finding['got'])}{place}")
+    lines += [f"  - {label}: {code(text)}" for label, text in (behind(seen) if seen else ())]
     if hint := entry.get("hint"):
         lines.append(f"  - hint: {sentence(hint)}")
     lines.append(f"  - rerun: {code(view.rerun(document, entry['id']))}")

@@ -1,67 +1,167 @@
-"""The summary of a run as plain lines of text."""
+"""The summary of a run as lines for the terminal: the numbers, a line a requirement, the verdict last."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
-from pytest_corpus.reports.text import printable
+from pytest_corpus.reports import priority
+from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.components import WIRE
-from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.ledger import LACKING, Ledger
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
+Tone = Literal["plain", "good", "caution", "bad"]
 
-def summary(ledger: Ledger, verdict: Verdict) -> list[str]:
-    """Each component's numbers, findings and what would make more assessable; the verdict last."""
-    lines = [f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"]
+VERDICT_TONES: dict[str, Tone] = {
+    "conformant": "good",
+    "conformant_with_deviations": "caution",
+    "incomplete": "caution",
+    "nonconformant": "bad",
+    "partial": "caution",
+}
+
+
+class Line(NamedTuple):
+    """A line, and how a terminal with colours shows it."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+class Detail(NamedTuple):
+    """How much a summary tells: a line for each requirement that is not kept, and why others are left open."""
+
+    violations: bool = True
+    reasons: bool = False
+    satisfied: bool = False
+
+
+def summary(
+    ledger: Ledger,
+    verdict: Verdict,
+    detail: Detail | None = None,
+    notes: Iterable[Line] = (),
+) -> list[Line]:
+    """Each component's numbers, findings and what would make more assessable; then `notes`; the verdict last."""
+    lines = [Line(f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}")]
     for part in verdict.components:
-        lines += _component(part)
-    lines += [f"  not complete: {gap}" for gap in verdict.gaps]
-    lines += [f"  failed: {fault}" for fault in verdict.faults]
+        lines += _component(part, verdict, detail or Detail())
+    lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
+    lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
+    lines += notes
+    first = next(iter(priority.ranked(verdict)), None)
+    if first is not None and first.blocked:
+        lines.append(Line(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad"))
     said = "no verdict: only a part of the suite ran" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
-    return [printable(line) for line in (*lines, f"  {said}")]
+    lines.append(Line(f"  {said}", VERDICT_TONES[verdict.verdict]))
+    return [line._replace(text=printable(line.text)) for line in lines]
 
 
-def _component(part: ComponentVerdict) -> Iterator[str]:
-    yield f"  {part.component}: {part.verdict}"
+def fix_first(verdict: Verdict) -> list[Line]:
+    """What is best repaired first, in at most eight lines; nothing where it is one thing."""
+    every = priority.ranked(verdict)
+    if len(every) < 2:
+        return []
+    shown = every[: FIX_FIRST - 2] if len(every) > FIX_FIRST - 1 else every
+    lines = [Line("fix first:", "bad"), *(Line(f"  {each}") for each in shown)]
+    if more := len(every) - len(shown):
+        lines.append(Line(f"  and then {count(more, 'more requirement')}"))
+    return [line._replace(text=printable(line.text)) for line in lines]
+
+
+FIX_FIRST = 8
+"""So many lines the list of what to fix first has at most, its head included."""
+
+
+def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[Line]:
+    yield Line(f"  {part.component}: {part.verdict}", VERDICT_TONES[part.verdict])
     for level in ("MUST", "SHOULD"):
         totals = part.totals(level)
         applicable = sum(totals.values()) - totals["not_applicable"]
-        yield (
+        yield Line(
             f"    {level:<6} {totals['satisfied']}/{applicable} satisfied, {totals['violated']} violated, "
             f"{totals['not_assessed']} not assessed, {totals['not_applicable']} not applicable"
             + (f", {totals['deviated']} deviated" if totals["deviated"] else "")
         )
-    for status in part.statuses:
-        if status.status == "violated":
-            said = "violated" if status.requirement.level == "MUST" else "not kept"
-            yield f"    {said}  {_named(status)}{_runs(status)}"
+    if detail.violations:
+        yield from _violated(part, verdict)
     for status in part.statuses:
         if status.deviation:
-            yield f"    deviated  {_named(status)}  until {status.deviation.expires}{_runs(status)}"
-    yield from _unassessed(part)
+            yield Line(f"    deviated  {_named(status)}  until {status.deviation.expires}{_runs(status)}", "caution")
+    if detail.satisfied:
+        for status in part.statuses:
+            if status.status == "satisfied":
+                yield Line(f"    satisfied  {status.requirement.id}  {count(len(status.tests), 'test')}", "good")
+    yield from _unassessed(part, detail)
+    if detail.reasons:
+        yield from _not_applicable(part)
     for test in sorted(
         {record.test for status in part.statuses for record in status.tests if record.outcome == "error"}
     ):
-        yield f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
+        said = f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
+        yield Line(said, "bad")
 
 
-def _unassessed(part: ComponentVerdict) -> Iterator[str]:
+def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
+    """A line for each requirement that is not kept, what counts and blocks most first."""
+    order = {(each.component, each.requirement.id): at for at, each in enumerate(priority.violations(verdict))}
+    blocked = priority.blocked(part.statuses)
+    found = [status for status in part.statuses if status.status == "violated"]
+    for status in sorted(found, key=lambda each: order[each.component, each.requirement.id]):
+        must = status.requirement.level == "MUST"
+        others = blocked[status.requirement.id]
+        more = f"  blocks {count(others, 'other')}" if others else ""
+        said = f"    {'violated' if must else 'not kept'}  {_named(status)}{_failed(status)}{_runs(status)}{more}"
+        yield Line(said, "bad" if must else "caution")
+
+
+def _failed(status: Status) -> str:
+    """How many of its tests found it broken, where there are several."""
+    failed, all_of_them = priority.failed(status)
+    return f"  {failed} of {all_of_them} tests" if all_of_them > 1 and not status.runs[1] and failed else ""
+
+
+def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
     open_ones = [status for status in part.statuses if status.status == "not_assessed"]
-    for keyword in sorted({status.keyword for status in open_ones if status.keyword}):
-        ids = [status.requirement.id for status in open_ones if status.keyword == keyword]
-        yield f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}"
-    for blocker in sorted({by for status in open_ones for by in status.blocked_by}):
-        blocked = [status for status in open_ones if blocker in status.blocked_by]
-        yield f"    {blocker} blocks {len(blocked)} other{'' if len(blocked) == 1 else 's'}"
+    lacking = [status for status in open_ones if _lacks(status)]
+    for keyword in sorted({status.keyword for status in lacking}):
+        ids = [status.requirement.id for status in lacking if status.keyword == keyword]
+        yield Line(f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}", "caution")
+    violated = {status.requirement.id for status in part.statuses if status.status == "violated"}
+    for blocker, number in priority.blocked(open_ones).items():
+        if blocker not in violated or not detail.violations:
+            yield Line(f"    {blocker} blocks {count(number, 'other')}", "caution")
+    if any(status.blocked_by for status in open_ones):
+        number = sum(bool(status.blocked_by) for status in open_ones)
+        yield Line(f"    not assessed  {count(number, 'requirement')}: others block them", "caution")
+        if detail.reasons:
+            for status in open_ones:
+                if status.blocked_by:
+                    yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     untested = [status for status in open_ones if not status.tests]
     if untested:
-        yield f"    not assessed  {len(untested)} requirements: no test of them ran"
+        yield Line(f"    not assessed  {len(untested)} requirements: no test of them ran", "caution")
+    rest = [status for status in open_ones if status.tests and not _lacks(status) and not status.blocked_by]
+    yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(rest))
+
+
+def _lacks(status: Status) -> bool:
+    """Whether it is not assessed for a keyword that the factory does not take."""
+    return bool(status.keyword) and status.reason in ("", LACKING.format(status.keyword))
+
+
+def _not_applicable(part: ComponentVerdict) -> Iterator[Line]:
+    found = [status for status in part.statuses if status.status == "not_applicable"]
+    yield from (Line(f"    not applicable  {line}") for line in _by_reason(found))
+
+
+def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
-    for status in open_ones:
-        if status.tests and not status.keyword and not status.blocked_by:
-            reasons.setdefault(status.reason, []).append(status.requirement.id)
+    for status in statuses:
+        reasons.setdefault(status.reason, []).append(status.requirement.id)
     for reason, ids in reasons.items():
-        yield f"    not assessed  {', '.join(ids)}: {reason}"
+        yield f"{', '.join(ids)}: {reason}"
 
 
 def _runs(status: Status) -> str:

@@ -10,6 +10,7 @@ from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.spec.components import TITLES, WIRE
 from pytest_corpus.spec.requirements import chapter_titles
+from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.verdict import counted
 
 Document = Mapping[str, Any]
@@ -119,11 +120,20 @@ def fix_first(document: Document) -> list[dict[str, Any]]:
 
 
 def rerun(document: Document, requirement: str) -> str:
-    """The command that runs one requirement again."""
+    """The command that runs one requirement again, with the options that the run had."""
+    seed = f" --corpus-seed={document['seed']}" if document["seed"] else ""
+    if command := document.get("command"):
+        return f"{printable(command)} --corpus-requirement={requirement}{seed}"
     name = printable(str(document["adapter"]["name"]))
     plain = all(char.isalnum() or char in "_.:=/-" for char in name) and ":" in name
     option = "--corpus-client" if WIRE[0] in document["components"] else "--corpus-adapter"
     return f"pytest {option}={name if plain else '...'} --corpus-requirement={requirement}"
+
+
+def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any]) -> Evidence | None:
+    """What is behind the first finding of a requirement of the document; None where nothing is known of it."""
+    key = (entry["component"], entry["id"])
+    return next((each for each in evidence if (each.component, each.requirement) == key), None)
 
 
 def notices(document: Document) -> list[str]:

@@ -102,7 +102,7 @@ _LONGEST_STRING: Final = 60
 
 # -- what an adapter says of itself --------------------------------------------------------------------
 
-_VOCABULARY: Final = frozenset(
+VOCABULARY: Final = frozenset(
     (
         *COMPONENTS,
         *TAXONOMY,
@@ -113,6 +113,8 @@ _VOCABULARY: Final = frozenset(
         *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
     )
 )
+"""The words of the protocol, which are no content wherever they stand."""
+
 _NAME: Final = re.compile(r"(?!(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)_)[a-z]{1,16}(?:_[a-z]{1,16})*")
 _LONGEST_NAME: Final = 30
 _LONGEST_NUMBER: Final = 12
@@ -141,7 +143,7 @@ def word(value: object) -> str:
     if type(value) is Unreadable:
         return f"a {value.type}"
     if isinstance(value, str):
-        return value if value in _VOCABULARY else f"a string of {len(value)} characters"
+        return value if value in VOCABULARY else f"a string of {len(value)} characters"
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -202,6 +204,13 @@ _SECRET_WORD: Final = re.compile(
     re.IGNORECASE,
 )
 """What looks like a credential in a sentence, where a name of a class or a file is none."""
+
+
+CREDENTIAL: Final = re.compile(
+    r"\b(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)[-_][A-Za-z0-9_-]{4,}|\b(?:AKIA|ASIA|eyJ|AIza|ya29)[\w.-]{8,}"
+    r"|\b(?:[Bb]asic|[Bb]earer) [\w.~+/=-]{4,}|(?<=://)[^/@\s]+(?=@)|(?<![A-Za-z0-9+/])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{40,}={0,2}"
+)
+"""What is surely a credential, in any text: a known beginning, a password in an address, a long run of base 64."""
 
 
 def names(found: Iterable[str]) -> str:

@@ -266,6 +266,9 @@ class Ledger:
 
 _SETS = ("expected", "selected", "disputed", "incomplete", "doubts")
 
+LACKING = "the factory takes no keyword argument '{}'"
+"""Why something is not assessed that a keyword of the factory would make assessable."""
+
 UNRELIABLE = "what was reported of the test is not what it came to"
 
 

@@ -15,6 +15,7 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
@@ -198,6 +199,10 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
     import pytest
 
     report.unlink(missing_ok=True)
+    module, _, name = factory.partition(":")
+    made = getattr(import_module(module), name, None)
+    # What names no component of the protocol is tested for one where the run names it (R76).
+    named = [f"--corpus-components={made.component}"] if getattr(made, "asked_for_by_name", False) else []
     code = pytest.main(
         [
             f"--rootdir={report.parent}",
@@ -205,6 +210,7 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
             *(f"-pno:{name}" for name in UNUSED),
             "-ppytest_corpus.plugin",
             f"--corpus-adapter={factory}",
+            *named,
             f"--corpus-requirement={scope}",
             f"--corpus-report={report}",
             f"--corpus-call-timeout={CALL_TIMEOUT_S}",

@@ -15,7 +15,7 @@ def _preloaded() -> None:
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty folder of a user's."""
-    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
+    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CORPUS_TEST_ENV", "local")
     return Project(pytester)

@@ -116,8 +116,8 @@ def test_marker_of_the_component(project: Project) -> None:
     assert "no tests collected" in said(project.run(REFERENCE, "-m", "not llm", "--collect-only", "-q"))
 
 
-def test_collecting_opens_no_adapter(project: Project) -> None:
-    """`--collect-only` shows every test without calling a factory."""
+def test_collecting_opens_no_adapter_whose_components_are_named(project: Project) -> None:
+    """`--collect-only` shows every test without calling a factory, where the components are named."""
     project.adapter("def factory():\n    open('opened.txt', 'w').close()\n    return llm()\n")
     project.pytester.makepyfile(test_suites="import pytest_corpus\na = pytest_corpus.suite('mine:factory')\n")
     result = project.run("--corpus-adapter=mine:factory", "--collect-only", "-q")

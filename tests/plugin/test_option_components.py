@@ -43,7 +43,7 @@ def test_named_component_that_does_not_answer(project: Project) -> None:
     assert "COM-CAP-1" in violated(project.report())
 
 
-@pytest.mark.parametrize("names", ["speech", "llm,speech", "LLM"])
+@pytest.mark.parametrize("names", ["speech", "llm,speech", "SPEECH"])
 def test_unknown_component(project: Project, names: str) -> None:
     """An unknown name is a usage error that lists the known ones."""
     result = project.run(REFERENCE, f"--corpus-components={names}")

@@ -51,9 +51,9 @@ def test_every_id_selects_its_test(broken: Project) -> None:
 
 
 def test_failed_line_is_rerunnable(broken: Project) -> None:
-    """The id behind FAILED runs that one test, which fails again."""
+    """The id in a finding runs that one test, which fails again."""
     result = broken.run("--corpus-requirement=LLM-COMPLETE-2")
-    failed = [line.split(" ")[1] for line in result.outlines if line.startswith("FAILED ")]
+    failed = [line.split()[1] for line in result.outlines if line.startswith("  test:")]
     assert len(failed) >= 1
     assert broken.run(failed[0]).parseoutcomes() == {"failed": 1}
 
@@ -81,9 +81,10 @@ def test_rerun_line_of_the_option_way(project: Project) -> None:
     assert "LLM-COMPLETE-2 (MUST)" in said(again)
 
 
-def test_failure_message(project: Project) -> None:
-    """A failure gives the sentence, its source, what was sent, expected and got, and the place."""
+def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure gives the sentence, its source, what was sent, expected and got, and the place; no content in CI."""
     project.adapter(BROKEN)
+    monkeypatch.setenv("CI", "true")
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2")
     text = said(result)
     assert "LLM-COMPLETE-2 (MUST): `finish_reason` is stop, length" in text
@@ -92,3 +93,98 @@ def test_failure_message(project: Project) -> None:
     assert "(at result.finish_reason)" in text
     assert "because" not in text
     assert "Traceback" not in text
+
+
+# -- with the options that the run had -------------------------------------------------------------------
+
+
+def pasted(result: pytest.RunResult) -> list[str]:
+    """The words of the first rerun line behind `pytest`."""
+    line = next(line for line in result.outlines if line.startswith("  rerun:"))
+    return shlex.split(line.partition(":")[2])[1:]
+
+
+def test_options_are_repeated(project: Project) -> None:
+    """A rerun line has the label and the options of its run, wherever it is read."""
+    project.adapter(BROKEN)
+    options = ("--corpus-components=LLM", "--corpus-call-timeout=7", "--corpus-strict", "-o", "corpus_seed=5")
+    files = ("--corpus-report=r.json", "--corpus-report=r.md", "--corpus-report=r.html")
+    result = project.run("--corpus-adapter=my-own=mine:Broken", *options, *files, "--corpus-requirement=LLM-COMPLETE-2")
+    words = pasted(result)
+    assert words == [
+        *("-o", "corpus_seed=5", "--corpus-adapter=my-own=mine:Broken", "--corpus-components=LLM"),
+        *("--corpus-call-timeout=7", "--corpus-strict", "--corpus-requirement=LLM-COMPLETE-2", "--corpus-seed=5"),
+    ]
+    again = project.run(*words)
+    assert "adapter my-own" in said(again)
+    assert again.parseoutcomes() == {"failed": 3}
+    for name in ("r.md", "r.html"):
+        assert shlex.join(["pytest", *words]) in (project.path / name).read_text("utf-8")
+
+
+def test_rerun_lines_of_a_report(broken: Project) -> None:
+    """A report says how to rerun a suite that a file declares."""
+    broken.run("--corpus-requirement=LLM-COMPLETE-2", "--corpus-report=r.json", "--corpus-report=r.md")
+    text = (broken.path / "r.md").read_text("utf-8")
+    command = next(line for line in text.splitlines() if line.startswith("  - rerun: "))
+    words = shlex.split(command.partition("`")[2].rstrip("`"))
+    assert words[1].endswith((".py", "::test_ours"))
+    assert broken.run(*words[1:]).parseoutcomes()["failed"] == 3
+
+
+# -- ids of the option way -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["option", "ini", "absolute", "xdist"])
+def test_ids_are_accepted_back(project: Project, how: str) -> None:
+    """An id that belongs to no file selects its test, as the run prints it and as an IDE gives it."""
+    project.adapter(BROKEN)
+    (project.path / "test_own.py").write_text("def test_own(): pass")
+    given = ["--corpus-adapter=mine:Broken"]
+    result = project.run(*given, "--corpus-requirement=LLM-COMPLETE-2")
+    node = next(line.split()[1] for line in result.outlines if line.startswith("  test:"))
+    if how == "ini":
+        (project.path / "pytest.ini").write_text("[pytest]\ncorpus_adapter = mine:Broken\n")
+        given = []
+    node = str(project.path / node) if how == "absolute" else node
+    more, plugins = (("-n", "1"), ("xdist",)) if how == "xdist" else ((), ())
+    again = project.run(*given, node, *more, plugins=plugins)
+    assert again.parseoutcomes() == {"failed": 1}
+    assert "no verdict: only a part of the suite ran" in said(again)
+
+
+def test_a_chapter_and_a_test_of_ones_own(project: Project) -> None:
+    """A chapter can be named, also beside a file."""
+    project.adapter(BROKEN)
+    (project.path / "test_own.py").write_text("def test_own(): pass")
+    result = project.run("--corpus-adapter=mine:Broken", "corpus/llm/test_health_report.py", "test_own.py")
+    assert result.parseoutcomes()["passed"] >= 4
+    assert "test_own.py" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("node", "hint"),
+    [
+        ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
+        ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
+    ],
+)
+def test_ids_that_are_not_there(project: Project, node: str, hint: str) -> None:
+    """A wrong id ends in one sentence with a near one."""
+    project.adapter(BROKEN)
+    result = project.run("--corpus-adapter=mine:Broken", node)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert hint in said(result)
+
+
+def test_only_what_would_run_is_collected(project: Project) -> None:
+    """`--collect-only` shows the components that answer, and no other."""
+    project.adapter(BROKEN)
+    result = project.pytester.runpytest_inprocess(
+        *("-p", "no:randomly", "--corpus-adapter=mine:Broken", "--collect-only", "-q"),
+        "--corpus-requirement=COM-CAP-1",
+    )
+    assert ids(result) == ["corpus/llm/test_capabilities_shape.py::TestCapabilities::" + CAPABILITIES]
+
+
+CAPABILITIES = "test_capabilities_answer_with_an_object"

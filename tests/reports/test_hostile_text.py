@@ -256,4 +256,4 @@ def test_the_terminal_summary_moves_no_cursor() -> None:
     for text in STRINGS:
         found = filled(text)
         for line in terminal.summary(found, decide(found)):
-            assert line.isprintable(), ascii(line)
+            assert line.text.isprintable(), ascii(line)

@@ -385,3 +385,12 @@ def test_as_a_process(here: Path) -> None:
     command = [sys.executable, "-c", code, "report", "diff", "fine.json", "faulty.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=here)
     assert (done.returncode, done.stderr) == (1, "[]\n")
+
+
+def test_the_level_of_a_regression(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With `--level=must` a SHOULD that is newly violated is told and fails nothing."""
+    for entry, codes in ((SHOULDS[0], [1, 0]), (MUSTS[0], [1, 1])):
+        difference(here, None, ledger(violation(entry)), capsys)
+        for level, code in zip(("should", "must"), codes, strict=True):
+            assert run("diff", "old.json", "new.json", f"--level={level}") == code
+            assert "newly violated: 1" in capsys.readouterr().out

@@ -14,14 +14,14 @@ from pytest_corpus.verdict.verdict import decide
 
 def text(found: Ledger) -> str:
     """The summary as one text."""
-    return "\n".join(summary(found, decide(found)))
+    return "\n".join(line.text for line in summary(found, decide(found)))
 
 
 @given(ledgers())
 def test_the_verdict_comes_last(found: Ledger) -> None:
     """The last line is the verdict, or says that there is none; nothing else in it claims one."""
     verdict = decide(found)
-    lines = summary(found, verdict)
+    lines = [line.text for line in summary(found, verdict)]
     if verdict.complete:
         assert lines[-1] == f"  verdict: {verdict.verdict}"
     else:
@@ -34,7 +34,7 @@ def test_every_violation_is_named(found: Ledger) -> None:
     """Each violated requirement is a line with id, level and source; no other line says so."""
     verdict = decide(found)
     (part,) = verdict.components
-    lines = summary(found, verdict)
+    lines = [line.text for line in summary(found, verdict)]
     for status in part.statuses:
         word = "violated" if status.requirement.level == "MUST" else "not kept"
         named = [line for line in lines if line.startswith(f"    {word}  {status.requirement.id} (")]

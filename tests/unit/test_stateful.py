@@ -10,6 +10,7 @@ from pytest_corpus.integration import messages
 from pytest_corpus.kit.generate import strategies
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.kit.stateful import machines, run_machine
+from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding
 
 
@@ -62,10 +63,8 @@ def test_a_rule_that_cannot_go_on_leaves_it_open() -> None:
 
 def test_a_replay_stands_in_the_message() -> None:
     """Each envelope has a line of its own, ready to be copied."""
-    said = messages.failure(
-        [Finding("VEC-STATE-1", "this", "that")],
-        ['1 requests, seed 0\n{"op": "x"}'],
-        lambda requirement: f"rerun {requirement}",
-        400,
-    )
+    finding = Finding("VEC-STATE-1", "this", "that")
+    lines = ("1 requests, seed 0", '{"op": "x"}')
+    seen = Evidence("a", "vector", "VEC-STATE-1", "t", "n", "rerun", replay=lines)
+    said = messages.failure([finding], [seen])
     assert said.endswith('  replay:\n    1 requests, seed 0\n    {"op": "x"}')

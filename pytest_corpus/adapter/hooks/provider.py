@@ -72,6 +72,7 @@ class ProviderProbe:
     def __init__(self) -> None:
         self._operations: list[str] = []
         self._plans: list[Plan] = []
+        self.struck: list[str] = []
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Count an operation (not a chunk) and carry out what is planned for it.
@@ -86,6 +87,7 @@ class ProviderProbe:
             self._operations.append(arrived)
         for plan in self._plans:
             if plan.strikes(arrived, chunk):
+                self.struck.append(plan.kind)
                 await plan.strike()
                 return
 

@@ -247,7 +247,7 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
         expect.refusal(reply, "BadRequest")
     for key in ("max_batch_size", "suggested_batch_reduction"):
         value = reply.details.get(key)
-        expect.that(isinstance(value, (int, float)), "a number", type(value).__name__, f"details.{key}")
+        expect.that(isinstance(value, (int, float)), "a number", word(value), f"details.{key}")
     expect.that(0 < reply.details["suggested_batch_reduction"] <= 100, "a percentage", word(value), f"details.{key}")
 
 
@@ -337,7 +337,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():
         said = reply.result.get(key)
-        expect.that(said in (None, number), f"{number}", f"{type(said).__name__}", f"result.{key}")
+        expect.that(said in (None, number), f"{number}", word(said), f"result.{key}")
 
 
 @pytest.mark.requirement("EMB-BATCH-15")

@@ -10,6 +10,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
 from pytest_corpus.suites.llm.capabilities import RANGES, STATED
 from pytest_corpus.suites.llm.component import LLM, llm
+from pytest_corpus.text.redaction import word
 
 
 class TestCapabilities(Capabilities):
@@ -41,7 +42,7 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
             number_kept = isinstance(value, (int, float)) and not isinstance(value, bool)
             fits = number_kept if key == "context_window" else isinstance(value, bool)
             wanted = "a number" if key == "context_window" else "a boolean"
-            expect.that(fits, wanted, type(value).__name__, f"result.models.{number}.{key}")
+            expect.that(fits, wanted, word(value), f"result.models.{number}.{key}")
 
 
 @pytest.mark.requirement("LLM-CAP-2")

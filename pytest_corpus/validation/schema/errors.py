@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_corpus.resources import folder
 from pytest_corpus.spec.schemas import EDITIONS, SchemaFile
 from pytest_corpus.text.problems import Problem
 
@@ -85,8 +86,17 @@ class SchemaValidationError(Exception):
         lines = [f"{where}not a valid {self.schema} (edition {self.edition})"]
         lines += [f"  {problem.one_line}" for problem in self.problems]
         if self.golden:
-            lines.append(f"  compare with golden/{self.golden}")
+            lines.append(f"  compare with {place_of(self.golden)}")
         return "\n".join(lines)
+
+
+def place_of(golden: str) -> str:
+    """Where a golden file lies: relative to the current folder, if it is below, else the whole path."""
+    path = folder("golden") / golden
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(path)
 
 
 def golden_for(schema: str, edition: str, instance: object) -> str | None:

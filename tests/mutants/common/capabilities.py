@@ -56,6 +56,8 @@ class ProtocolWithoutMinor(ReferenceLLM):
 class ProtocolOfTheFamily(ReferenceLLM):
     """It states the family of protocols instead of the component's."""
 
+    asked_for_by_name = True
+
     async def capabilities(self, call: Call) -> Envelope:
         return {**await super().capabilities(call), "protocol": "corpus/v1.0"}
 

@@ -83,7 +83,7 @@ class Capabilities:
                     "names": isinstance(value, list) and all(isinstance(item, str) for item in value),
                 }[fact.kind]
                 kind = {"flag": "a boolean", "limit": "a number", "names": "a list of strings"}[fact.kind]
-                expect.that(fits, kind, type(value).__name__, f"result.{path}")
+                expect.that(fits, kind, word(value), f"result.{path}")
 
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:

@@ -18,6 +18,7 @@ from pytest_corpus.kit.request import in_ms
 from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, deadlined, expired, heeded, in_time, repeatedly
 from pytest_corpus.suites.common.claims.health import RETRYABLE
 from pytest_corpus.suites.common.claims.wire_handler import BUSY
+from pytest_corpus.verdict.ledger import LACKING
 
 AT_ONCE = 48
 ROUNDS = 3
@@ -40,7 +41,7 @@ class Stress:
     def test_many_calls_while_the_provider_jitters(self, subject: Subject) -> None:
         """Answers that come back from the provider in another order still go where they belong."""
         if "provider" not in subject.client.hooks:
-            raise NotAssessed("the factory takes no keyword argument 'provider'", "provider")
+            raise NotAssessed(LACKING.format("provider"), "provider")
         subject.faults.provider_op(subject.principal)
         chance = random.Random(subject.settings.seed)
         for _ in range(AT_ONCE * ROUNDS):

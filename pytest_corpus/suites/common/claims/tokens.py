@@ -12,6 +12,7 @@ from pytest_corpus.kit import expect, generate
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.text.redaction import word
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
@@ -105,9 +106,9 @@ class Counting(Subject):
     def token_problems(self, result: Any) -> Iterable[Violation]:
         """What is wrong with the result of `count_tokens`."""
         if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
-            yield Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+            yield Violation("an object (edition 1.0.0)", word(result), "result")
         if token_count(result) is None:
-            yield Violation("a whole number that is not negative", type(result).__name__, "result")
+            yield Violation("a whole number that is not negative", word(result), "result")
 
 
 def longer_is_never_fewer(subject: Counting, alphabet: str) -> None:

@@ -329,7 +329,7 @@ class Errors:
             holds(requirement, reply, subject)
         for reply in replies:
             expect.readable(reply)
-        expect.that(any(reply.is_error for reply in replies), "a bad request to be refused", "successes only")
+        expect.some_refused(replies, "a bad request to be refused")
 
     @pytest.mark.requirement("COM-ERR-11")
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
@@ -349,7 +349,7 @@ class Errors:
             expect.readable(reply)
             expect.named(reply)
         with expect.resting_on(subject.checked):
-            expect.that(any(reply.is_error for reply in replies), "a refusal", "successes only")
+            expect.some_refused(replies, "a refusal")
         named = [reply.names for reply in replies]
         expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
 

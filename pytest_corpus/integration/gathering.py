@@ -1,0 +1,170 @@
+"""Evidence of the findings of a test: taken from its exchanges, in the process that ran it."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.metrics import Observation
+from pytest_corpus.adapter.raised import Raised
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.text.masking import content, masked, secret_values, sentence, shape
+from pytest_corpus.text.redaction import listed, word
+from pytest_corpus.verdict.evidence import Content, Evidence
+from pytest_corpus.verdict.ledger import Finding, TestRecord
+
+LONGEST_ANSWER = 2_000
+MOST_LINES = 20
+MOST_OBSERVATIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What is behind a finding: an exchange, or the requests that led to it, and all that was wrong with the answer."""
+
+    exchange: Exchange | None = None
+    replay: str = ""
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, violation: Violation, exchange: Exchange | None) -> Behind:
+        """What is behind a violation that was found in an exchange, or by several."""
+        return cls(None if violation.replay else exchange, violation.replay, violation.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """How evidence is taken: at `full` with its content, and of a request and its replay so many characters.
+
+    `printed` are pytest's captured sections, `planted` every secret that the test planted.
+    """
+
+    full: bool
+    sent_length: int
+    planted: tuple[str, ...] = ()
+    printed: Sequence[tuple[str, str]] = ()
+    trace: str = ""
+
+    def evidence(
+        self, record: TestRecord, behind: Sequence[Behind], node: str, rerun: Callable[[str], str]
+    ) -> tuple[Evidence, ...]:
+        """The evidence of each finding of a test; `rerun` gives the command that shows a requirement's again."""
+        secrets = (*self.planted, *secret_values(os.environ))
+        return tuple(
+            self._one(record, finding, each, secrets, node=node, rerun=rerun)
+            for finding, each in zip(record.findings, behind, strict=True)
+        )
+
+    def _one(
+        self,
+        record: TestRecord,
+        finding: Finding,
+        behind: Behind,
+        secrets: tuple[str, ...],
+        *,
+        node: str,
+        rerun: Callable[[str], str],
+    ) -> Evidence:
+        exchange = behind.exchange
+        fault = exchange.fault if exchange else None
+        return Evidence(
+            adapter=record.adapter,
+            component=record.component,
+            requirement=finding.requirement,
+            test=record.test,
+            node=node,
+            rerun=masked(rerun(finding.requirement), secrets),
+            sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
+            raised=str(fault.raised) if fault and fault.raised else "",
+            fault=_fault(exchange) if exchange else "",
+            observed=_observed(exchange, finding.requirement) if exchange else "",
+            problems=tuple(masked(each, secrets) for each in behind.problems),
+            replay=tuple(_replayed(behind.replay)),
+            trace=masked(self.trace, secrets),
+            content=self._content(behind, secrets) if self.full else None,
+        )
+
+    def _content(self, behind: Behind, secrets: tuple[str, ...]) -> Content:
+        exchange = behind.exchange
+        replay = tuple(masked(line, secrets) for line in behind.replay.splitlines())
+        printed = tuple(_printed(self.printed, secrets))
+        if exchange is None:
+            return Content(replay=replay, printed=printed)
+        bodies = [frame.body for frame in exchange.frames]
+        answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
+        raised = exchange.fault.raised if exchange.fault else None
+        return Content(
+            sent=_sent(exchange, content(exchange.request, secrets, self.sent_length, foreign=False)),
+            answer=content(answer, secrets, LONGEST_ANSWER, foreign=True) if bodies else "",
+            raised=_whole(raised, secrets) if raised else "",
+            traceback=tuple(_traceback(raised, secrets)) if raised else (),
+            replay=replay,
+            printed=printed,
+        )
+
+
+def _sent(exchange: Exchange, request: str) -> str:
+    return f"{'handle_stream' if exchange.streaming else 'handle'} {request}"
+
+
+def _fault(exchange: Exchange) -> str:
+    """The planned faults of the provider that struck, each once."""
+    return ", ".join(
+        f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
+        for kind in dict.fromkeys(exchange.faults)
+    )
+
+
+def _observed(exchange: Exchange, requirement: str) -> str:
+    """What the metrics hook was told during an exchange, where a requirement speaks of that."""
+    if not requirement.startswith("COM-OBS-"):
+        return ""
+    counters = [f"counter {word(count.name)} by {word(count.value)}" for count in exchange.counts]
+    every = [*map(_observation, exchange.observations), *counters]
+    more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
+    return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
+
+
+def _observation(seen: Observation) -> str:
+    labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
+    extra = f", extra with {listed('the key', seen.extra)}" if seen.extra else ""
+    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + extra
+
+
+def _rounded(value: object) -> object:
+    return round(value, 1) if isinstance(value, float) else value
+
+
+def _whole(raised: Raised, secrets: tuple[str, ...]) -> str:
+    message = sentence(raised.message, secrets)
+    where = f"  (at {raised.place})" if raised.place else ""
+    return f"{raised.type}: {message}{where}" if message else f"{raised.type}{where}"
+
+
+def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
+    for place in raised.places:
+        source = linecache.getline(place.file, place.line).strip()
+        yield f"{place} in {place.function}" + (f": {sentence(source, secrets)}" if source else "")
+    yield from (f"caused by {name}: {sentence(message, secrets)}" for name, message in raised.causes)
+
+
+def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> Iterator[str]:
+    for title, text in sections:
+        lines = text.rstrip("\n").splitlines()
+        more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
+        yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
+
+
+def _replayed(replay: str) -> Iterator[str]:
+    """The head of a replay, and the shapes of its requests."""
+    for line in replay.splitlines():
+        try:
+            yield shape(json.loads(line), LONGEST_ANSWER)
+        except ValueError:
+            yield line

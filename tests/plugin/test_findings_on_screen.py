@@ -1,0 +1,133 @@
+"""What a red run leaves on the terminal: one block a requirement, what to fix first, the verdict last."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import REFERENCE, Project, said
+
+FINISHES = """
+class Finishes(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.complete" and answer["ok"]:
+            answer["result"]["finish_reason"] = "because"
+        return answer
+
+def hookless(): return llm()
+"""
+ADAPTER, FEW = "--corpus-adapter=mine:Finishes", "--corpus-requirement=LLM-COMPLETE-2,COM-CAP-*"
+OURS = "def test_ours():\n    number = 1\n    assert number == 2\n"
+VERDICTS = ("  verdict: ", "  no verdict: ")
+
+
+@pytest.fixture
+def broken(project: Project) -> Project:
+    """A folder with an adapter that breaks LLM-COMPLETE-2."""
+    project.adapter(FINISHES)
+    return project
+
+
+def verdict_stands_last(result: pytest.RunResult) -> bool:
+    """Whether the verdict is among the last five lines."""
+    return any(line.startswith(VERDICTS) for line in result.outlines[-5:])
+
+
+@pytest.mark.parametrize("plugins", [(), ("xdist",)], ids=["alone", "xdist"])
+def test_one_block_a_requirement(broken: Project, plugins: tuple[str, ...]) -> None:
+    """The first finding is told in full, each other one in a line; no test has a FAILED line."""
+    result = broken.run(ADAPTER, FEW, *(("-n", "1") if plugins else ()), plugins=plugins)
+    assert [line for line in result.outlines if line.strip("_ ") == "LLM-COMPLETE-2: 3 of 3 tests"]
+    assert said(result).count("LLM-COMPLETE-2 (MUST): ") == 1
+    assert len([line for line in result.outlines if line.startswith("    corpus/llm/")]) == 2
+    assert "FAILED" not in said(result)
+    assert [line for line in result.outlines if line.startswith("    violated  LLM-COMPLETE-2 (MUST)")]
+    assert verdict_stands_last(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "blocks", "lines"),
+    [
+        (("-v",), 3, 0),
+        (("-q",), 1, 0),
+        (("--tb=line",), 0, 0),
+        (("--tb=no",), 0, 0),
+        (("--tb=long",), 1, 2),
+        (("-rA",), 1, 2),
+        (("-rN",), 1, 2),
+    ],
+    ids=["v", "q", "line", "no", "long", "all", "none"],
+)
+def test_how_much_is_shown(broken: Project, options: tuple[str, ...], blocks: int, lines: int) -> None:
+    """`-v` shows every finding, `--tb` and `-q` fewer; the verdict stays where it is."""
+    result = broken.run(ADAPTER, FEW, *options)
+    assert len([line for line in result.outlines if line.startswith("  expected:")]) == blocks
+    assert len([line for line in result.outlines if line.startswith("    corpus/llm/")]) == lines
+    assert verdict_stands_last(result)
+    violated = [line for line in result.outlines if line.startswith("    violated  LLM-COMPLETE-2")]
+    assert len(violated) == (options != ("-rN",))
+    satisfied = [line for line in result.outlines if line.startswith("    satisfied  COM-CAP-1")]
+    assert len(satisfied) == (options == ("-rA",))
+    if options == ("--tb=line",):
+        assert len([line for line in result.outlines if line.startswith("3 of 3 tests: LLM-COMPLETE-2 (MUST)")]) == 1
+
+
+def test_other_tests_fail_as_usual(broken: Project) -> None:
+    """A test of the user's in the same session is shown by pytest, with its traceback and its FAILED line."""
+    (broken.path / "test_own.py").write_text(OURS)
+    result = broken.run(ADAPTER, FEW)
+    assert "FAILED test_own.py::test_ours - assert 1 == 2" in result.outlines
+    assert ">       assert number == 2" in result.outlines
+    assert result.parseoutcomes()["failed"] == 4
+    assert verdict_stands_last(result)
+
+
+@pytest.mark.parametrize("option", ["-rs", "-v"])
+def test_why_something_is_open(broken: Project, option: str) -> None:
+    """The reason on the terminal is the one in the JSON report."""
+    few = "--corpus-requirement=LLM-TOOLS-*,COM-OBS-1,COM-LEAK-3"
+    result = broken.run("--corpus-adapter=mine:hookless", few, option, "--corpus-report=r.json")
+    text, tested = said(result), [entry for entry in broken.report()["requirements"] if entry["tests"]]
+    assert {entry["status"] for entry in tested} > {"not_assessed"}
+    for entry in tested:
+        if entry["status"] == "not_applicable":
+            assert any(entry["id"] in line and entry["reason"] in line for line in result.outlines)
+        if entry["status"] == "not_assessed" and "keyword" in entry:
+            assert f"does not accept '{entry['keyword']}': {entry['id']}" in text
+
+
+def test_a_missing_keyword_is_not_blamed_for_a_fault_that_never_fired(project: Project) -> None:
+    """A factory that takes `provider` and never reaches it is not told to take it."""
+    project.adapter("class Deaf(Wrapped):\n    def __init__(self, metrics=None, provider=None):\n"
+                    "        self.inner = llm(metrics)\n")  # fmt: skip
+    text = said(project.run("--corpus-adapter=mine:Deaf", "--corpus-requirement=COM-FAULT-1"))
+    assert "COM-FAULT-1: for llm.complete the provider is not reached" in text
+    assert "does not accept" not in text
+
+
+def test_a_green_run_is_short(project: Project) -> None:
+    """Where nothing is violated there is no section of findings."""
+    result = project.run(REFERENCE, "--corpus-requirement=COM-CAP-*")
+    assert "corpus findings" not in said(result)
+    assert "fix first" not in said(result)
+    assert verdict_stands_last(result)
+
+
+SHOULD = """
+class Bare(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.capabilities" and answer["ok"]:
+            answer["result"].pop("models", None)
+        return answer
+"""
+
+
+def test_a_should_is_shown_on_request(project: Project) -> None:
+    """The finding of a SHOULD stands in the summary, and is told in full with `-v` or by its name."""
+    project.adapter(SHOULD)
+    adapter = "--corpus-adapter=mine:Bare"
+    plain = said(project.run(adapter, "-k", "TestCapabilities or context_length_are_stated"))
+    assert "not kept  LLM-CAP-1 (SHOULD)" in plain
+    assert "LLM-CAP-1 (SHOULD): " not in plain
+    assert "LLM-CAP-1 (SHOULD): " in said(project.run(adapter, "-k", "context_length_are_stated", "-v"))
+    assert "LLM-CAP-1 (SHOULD): " in said(project.run(adapter, "--corpus-requirement=LLM-CAP-1"))

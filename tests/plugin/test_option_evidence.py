@@ -1,0 +1,201 @@
+"""`--corpus-evidence`: what a finding shows of requests, answers and exceptions (DESIGN 10)."""
+
+from __future__ import annotations
+
+import pytest
+from inner_runs import Project, said, violated
+
+SECRET = "env-value-4711"
+RAISES = """
+import os
+
+def inner(envelope):
+    raise ValueError("no route for " + str(envelope["args"]) + os.environ.get("ACME_API_KEY", ""))
+
+class Raises(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.complete":
+            print("on my way", os.environ.get("ACME_API_KEY", ""))
+            inner(envelope)
+        return await self.inner.handle(envelope)
+
+class Leaks(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.complete" and answer["ok"]:
+            answer["result"]["finish_reason"] = answer["result"]["text"] = str(envelope)
+        return answer
+
+class Counts(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
+            answer["result"] = -1
+        return answer
+
+class Incomplete(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.complete" and answer["ok"]:
+            answer["result"]["usage"] = {"prompt_tokens": -1, "completion_tokens": "x", "total_tokens": 1}
+        return answer
+
+class Blind(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if not answer["ok"] and answer["error"] == "ResourceExhausted":
+            answer |= {"error": "Unavailable", "code": "UNAVAILABLE"}
+        return answer
+
+class Twice(Wrapped):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics, provider)
+        self.metrics = metrics
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.complete":
+            self.metrics.observe(component="llm", op="llm.complete", ms=1.0, ok=True)
+        return await self.inner.handle(envelope)
+
+def broken():
+    raise ConnectionError("refused by host " + os.environ.get("ACME_API_KEY", ""))
+"""
+FILES = ("r.json", "r.md", "r.html", "r.junit.xml", "r.intoto.json", "r.svg", "r.badge.json")
+EVERY_FILE = tuple(f"--corpus-report={name}" for name in FILES)
+PROMPT = "no route for {"
+
+
+@pytest.fixture
+def faulty(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A folder of adapters with a mistake each, and a secret in the environment."""
+    project.adapter(RAISES)
+    monkeypatch.setenv("ACME_API_KEY", SECRET)
+    return project
+
+
+def run(project: Project, name: str, few: str, *options: str) -> str:
+    """What a run with one of them prints."""
+    return said(project.run(f"--corpus-adapter=mine:{name}", f"--corpus-requirement={few}", *options))
+
+
+@pytest.mark.parametrize("plugins", [(), ("xdist",)], ids=["alone", "xdist"])
+def test_an_exception_is_told_with_its_place(faulty: Project, plugins: tuple[str, ...]) -> None:
+    """At `full`, the usual level, an exception has its message and the lines of the adapter's own code."""
+    options = ("-n", "1") if plugins else ()
+    text = said(
+        faulty.run("--corpus-adapter=mine:Raises", "--corpus-requirement=COM-WIRE-1", *options, plugins=plugins)
+    )
+    line = next(number for number, line in enumerate((faulty.path / "mine.py").read_text().splitlines(), 1)
+                if "raise ValueError" in line)  # fmt: skip
+    assert f"got:      the exception ValueError at mine.py:{line}" in text
+    assert f"raised:   ValueError: {PROMPT}" in text
+    assert f"mine.py:{line} in inner: raise ValueError(" in text
+    assert "in handle: inner(envelope)" in text
+    assert "transports" not in text
+    assert "on my way ***" in text
+    assert SECRET not in text
+
+
+@pytest.mark.parametrize("how", ["option", "ini", "ci"])
+def test_shape_has_no_content(faulty: Project, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """At `shape`, the level of CI, type and place are told, and nothing that the exception says."""
+    if how == "ini":
+        (faulty.path / "pytest.ini").write_text("[pytest]\ncorpus_evidence = shape\n")
+    if how == "ci":
+        monkeypatch.setenv("CI", "1")
+    text = run(faulty, "Raises", "COM-WIRE-1", *(("--corpus-evidence=shape",) if how == "option" else ()))
+    assert "the exception ValueError at mine.py:" in text
+    assert PROMPT not in text
+    assert "on my way" not in text
+    assert "characters>" in text
+
+
+@pytest.mark.parametrize("level", ["shape", "full", None])
+def test_files(faulty: Project, level: str | None) -> None:
+    """Files hold content where `full` was asked for by name, and an attestation never; a secret is in none."""
+    run(faulty, "Raises", "COM-WIRE-1", *((f"--corpus-evidence={level}",) if level else ()), *EVERY_FILE)
+    for name in FILES:
+        text = (faulty.path / name).read_text("utf-8").replace("&#x27;", "'")
+        assert SECRET not in text
+        assert (PROMPT in text) == (level == "full" and name in ("r.md", "r.html", "r.junit.xml")), name
+
+
+def test_a_wrong_level(project: Project) -> None:
+    """It ends in one sentence."""
+    result = project.run("--corpus-adapter=mine:x", "--corpus-evidence=all")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--corpus-evidence=all: use shape or full" in said(result)
+
+
+@pytest.mark.parametrize("level", ["shape", "full"])
+def test_a_factory_that_raises(faulty: Project, level: str) -> None:
+    """The place in its code is told at either level, its message at `full`."""
+    text = run(faulty, "broken", "COM-WIRE-1", f"--corpus-evidence={level}")
+    assert ("ConnectionError: refused by host ***" in text) == (level == "full")
+    assert "ConnectionError at mine.py:" in text or "in broken)" in text
+    assert SECRET not in text
+    assert "Traceback" not in text
+
+
+def test_planted_secrets_are_masked(faulty: Project) -> None:
+    """A canary that an adapter repeats in its answer is stars, on the terminal and in every file."""
+    text = run(faulty, "Leaks", "COM-LEAK-*,LLM-COMPLETE-2", "--corpus-evidence=full", "-v", *EVERY_FILE)
+    assert "answer:" in text
+    assert "a canary of" not in text
+    for name in FILES:
+        assert "tenant-" not in (faulty.path / name).read_text("utf-8").replace("tenant-***", "")
+
+
+def test_every_problem_of_an_answer(faulty: Project) -> None:
+    """What breaks a schema in several places is told with all of them, and with the numbers."""
+    text = run(faulty, "Incomplete", "LLM-COMPLETE-*")
+    assert "problems:" in text
+    assert "prompt_tokens must be" in text
+    assert "completion_tokens must be" in text
+    assert "found -1" in text
+
+
+def test_a_count_says_what_it_is(faulty: Project) -> None:
+    """A negative count of tokens is shown."""
+    assert "-1" in run(faulty, "Counts", "LLM-TOKENS-1", "--corpus-evidence=shape").partition("got:")[2].splitlines()[0]
+
+
+def test_the_fault_that_struck(faulty: Project) -> None:
+    """A finding about the provider's faults names the one that the provider was made to fail with."""
+    assert "fault:    rate_limited (HTTP 429)" in run(faulty, "Blind", "COM-FAULT-1")
+
+
+def test_what_was_observed_instead(faulty: Project) -> None:
+    """A finding about observations tells those that were made."""
+    text = run(faulty, "Twice", "COM-OBS-1")
+    assert "observed: component=llm, op=llm.complete, ms=1.0, ok=true, code=OK; component=llm" in text
+
+
+TAKES_ALL = """
+class TakesAll(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if not answer["ok"]:
+            counts = op_of(envelope) == "llm.count_tokens"
+            answer = await self.inner.handle({"op": "llm.complete", "ctx": {}, "args": PLAIN})
+            return {**answer, "result": 5} if counts else answer
+        return answer
+    async def handle_stream(self, envelope):
+        frames = [frame async for frame in self.inner.handle_stream(envelope)]
+        if not frames[-1]["ok"]:
+            frames = [each async for each in self.inner.handle_stream({"op": "llm.stream", "ctx": {}, "args": PLAIN})]
+        for frame in frames:
+            yield frame
+
+PLAIN = {"messages": [{"role": "user", "content": "hi"}]}
+"""
+
+
+def test_an_adapter_that_never_refuses_is_one_finding(project: Project) -> None:
+    """Where the plainest bad requests are accepted, the others are blocked by that."""
+    project.adapter(TAKES_ALL)
+    few = "--corpus-requirement=COM-WIRE-[4-9],COM-ERR-*,LLM-MSG-*,LLM-SAMPLING-*,LLM-TOKENS-6,COM-STREAM-8"
+    project.run("--corpus-adapter=mine:TakesAll", few, "--corpus-components=llm", "--corpus-report=r.json")
+    report = project.report()
+    assert {name for name in violated(report) if not name.startswith("COM-OBS")} == {"COM-WIRE-7"}
+    blocked = {entry["id"] for entry in report["requirements"] if "COM-WIRE-7" in entry.get("blocked_by", ())}
+    assert blocked >= {"COM-WIRE-6", "COM-WIRE-8", "LLM-MSG-1", "LLM-SAMPLING-1", "LLM-TOKENS-6", "COM-STREAM-8"}
