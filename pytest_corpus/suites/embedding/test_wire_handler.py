@@ -35,7 +35,7 @@ class TestErrors(Errors):
     """Error envelopes."""
 
 
-class TestStreamDoor(StreamEntryPoint):
+class TestStreamEntryPoint(StreamEntryPoint):
     """`handle_stream` and what does not belong there."""
 
 

@@ -27,5 +27,5 @@ class TestErrors(Errors):
     """Error envelopes."""
 
 
-class TestStreamDoor(StreamEntryPoint):
+class TestStreamEntryPoint(StreamEntryPoint):
     """`handle_stream` and what does not belong there."""
