@@ -215,7 +215,7 @@ class AdapterClient:
     def forget(self) -> None:
         """Drop the recorded exchanges and what was planned at the provider."""
         self.exchanges.clear()
-        self.provider.clear()
+        self.provider.forget()
         self.metrics.observations.clear()
         self.metrics.counts.clear()
 
@@ -237,12 +237,13 @@ class AdapterClient:
             Unresponsive: the operation ran into the time limit too often before.
             WriteForbidden: the operation writes, and the client only reads.
         """
-        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs)
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
         self._admit(exchange)
         if self._late[exchange.op] >= PATIENCE:
             raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
-        reached, struck, started = self.provider.calls(), len(self.provider.struck), time.monotonic()
+        reached, started = self.provider.calls(), time.monotonic()
+        struck, handed = len(self.provider.struck), len(self.provider.handed_on)
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
@@ -254,6 +255,7 @@ class AdapterClient:
         exchange.logs = tuple(tap.texts)
         exchange.reached_provider = self.provider.calls() - reached
         exchange.faults = tuple(self.provider.struck[struck:])
+        exchange.handed_on = tuple(self.provider.handed_on[handed:])
         canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}
         self.exchanges.append(exchange)

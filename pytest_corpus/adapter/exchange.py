@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.adapter.raised import Raised
 
 FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
@@ -49,6 +50,7 @@ class Frame:
 class Exchange:
     """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile.
 
+    `component` is the one whose handler it went to; `handed_on` is what the provider was told of the context;
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `faults` are the kinds of the planned faults of the provider that struck.
@@ -63,11 +65,13 @@ class Exchange:
     counts: tuple[Count, ...] = ()
     logs: tuple[str, ...] = ()
     reached_provider: int = 0
+    handed_on: tuple[Arrival, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
     debug_logs: bool = False
     limited: bool = False
     until: float = math.inf
     faults: tuple[str, ...] = ()
+    component: str = ""
     op: str = field(init=False)
     """The operation asked for, or an empty string where the request names none."""
 

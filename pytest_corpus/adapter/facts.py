@@ -84,6 +84,10 @@ class Capabilities:
                 denied[name] = denied.get(name, frozenset()) | flags
         return denied
 
+    def every_key(self) -> Iterator[tuple[str, Any]]:
+        """Every key with its value, at any depth."""
+        return _nested(self.document)
+
     def extensions(self, *words: str) -> Iterator[tuple[str, Any]]:
         """What `extensions` say at any depth under a key that speaks of all these words; the top is looked at too."""
         top = {key: value for key, value in self.document.items() if key != "extensions"}

@@ -11,6 +11,7 @@ from pytest_corpus.adapter.client import Declaration
 from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
 from pytest_corpus.integration.handles import AdapterHandle, ClientHandle, Handle, Remote, RunSettings
 from pytest_corpus.integration.options import Options
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
 from pytest_corpus.verdict.ledger import Ledger
@@ -57,8 +58,14 @@ class Adapter:
     def target(self, component: str) -> Target:
         """One of its components, once it is open, as the suites speak to it."""
         if component not in self.targets:
-            self.targets[component] = self.handle.target(component)
+            target = self.targets[component] = self.handle.target(component)
+            if isinstance(target, Subject):
+                target.beside = self._subject
         return self.targets[component]
+
+    def _subject(self, component: str) -> Subject | None:
+        target = self.target(component) if component in self.components else None
+        return target if isinstance(target, Subject) else None
 
     def root_causes(self, component: str) -> RootCauses[Any] | None:
         """What explains violations of a component; None for a client library."""

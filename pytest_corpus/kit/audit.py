@@ -154,6 +154,8 @@ def _error(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
         yield "COM-ERR-9", problem
     if problem := _retry_after(body.get("retry_after_ms")):
         yield "COM-ERR-6", problem
+    if body.get("error") == "DeadlineExceeded" and body.get("retry_after_ms") is not None:
+        yield "COM-ERR-16", Violation("none", "a time to wait", "retry_after_ms")
     yield from _identity(body)
     known = TAXONOMY.get(str(body.get("error")))
     if known and known.retry == "no" and body.get("retry_after_ms") is not None:

@@ -27,6 +27,10 @@ from pytest_corpus.spec.schemas import EDITIONS
 Own = TypeVar("Own", bound="Subject")
 
 
+def _nobody(_component: str) -> None:
+    return None
+
+
 class Subject:
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
@@ -57,6 +61,8 @@ class Subject:
         self.settling = self.settling_type(self)
         self.editions = set(EDITIONS)
         self._fresh: list[AdapterClient] = []
+        self.beside: Callable[[str], Subject | None] = _nobody
+        """Another component of the same adapter by name; None where that is not tested."""
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
@@ -83,6 +89,8 @@ class Subject:
         """What everything that was exchanged in the current test breaks, whatever it was asked for."""
         for client in self.clients:
             for exchange in client.exchanges:
+                if exchange.component not in ("", self.component):  # another component's own tests judge it
+                    continue
                 self.editions &= editions(exchange)
                 yield from ((requirement, violation, exchange) for requirement, violation in audit(exchange, self))
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.reference.errors import AdapterError, FaultMapping, invalid
+from pytest_corpus.reference.load import Load
 from pytest_corpus.reference.request import Admission, Call, Fields
 from pytest_corpus.reference.telemetry import MetricsSink, Telemetry
 from pytest_corpus.spec.operations import protocol_of
@@ -57,11 +58,13 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     server = "pytest-corpus-reference"
     version = "1.0.0"
     replayable: frozenset[str] = frozenset()
+    concurrency, rate_limit_qps = 1_024, 100_000
 
     def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
         self.metrics = metrics
         self.provider = provider
         self.replays: dict[str, Any] = {}
+        self.load = Load()
         self.turns: dict[str, asyncio.Lock] = {}
         self.cache: dict[str, dict[str, Any]] = {}
 
@@ -77,6 +80,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             return self.failure(call, fault)
         finally:
             self.settle(call, "Unavailable")  # for a call that was abandoned; all others are settled by now
+            self.load.release(call)
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """Answer a streaming request: frames, then one terminal: a final chunk or an error envelope."""
@@ -90,6 +94,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             yield self.failure(call, fault)
         finally:
             self.settle(call, "Unavailable")
+            self.load.release(call)
 
     def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
         """Check what all requests share, in an order that gives a refused one as many labels as it can."""
@@ -98,6 +103,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         call.operation = self.find_operation(envelope.get("op"))
         self.read_context(call, self.read_section(envelope, "ctx"))
         call.labels.update(self.context_labels(call))
+        self.load.take(call, self.concurrency, self.rate_limit_qps)
         call.args = self.read_section(envelope, "args")
         Fields(envelope, "request").required_text("op")
         self.route(call)
@@ -165,9 +171,14 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         if self.provider is None or call.operation is None:
             return
         try:
-            await self.provider.reached(call.operation.op, **facts)
+            await self.provider.reached(call.operation.op, **self.handed_on(call), **facts)
         except Exception as fault:  # noqa: BLE001 - a provider may raise anything
             raise self.map_fault(fault) from None
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        """What the provider is told of the context: the trace, and when it is too late (SPECIFICATION 6.1, 11.3)."""
+        told = {"traceparent": call.traceparent, "deadline_ms": call.deadline_ms}
+        return {name: value for name, value in told.items() if value is not None}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:  # noqa: ARG002 - has the shape of all operations
         """What every component states (SPECIFICATION 6.2), to be extended with its own facts."""
@@ -175,6 +186,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             "server": self.server,
             "version": self.version,
             "protocol": protocol_of(self.component),
+            "limits": {"concurrency": self.concurrency, "rate_limit_qps": self.rate_limit_qps},
             **self.features,
             "extensions": {"reference:deterministic": True},
         }

@@ -101,6 +101,7 @@ class Call:
     operation: Operation | None = None
     idempotency_key: str | None = None
     deadline_ms: float | None = None
+    traceparent: str | None = None
     tenant_hash: str | None = None
     args: Fields = field(default_factory=lambda: Fields({}, "args"))
     labels: dict[str, Any] = field(default_factory=dict)
@@ -158,7 +159,7 @@ class Admission:
     def read_context(self, call: Call, ctx: Fields) -> None:
         """Read the documented members of `ctx` and ignore all others (SCHEMA 3.2)."""
         ctx.text("request_id")
-        ctx.text("traceparent")
+        call.traceparent = ctx.text("traceparent")
         ctx.read("attrs", "an object")
         tenant = ctx.text("tenant")
         call.tenant_hash = None if tenant is None else self.tenant_hash(tenant)

@@ -96,6 +96,20 @@ FACTS = (
 )
 
 
+KEYS = frozenset(
+    {
+        *SECTIONS,
+        *(key for fact in FACTS for key in fact.keys),
+        *("cache", "extensions", "models", "sampling"),
+        *("retryable_codes", "rate_limit_unit"),
+        *("model_family", "text_storage_strategy", "truncation_mode"),
+        *("schema_version", "provider_specific", "experimental_features"),
+    }
+)
+"""Every key of capabilities that a document names, whichever component it is of (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B),
+with those of the published wire (R42) and those that any result may have (R56)."""
+
+
 def fact(component: str, name: str) -> Fact:
     """The fact `name` of a component.
 

@@ -26,6 +26,8 @@ PURPOSES = {
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
     "literal": "as `find`, with {literal} in place of the parameter",
     "broken": "a text that is not a query of the language",
+    "create_index": "an index of the corpus_rank of nodes, made where there is none; only where DDL is claimed",
+    "drop_index": "that index, dropped where there is one; only where DDL is claimed",
 }
 """What each probe query asks for."""
 
@@ -88,6 +90,16 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = '{{literal}}' {_FOUND}",
     ),
     "broken": ("MATCH ((n RETURN n.corpus_value AS", "RETURN RETURN )", "This is not a query at all ((("),
+    "create_index": (
+        f"CREATE INDEX corpus_rank_index IF NOT EXISTS FOR (n:{NODE_LABEL}) ON (n.corpus_rank)",
+        f"CREATE INDEX corpus_rank_index FOR (n:{NODE_LABEL}) ON (n.corpus_rank)",
+        f"CREATE INDEX ON :{NODE_LABEL}(corpus_rank)",
+    ),
+    "drop_index": (
+        "DROP INDEX corpus_rank_index IF EXISTS",
+        "DROP INDEX corpus_rank_index",
+        f"DROP INDEX ON :{NODE_LABEL}(corpus_rank)",
+    ),
 }
 
 

@@ -40,7 +40,7 @@ ROWS = [
 ]
 """What the table "Where to change what" says: what, where, what to look for."""
 
-ADDED, MUTANT = "LLM-TOKENS-9", "TenantIsCounted"
+ADDED, MUTANT = "LLM-TOKENS-10", "TenantIsCounted"
 """What the page adds."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,17 +62,31 @@ class Plan:
         raise ProviderFault(self.kind, status, self.retry_after_ms, message)
 
 
+HANDED_ON = ("traceparent", "deadline_ms")
+"""The facts that tell what of its context an operation hands on to the provider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What was handed on to the provider once, of the facts in `HANDED_ON`; a fact may be null."""
+
+    op: str
+    facts: Mapping[str, Any]
+
+
 class ProviderProbe:
     """Given to a factory that asks for `provider`.
 
     The author's provider stub awaits `reached(op, **facts)` whenever it would call the provider, and for a
-    stream once more before each chunk with `chunk=0, 1, 2 ...`; a batch passes `items=n`.
+    stream once more before each chunk with `chunk=0, 1, 2 ...`; a batch passes `items=n`. It may pass the `traceparent`
+    and the absolute `deadline_ms` that it would send along.
     """
 
     def __init__(self) -> None:
         self._operations: list[str] = []
         self._plans: list[Plan] = []
         self.struck: list[str] = []
+        self.handed_on: list[Arrival] = []
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Count an operation (not a chunk) and carry out what is planned for it.
@@ -85,6 +99,8 @@ class ProviderProbe:
         arrived = named if isinstance(named, str) else f"({type_name(op)})"
         if chunk is None:
             self._operations.append(arrived)
+        if told := {name: plain(facts[name]) for name in HANDED_ON if name in facts}:
+            self.handed_on.append(Arrival(arrived, told))
         for plan in self._plans:
             if plan.strikes(arrived, chunk):
                 self.struck.append(plan.kind)
@@ -125,6 +141,11 @@ class ProviderProbe:
     def clear(self) -> None:
         """Forget every plan; the counts stay."""
         self._plans.clear()
+
+    def forget(self) -> None:
+        """Forget every plan, and what was handed on."""
+        self.clear()
+        self.handed_on.clear()
 
     @contextmanager
     def paused(self) -> Iterator[None]:

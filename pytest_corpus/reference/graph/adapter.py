@@ -57,6 +57,7 @@ class ReferenceGraph(Writes, ReferenceAdapter):
             **common,
             "dialects": [*self.dialects],
             "limits": {
+                **common["limits"],
                 "max_batch_ops": self.max_batch_ops,
                 "max_traversal_depth": self.max_traversal_depth,
                 "max_query_length": self.max_query_length,

@@ -84,11 +84,12 @@ class ReferenceLLM(Language, ReferenceAdapter):
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
         """The common facts, and the models, limits and sampling ranges of SPECIFICATION 8.4."""
+        common = await super().capabilities(call)
         return {
-            **await super().capabilities(call),
+            **common,
             "models": [self.model_facts(model) for model in self.models],
             "max_tool_calls_per_turn": self.max_tool_calls_per_turn,
-            "limits": {"max_context_length": self.context_window},
+            "limits": {**common["limits"], "max_context_length": self.context_window},
             "sampling": {f"{name}_range": list(ends) for name, ends in self.ranges.items()},
         }
 

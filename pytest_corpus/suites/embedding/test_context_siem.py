@@ -17,8 +17,9 @@ from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.kit.telemetry import gives_away, outcomes
 from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability, failed_stream
-from pytest_corpus.suites.common.claims.labels import Labels
+from pytest_corpus.suites.common.claims.labels import Labels, StreamTimes
 from pytest_corpus.suites.common.claims.privacy import Privacy
+from pytest_corpus.suites.common.claims.propagation import Propagation
 from pytest_corpus.suites.embedding.answers import failures_of
 from pytest_corpus.suites.embedding.batches import several
 from pytest_corpus.suites.embedding.component import Embedding, embedding
@@ -65,6 +66,14 @@ class TestCancelling(Cancelling):
 
 class TestLabels(Labels):
     """Hashes, times and buckets."""
+
+
+class TestStreamTimes(StreamTimes):
+    """Times of streams."""
+
+
+class TestPropagation(Propagation):
+    """What the provider is told of the context."""
 
 
 class TestPrivacy(Privacy):

@@ -263,6 +263,17 @@ def test_an_unknown_model_is_refused(embedding: Embedding) -> None:
             expect.refusal(embedding.embed(embedding.fit(text), model=model), *UNKNOWN_MODEL)
 
 
+@pytest.mark.requirement("EMB-MODEL-5")
+def test_the_refusal_of_an_unknown_model_names_it(embedding: Embedding) -> None:
+    """`details.model` is the model that was asked for."""
+    embedding.require("embed")
+    model = embedding.unknown_models()[0]
+    reply = embedding.embed(embedding.fit("hi"), model=model)
+    with expect.resting_on("EMB-MODEL-2"):
+        expect.refusal(reply, *UNKNOWN_MODEL)
+    expect.that(reply.details.get("model") == model, "the model that was asked for", "another or none", "details.model")
+
+
 @pytest.mark.core
 @pytest.mark.requirement("EMB-MODEL-4")
 def test_an_unknown_model_does_not_stream(embedding: Embedding) -> None:

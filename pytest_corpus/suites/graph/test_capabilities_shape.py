@@ -6,6 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, Consistency, StreamingClaim
 from pytest_corpus.suites.graph.component import Graph, graph
 
@@ -30,3 +31,11 @@ def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
     lists = [value for value in extensions.values() if isinstance(value, list)] if isinstance(extensions, dict) else []
     named = any(str(name).endswith(("nodes", "query")) for value in lists for name in value)
     expect.that(named, "the operations of batches", "none", "result.extensions")
+
+
+@pytest.mark.requirement("GRA-CAP-2")
+def test_the_size_of_batches_is_stated(graph: Graph) -> None:
+    """`max_batch_ops` is stated where batches are offered."""
+    if graph.capabilities.flag("supports_batch") is not True:
+        raise NotApplicable("batches are not claimed")
+    expect.that(graph.capabilities.raw("max_batch_ops") is not None, "a number", "none", "result.limits.max_batch_ops")

@@ -13,8 +13,10 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
-from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
+from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes, StreamTimes
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
+from pytest_corpus.suites.common.claims.propagation import Propagation
+from pytest_corpus.suites.graph import isolation
 from pytest_corpus.suites.graph.capabilities import ASKING
 from pytest_corpus.suites.graph.component import Graph, graph
 
@@ -39,8 +41,16 @@ class TestLabels(Labels):
     """Hashes, times and buckets."""
 
 
+class TestStreamTimes(StreamTimes):
+    """Times of streams."""
+
+
 class TestStreamOutcomes(StreamOutcomes):
     """The outcome of a stream."""
+
+
+class TestPropagation(Propagation):
+    """What the provider is told of the context."""
 
 
 class TestIdPrivacy(IdPrivacy):
@@ -92,6 +102,19 @@ def test_a_namespace_is_no_label(graph: Graph) -> None:
     replies.append(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}))
     for reply in replies:
         unlabelled(reply, str(sandbox.namespace), "a namespace")
+
+
+@pytest.mark.requirement("COM-TENANT-2")
+@pytest.mark.parametrize("operation", ["health", "get_schema"])
+def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
+    """Neither a namespace nor the id of a node of one tenant stands in what is reported to another."""
+    isolation.isolated(graph)
+    graph.require(operation)
+    [owner] = isolation.tenants(graph, 1, own=True)
+    owner.put(owner.node("a"))
+    said = json.dumps(expect.success(graph.call(operation, {}, {"tenant": f"tenant-{canary()}"}), "a report"))
+    named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
+    expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 
 
 def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:

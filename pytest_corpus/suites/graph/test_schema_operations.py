@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.sandbox import Sandbox
@@ -66,6 +68,58 @@ def test_a_schema_tells_no_values(graph: Graph) -> None:
     sandbox.put(node)
     text = json.dumps(schema_of(sandbox), default=str)
     expect.that(node["properties"]["corpus_value"] not in text, "no value of a property", "one", "result")
+
+
+@pytest.mark.requirement("GRA-SCHEMA-5")
+def test_an_index_is_made_and_dropped(graph: Graph) -> None:
+    """Where DDL is claimed, both statements are carried out, and a node is found before, between and after them."""
+    dialect = claimed_ddl(graph)
+    graph.require("query")
+    graph.speaks("find", dialect)
+    sandbox = graph.sandbox()
+    [value] = sandbox.put(sandbox.node("a", rank=3))
+    for statement in ("", "create_index", "drop_index"):
+        if statement:
+            carried_out(graph, sandbox, statement, dialect)
+        found = sandbox.answers("query", "find", dialect=dialect, wanted=sandbox.key("a"))
+        expect.that(value in found, f"the node, after {statement or 'it was written'}", "another or none", "records")
+
+
+def claimed_ddl(graph: Graph) -> str:
+    """A dialect in which DDL is claimed: by a key of capabilities with the word `ddl`, which is true or lists it.
+
+    Raises:
+        NotApplicable: no DDL is claimed.
+        NotAssessed: the suite knows none of the dialects.
+    """
+    claims = [value for key, value in graph.capabilities.every_key() if "ddl" in re.split(r"[^a-z0-9]+", key.lower())]
+    every = any(value is True for value in claims)
+    listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}
+    if not every and not listed:
+        raise NotApplicable("DDL is not claimed")
+    spoken = [name for name in graph.dialects.known if every or name in listed]
+    for name in spoken:
+        if graph.dialects.texts("create_index", name):
+            return name
+    raise NotAssessed("there is no probe query 'create_index' for the dialects: give one with --corpus-dialects")
+
+
+def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
+    """One spelling of a statement is carried out.
+
+    Raises:
+        NotAssessed: all are refused as badly written.
+    """
+    refused = []
+    for text in graph.dialects.texts(purpose, dialect):
+        reply = sandbox.call("query", {"text": text, "dialect": dialect, "params": {}})
+        expect.either(reply, "BadRequest", "NotSupported")
+        if reply.is_success:
+            return
+        refused.append(reply)
+    every = bool(refused) and all(reply.is_a("NotSupported") for reply in refused)
+    expect.that(not every, f"{purpose}, which is claimed, to be carried out", "NOT_SUPPORTED")
+    raise NotAssessed(f"no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects")
 
 
 def described(graph: Graph, tenant: str | None = None) -> tuple[Sandbox, str, str]:

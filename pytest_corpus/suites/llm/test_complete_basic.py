@@ -168,6 +168,17 @@ def test_an_unknown_model_is_refused(llm: LLM) -> None:
         expect.refusal(llm.complete(model=model), *UNKNOWN_MODEL)
 
 
+@pytest.mark.requirement("LLM-MODEL-4")
+def test_the_refusal_of_an_unknown_model_names_it(llm: LLM) -> None:
+    """`details.model` is the model that was asked for."""
+    llm.require("complete")
+    model = llm.unknown_model()
+    reply = llm.complete(model=model)
+    with expect.resting_on("LLM-MODEL-2"):
+        expect.refusal(reply, *UNKNOWN_MODEL)
+    expect.that(reply.details.get("model") == model, "the model that was asked for", "another or none", "details.model")
+
+
 @pytest.mark.requirement("LLM-CONTEXT-1")
 @pytest.mark.parametrize("where", ["message", "first_message", "system_message", "max_tokens", "other_models"])
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
@@ -197,6 +208,17 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
         expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")
+
+
+@pytest.mark.requirement("LLM-CONTEXT-5")
+def test_a_prompt_beyond_the_window_names_the_model(llm: LLM) -> None:
+    """`details.model` says whose window it is."""
+    llm.require("complete")
+    reply = llm.complete(**beyond(llm, "message")[0])
+    refused_as_too_long(llm, reply)
+    given = reply.details.get("model")
+    known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
+    expect.that(known, "the name of the model", "another name" if isinstance(given, str) else "none", "details.model")
 
 
 @pytest.mark.requirement("LLM-CACHE-1")

@@ -8,8 +8,9 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
-from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes
+from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes, StreamTimes
 from pytest_corpus.suites.common.claims.privacy import Privacy
+from pytest_corpus.suites.common.claims.propagation import Propagation
 from pytest_corpus.suites.llm.component import LLM, llm
 
 
@@ -33,8 +34,16 @@ class TestLabels(Labels):
     """Hashes, times and buckets."""
 
 
+class TestStreamTimes(StreamTimes):
+    """Times of streams."""
+
+
 class TestStreamOutcomes(StreamOutcomes):
     """The outcome of a stream."""
+
+
+class TestPropagation(Propagation):
+    """What the provider is told of the context."""
 
 
 class TestPrivacy(Privacy):

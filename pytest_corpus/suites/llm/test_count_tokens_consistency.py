@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import tokens
 from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
 from pytest_corpus.suites.llm.completions import completing
 from pytest_corpus.suites.llm.component import LLM, llm
+from pytest_corpus.suites.llm.requests import user
+
+FEW_TOKENS, PART = 8, 5
+"""By so many tokens, or so large a part, a count may differ from what a prompt is charged: it is an estimate."""
 
 
 @pytest.mark.core
@@ -105,3 +111,43 @@ def test_every_listed_model_counts_the_text(llm: LLM) -> None:
 def test_a_count_grows_with_the_text(llm: LLM) -> None:
     """Three hundred words have more tokens than one of them."""
     tokens.grows(llm)
+
+
+@pytest.mark.requirement("LLM-TOKENS-9")
+def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
+    """A long message adds about as many tokens to `usage.prompt_tokens` as it has by the count of the same model."""
+    llm.require("count_tokens", "complete")
+    long = long_text(llm)
+    counted = llm.count(long) - llm.count("river")
+    charged = prompt_tokens(llm, long) - prompt_tokens(llm, "river")
+    slack = max(FEW_TOKENS, counted // PART)
+    about = f"{counted} tokens more than for a short prompt, or {slack} fewer or more"
+    expect.that(abs(charged - counted) <= slack, about, f"{charged}", "result.usage.prompt_tokens")
+
+
+def long_text(llm: LLM) -> str:
+    """A text of many words that surely fits the window twice.
+
+    Raises:
+        NotApplicable: the window is too small for any.
+    """
+    for words in (80, 40, 20):
+        text = " ".join(f"{'stone' if number % 2 else 'river'}{number}" for number in range(words))
+        if llm.holds(2 * text):
+            return text
+    raise NotApplicable("the window may be too small for a long prompt")
+
+
+def prompt_tokens(llm: LLM, text: str) -> int:
+    """What a completion says that a message of this text took.
+
+    Raises:
+        Blocked: it says nothing of the kind, which is a finding of its own.
+    """
+    reply = llm.complete(messages=[user(text)])
+    result = expect.success(reply, "a completion")
+    usage = result.get("usage") if isinstance(result, dict) else None
+    tokens = whole(usage.get("prompt_tokens")) if isinstance(usage, dict) else None
+    if tokens is None:
+        raise Blocked("LLM-COMPLETE-1", "there are no prompt_tokens", evidence=reply.exchange)
+    return tokens

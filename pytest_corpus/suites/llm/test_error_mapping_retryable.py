@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.faults import ContentFilter, Faults, StreamFaults
+from pytest_corpus.suites.common.claims.faults import ContentFilter, Faults, Overload, StreamFaults
 
 
 class TestFaults(Faults):
@@ -12,6 +12,10 @@ class TestFaults(Faults):
 
 class TestContentFilter(ContentFilter):
     """Content filters."""
+
+
+class TestOverload(Overload):
+    """Models at capacity."""
 
 
 class TestStreamFaults(StreamFaults):

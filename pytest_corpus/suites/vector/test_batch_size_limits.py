@@ -164,6 +164,18 @@ def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, 
     expect.refusal(reply, "BadRequest")
 
 
+@pytest.mark.requirement("VEC-LIMIT-9")
+def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None:
+    """`details.max_top_k` says how many may be asked for."""
+    vector.require("query")
+    most = most_matches(vector)
+    reply = vector.call("query", {**vector.requests.minimal("query"), "top_k": most + 1})
+    with expect.resting_on("VEC-LIMIT-5"):
+        expect.refusal(reply, "BadRequest")
+    given = reply.details.get("max_top_k")
+    expect.that(given == most, f"{most}", type(given).__name__, "details.max_top_k")
+
+
 @pytest.mark.requirement("VEC-LIMIT-8")
 def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
     """Two vectors at once are refused, or stored both."""

@@ -19,6 +19,8 @@ from pytest_corpus.suites.common.claims.cancelling import Cancelling
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
+from pytest_corpus.suites.common.claims.propagation import Propagation
+from pytest_corpus.suites.vector import flow
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.component import Vector, vector
@@ -43,6 +45,28 @@ class TestCancelling(Cancelling):
 
 class TestLabels(Labels):
     """Hashes, times and buckets."""
+
+
+class TestPropagation(Propagation):
+    """What the provider is told of the context."""
+
+
+@pytest.mark.requirement("COM-CTX-6")
+def test_one_context_flows_over_all_components(vector: Vector) -> None:
+    """What the graph finds is completed, embedded, looked for and stored, in one and the same context."""
+    vector.require("upsert", "query")
+    ctx = flow.shared_context()
+    numbers = flow.embedded(vector, ctx)
+    sandbox = flow.place(vector, len(numbers), ctx["tenant"])
+    old, new = ({"id": vector.name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
+    sandbox.put(old)
+    query = sandbox.args(vector=numbers, top_k=vector.at_most(flow.MOST_MATCHES))
+    sandbox.ask(numbers)
+    flow.step(vector, "query", query, ctx)
+    sandbox.know(new)
+    flow.step(vector, "upsert", sandbox.args(vectors=[new]), ctx)
+    if vector.at_most(flow.MOST_MATCHES) > 1:
+        present(sandbox, new)
 
 
 class TestIdPrivacy(IdPrivacy):

@@ -245,3 +245,17 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, operation: str) -> Non
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
         given = reply.details.get(key)
         expect.that(given == value, f"{value}", word(given), f"details.{key}")
+
+
+@pytest.mark.requirement("VEC-DIM-12")
+def test_a_mismatch_names_the_namespace(vector: Vector) -> None:
+    """The details of a refused query say which namespace has other dimensions."""
+    vector.require("query")
+    if not vector.namespaces:
+        raise NotApplicable("there is only one namespace")
+    query = {**vector.requests.minimal("query"), "vector": other_length(vector, "longer")}
+    reply = vector.call("query", query)
+    with expect.resting_on("VEC-DIM-1"):
+        expect.refusal(reply, MISMATCH)
+    named = reply.details.get("namespace") == query["namespace"]
+    expect.that(named, "the namespace that was asked for", "another or none", "details.namespace")

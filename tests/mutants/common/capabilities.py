@@ -151,3 +151,29 @@ class NoStreamingDoor(ReferenceLLM):
     """It claims to stream and has no `handle_stream`."""
 
     handle_stream = None  # type: ignore[assignment]
+
+
+@catches("COM-CAP-10")
+class KeyOfItsOwn(ReferenceLLM):
+    """It states the region of its provider among the features."""
+
+    async def capabilities(self, call: Call) -> Envelope:
+        return {**await super().capabilities(call), "features": {"region": "eu-west-1"}}
+
+
+@catches("COM-CAP-10")
+class KeyAtTheTop(ReferenceLLM):
+    """It states at the top whether it reasons."""
+
+    async def capabilities(self, call: Call) -> Envelope:
+        return {**await super().capabilities(call), "supports_reasoning": True}
+
+
+@catches("COM-CAP-11")
+class RateIsNotTold(ReferenceLLM):
+    """It does not say how many calls it takes in a second."""
+
+    async def capabilities(self, call: Call) -> Envelope:
+        facts = await super().capabilities(call)
+        limits = {name: limit for name, limit in facts["limits"].items() if name != "rate_limit_qps"}
+        return {**facts, "limits": limits}

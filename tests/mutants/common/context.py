@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from dataclasses import replace
+from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
@@ -91,3 +94,58 @@ class AttrsAreFlat(ReferenceLLM):
         attrs = ctx.values.get("attrs") or {}
         if any(not isinstance(value, str) for value in attrs.values()):
             raise ctx.invalid("attrs", "WRONG_TYPE", "must hold strings")
+
+
+@catches("COM-CTX-5")
+class SpanOfItsOwn(ReferenceLLM):
+    """It hands on the trace with the id of a new span."""
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        told = super().handed_on(call)
+        if call.traceparent is not None:
+            version, trace, _, flags = call.traceparent.split("-")
+            told["traceparent"] = f"{version}-{trace}-{secrets.token_hex(8)}-{flags}"
+        return told
+
+
+@catches("COM-CTX-5")
+class StreamForgetsTheTrace(ReferenceLLM):
+    """It hands on no trace where it streams."""
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        told = super().handed_on(call)
+        return {**told, "traceparent": None} if call.streaming else told
+
+
+class RemembersTheTrace(ReferenceLLM):
+    """The reference with one place for the trace, outside the call."""
+
+    trace: str | None = None
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        return {**super().handed_on(call), "traceparent": self.trace}
+
+
+@catches("COM-CTX-5")
+class LatestTrace(RemembersTheTrace):
+    """It keeps the trace in the adapter and not in the call, so that calls at the same time take each other's."""
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        super().read_context(call, ctx)
+        self.trace = call.traceparent
+
+    async def reach(self, call: Call, **facts: Any) -> None:
+        await asyncio.sleep(0.01)  # as for a connection from a pool
+        await super().reach(call, **facts)
+
+
+@catches("COM-CTX-5")
+class TraceStays(RemembersTheTrace):
+    """It goes on with the trace of an earlier call where a call has none."""
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        super().read_context(call, ctx)
+        self.trace = call.traceparent or self.trace
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        return {**super().handed_on(call), "traceparent": call.traceparent or self.trace}

@@ -181,3 +181,25 @@ class ZeroIsNoDeadline(ReferenceLLM):
 
     def read_deadline(self, ctx: Fields) -> float | None:
         return super().read_deadline(ctx) if ctx.number("deadline_ms") else None
+
+
+@catches("COM-DEADLINE-9")
+class BudgetIsHandedOn(ReferenceLLM):
+    """It hands on the milliseconds that are left in place of the time at which they are over."""
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        told, left = super().handed_on(call), call.seconds_left
+        return told if left is None else {**told, "deadline_ms": round(left * 1000)}
+
+
+@catches("COM-DEADLINE-9")
+class CountsHaveTheirOwnDeadline(ReferenceLLM):
+    """It hands on a deadline of its own where tokens are counted."""
+
+    def handed_on(self, call: Call) -> dict[str, Any]:
+        told = super().handed_on(call)
+        return (
+            {**told, "deadline_ms": told["deadline_ms"] + 5_000}
+            if call.op == "count_tokens" and call.deadline_ms
+            else told
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -206,3 +207,25 @@ class ClientNotReplaced(ReferenceLLM):
         if self.closed:
             raise AdapterError("Unavailable", "The client is closed")
         await super().reach(call, **facts)
+
+
+@catches("COM-FAULT-15")
+class ThrottledByTheRequest(ReferenceLLM):
+    """It puts a new number into the scope of each throttled request."""
+
+    def throttle_scope(self, tenant_hash: str | None) -> str:
+        return f"{super().throttle_scope(tenant_hash)}:{secrets.token_hex(8)}"
+
+
+@catches("COM-FAULT-16")
+class NoResourceScope(ReferenceLLM):
+    """It does not say which resource is exhausted."""
+
+    resource_scopes: Mapping[str, str] = {}
+
+
+@catches("COM-FAULT-17")
+class OverloadIsAnOutage(ReferenceLLM):
+    """It does not tell an overloaded model from an outage."""
+
+    fault_kinds: Mapping[str, str] = {**KINDS, "overloaded": "Unavailable"}

@@ -366,3 +366,33 @@ class UnknownStreamIsABadRequest(ReferenceLLM):
                 yield {**frame, "error": "BadRequest", "code": "BAD_REQUEST"}
             else:
                 yield frame
+
+
+class FourAtOnce(ReferenceLLM):
+    """The reference, which carries out four calls at once and puts off the fifth, as its capabilities say."""
+
+    concurrency = 4
+
+    def failure(self, call: Call, fault: Exception) -> dict[str, Any]:
+        error = super().failure(call, fault)
+        return self.put_off(error) if "at once" in error["message"] else error
+
+    def put_off(self, error: dict[str, Any]) -> dict[str, Any]:
+        """What the fifth call gets."""
+        return error
+
+
+@catches("COM-CONC-2", control=FourAtOnce)
+class FifthCallIsBad(FourAtOnce):
+    """It calls the fifth of five calls at once a bad request."""
+
+    def put_off(self, error: dict[str, Any]) -> dict[str, Any]:
+        return {**error, "error": "BadRequest", "code": "BAD_REQUEST", "retry_after_ms": None}
+
+
+@catches("COM-CONC-2", control=FourAtOnce)
+class FifthCallIsNotToldWhen(FourAtOnce):
+    """It does not say when to come again where too many calls come at once."""
+
+    def put_off(self, error: dict[str, Any]) -> dict[str, Any]:
+        return {**error, "retry_after_ms": None}

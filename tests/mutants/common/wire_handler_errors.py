@@ -239,3 +239,12 @@ class BadRequestsAtOnceAgain(ReferenceLLM):
     def failure(self, call: Call, fault: Exception) -> Envelope:
         error = super().failure(call, fault)
         return {**error, "retry_after_ms": error["retry_after_ms"] or 0}
+
+
+@catches("COM-ERR-16")
+class SpentBudgetAsksToWait(ReferenceLLM):
+    """It asks whoever came too late to come again in a second."""
+
+    def failure(self, call: Call, fault: Exception) -> Envelope:
+        error = super().failure(call, fault)
+        return {**error, "retry_after_ms": 1_000} if error["error"] == "DeadlineExceeded" else error

@@ -272,3 +272,13 @@ class TextIsStripped(ReferenceEmbedding):
     def result(self, job: Job, embedding: Embedding) -> Result:
         text = " ".join(job.text.split())
         return {**super().result(job, {**embedding, "text": text}), "text": text}
+
+
+@catches("EMB-MODEL-5")
+class UnknownModelIsNotNamed(ReferenceEmbedding):
+    """It does not say which model it does not know."""
+
+    def unknown_model(self, model: str) -> AdapterError:
+        error = super().unknown_model(model)
+        del error.details["model"]
+        return error

@@ -65,3 +65,13 @@ class DeniedIsDown(Modest):
         if feature == "supports_txn":
             raise AdapterError("Unavailable", "Transactions are not offered")
         super().require(feature)
+
+
+@catches("GRA-CAP-2")
+class SizeOfBatchesIsNotTold(ReferenceGraph):
+    """It does not say how many operations a batch may hold."""
+
+    async def capabilities(self, call: Call) -> Result:
+        facts = await super().capabilities(call)
+        del facts["limits"]["max_batch_ops"]
+        return facts

@@ -150,3 +150,12 @@ class MissingStartIsNamed(ReferenceGraph):
         if error["error"] != "VertexNotFound" or call.op != "traversal":
             return error
         return {**error, "message": f"no node {call.args.values['start_nodes']}"}
+
+
+@catches("COM-TENANT-2")
+class HealthOfAllNamespaces(ReferenceGraph):
+    """It reports the namespaces of all tenants to each of them."""
+
+    async def health(self, call: Call) -> dict[str, Any]:
+        every = {name for space in self.tenants.values() for name in space}
+        return {**await super().health(call), "namespaces": dict.fromkeys(sorted(every), "ok")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.store import Entity
 from pytest_corpus.reference.request import Call
@@ -81,3 +82,41 @@ class SchemaHasExamples(ReferenceGraph):
             for name, value in entity.properties.items():
                 described[label].setdefault("examples", {}).setdefault(name, []).append(value)
         return described
+
+
+class WithIndexes(ReferenceGraph):
+    """A legal variant that claims DDL, and takes the statements that make and drop an index."""
+
+    async def capabilities(self, call: Call) -> Result:
+        facts = await super().capabilities(call)
+        return {**facts, "extensions": {**facts["extensions"], "reference:ddl": True}}
+
+    async def query(self, call: Call) -> Result:
+        text = call.args.text("text") or ""
+        if " INDEX " not in text:
+            return await super().query(call)
+        await self.reach(call)
+        self.index(call, text)
+        return {"records": [], "summary": {}, "dialect": call.args.text("dialect"), "namespace": None}
+
+    def index(self, call: Call, text: str) -> None:
+        """Make or drop an index."""
+
+
+@catches("GRA-SCHEMA-5", control=WithIndexes)
+class IndexesAreClaimedOnly(WithIndexes):
+    """It claims DDL and does not offer it."""
+
+    def index(self, call: Call, text: str) -> None:
+        raise AdapterError("NotSupported", "Indexes are not offered")
+
+
+@catches("GRA-SCHEMA-5", control=WithIndexes)
+class DroppedWithTheirIndex(WithIndexes):
+    """It drops the nodes of a namespace along with an index of it."""
+
+    def index(self, call: Call, text: str) -> None:
+        namespace = call.args.text("namespace")
+        if text.startswith("DROP") and namespace:
+            self.space(call)[namespace].nodes.clear()
+            self.cache.clear()

@@ -370,3 +370,25 @@ class FailuresAreReplayed(ReferenceLLM):
             if key is not None:
                 self.replays[key] = failure
             raise
+
+
+@catches("LLM-CONTEXT-5")
+class WhoseWindowIsNotTold(ReferenceLLM):
+    """It does not say which model's window a prompt exceeds."""
+
+    def check_context(self, model: str, tokens: int) -> None:
+        try:
+            super().check_context(model, tokens)
+        except AdapterError as error:
+            del error.details["model"]
+            raise
+
+
+@catches("LLM-MODEL-4")
+class UnknownModelIsNotNamed(ReferenceLLM):
+    """It does not say which model it does not know."""
+
+    def unknown_model(self, model: str) -> AdapterError:
+        error = super().unknown_model(model)
+        del error.details["model"]
+        return error

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.llm.adapter import ReferenceLLM
+from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
 from pytest_corpus.reference.request import Call
 
 from .. import catches
@@ -150,3 +151,11 @@ class CountIsCut(Counting):
 
     def said(self, text: str, tokens: int) -> Any:
         return min(tokens, 1)
+
+
+@catches("LLM-TOKENS-9")
+class UsageInCharacters(ReferenceLLM):
+    """It counts four tokens in `usage` where `count_tokens` counts one."""
+
+    def usage(self, prompt: Prompt, completion_tokens: int) -> dict[str, int]:
+        return super().usage(replace(prompt, tokens=4 * prompt.tokens), completion_tokens)

@@ -340,3 +340,15 @@ class BatchesWorkAndAreDenied(ReferenceVector):
     """It denies batch operations and stores any batch."""
 
     features: Mapping[str, bool] = {**ReferenceVector.features, "supports_batch_operations": False}
+
+
+@catches("VEC-LIMIT-9")
+class LimitOfMatchesIsNotTold(ReferenceVector):
+    """It refuses a `top_k` that is too large and does not say how many matches it would give."""
+
+    def read_top_k(self, fields: Fields) -> int:
+        try:
+            return super().read_top_k(fields)
+        except AdapterError as error:
+            error.details.pop("max_top_k", None)
+            raise

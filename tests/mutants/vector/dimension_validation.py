@@ -295,3 +295,14 @@ class DefaultTakesAnyLength(ReferenceVector):
 
     def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
         return None if namespace == self.default_namespace else super().mismatch(namespace, dimensions, vector)
+
+
+@catches("VEC-DIM-12")
+class MismatchOfSomeNamespace(ReferenceVector):
+    """It does not say which namespace has other dimensions."""
+
+    def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
+        error = super().mismatch(namespace, dimensions, vector)
+        if error:
+            del error.details["namespace"]
+        return error

@@ -71,4 +71,18 @@ REQUIREMENTS = (
         components=STREAMING,
         hint="add handle_stream to the wire handler, or deny streaming in `capabilities`",
     ),
+    Requirement(
+        "COM-CAP-10",
+        "SHOULD",
+        "New keys of capabilities stand under `extensions`.",
+        ("SPECIFICATION 6.2", "R71"),
+        hint="move keys that no document names from the top, from `features` and from `limits` to `extensions`",
+    ),
+    Requirement(
+        "COM-CAP-11",
+        "SHOULD",
+        "Capabilities state the limits `concurrency` and `rate_limit_qps`.",
+        ("SPECIFICATION 16.2", "SPECIFICATION 6.2"),
+        hint="state under `limits` how many calls you take at once, and in a second",
+    ),
 )

@@ -33,4 +33,20 @@ REQUIREMENTS = (
         ("SCHEMA 3.2", "SPECIFICATION 4.2.5"),
         hint="check only that `attrs` is an object; its values may be numbers, lists, objects and null as well",
     ),
+    Requirement(
+        "COM-CTX-5",
+        "MUST",
+        "The `traceparent` of the context is handed on to the provider unchanged.",
+        ("SPECIFICATION 6.1", "SPECIFICATION 11.3", "R93"),
+        needs=("provider",),
+        hint="send the traceparent of each call along as it came, from a local variable, in streams and batches too",
+    ),
+    Requirement(
+        "COM-CTX-6",
+        "MUST",
+        "One context goes through all four components, where they are all there, and each takes what another answers.",
+        ("SPECIFICATION A", "SPECIFICATION 11.3", "R95"),
+        components=("vector",),
+        hint="take request_id and idempotency_key once for each operation: the same ones come to every component",
+    ),
 )

@@ -70,4 +70,12 @@ REQUIREMENTS = (
         components=("vector", "embedding", "graph"),
         hint="take the time that is left anew before each item, a fallback item by item and a transaction included",
     ),
+    Requirement(
+        "COM-DEADLINE-9",
+        "MUST",
+        "The absolute deadline is handed on to the provider as it is.",
+        ("SPECIFICATION 6.1", "SPECIFICATION 11.3", "R93"),
+        needs=("provider",),
+        hint="hand on ctx.deadline_ms itself, epoch milliseconds; each hop works out for itself what is left of it",
+    ),
 )

@@ -68,7 +68,7 @@ REQUIREMENTS = (
         "Health and statistics for one tenant name no namespace or id that only another tenant uses.",
         ("SPECIFICATION 14.1", "R68"),
         needs=("supports_multi_tenant",),
-        components=("vector",),
+        components=("vector", "graph"),
         hint="report the namespaces of the tenant who asks, or counts alone",
     ),
     Requirement(

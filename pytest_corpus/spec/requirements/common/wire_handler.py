@@ -250,6 +250,13 @@ REQUIREMENTS = (
         hint="leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 says: at once",
     ),
     Requirement(
+        "COM-ERR-16",
+        "SHOULD",
+        "DEADLINE_EXCEEDED gives no `retry_after_ms`.",
+        ("ERRORS 14",),
+        hint="leave retry_after_ms out of DeadlineExceeded: waiting does not help, a longer deadline does",
+    ),
+    Requirement(
         "COM-SUBTYPE-1",
         "SHOULD",
         "An error is no subtype that the taxonomy gives to other protocols only.",
@@ -304,5 +311,12 @@ REQUIREMENTS = (
         "Calls that run at the same time do not disturb each other.",
         ("SPECIFICATION 1.3",),
         hint="keep the state of a call in local variables, not in the adapter object, across every await",
+    ),
+    Requirement(
+        "COM-CONC-2",
+        "SHOULD",
+        "More calls at once than `concurrency` says are carried out, or put off by RESOURCE_EXHAUSTED or UNAVAILABLE.",
+        ("SPECIFICATION 12.6", "SPECIFICATION 12.1"),
+        hint="queue what is too much, or refuse it with RESOURCE_EXHAUSTED and retry_after_ms",
     ),
 )

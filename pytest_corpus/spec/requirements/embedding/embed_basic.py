@@ -168,6 +168,13 @@ REQUIREMENTS = (
         hint="look the model up in `stream_embed` too, before the first frame",
     ),
     R(
+        "EMB-MODEL-5",
+        "SHOULD",
+        "The refusal of an unknown model names it in `details.model`.",
+        ("ERRORS 6.1", "ERRORS 8"),
+        hint="add the model that was asked for to `details`, as it was asked for",
+    ),
+    R(
         "EMB-STREAM-1",
         "MUST",
         "Every chunk of a stream is of the schema: `embeddings`, `is_final` and nothing undocumented.",

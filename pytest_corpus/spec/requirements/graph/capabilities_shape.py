@@ -18,4 +18,12 @@ REQUIREMENTS = (
         needs=BATCH,
         hint="list the operations that a batch takes under a key of `extensions`, for example acme:batch_ops",
     ),
+    R(
+        "GRA-CAP-2",
+        "SHOULD",
+        "Where batches are offered, capabilities state `max_batch_ops`.",
+        ("SPECIFICATION 16.2", "SPECIFICATION 7.2"),
+        needs=BATCH,
+        hint="state the max_batch_ops that batches enforce",
+    ),
 )

@@ -42,4 +42,11 @@ REQUIREMENTS = (
         needs=SCHEMA,
         hint="describe properties by name and type; leave out examples",
     ),
+    R(
+        "GRA-SCHEMA-5",
+        "MUST",
+        "Where DDL is claimed, statements that make and drop an index are carried out, and leave the data as they are.",
+        ("BEHAVIORAL_CONFORMANCE 5.2", "R23", "R96"),
+        hint="claim DDL only where statements of the dialect reach the database, and check what an index does to nodes",
+    ),
 )

@@ -81,6 +81,13 @@ REQUIREMENTS = (
         hint="look the model up in `stream` too, before the first frame, with the function that `complete` uses",
     ),
     R(
+        "LLM-MODEL-4",
+        "SHOULD",
+        "The refusal of an unknown model names it in `details.model`.",
+        ("ERRORS 6.1",),
+        hint="add the model that was asked for to `details`, as it was asked for",
+    ),
+    R(
         "LLM-CONTEXT-1",
         "MUST",
         "A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.",
@@ -101,6 +108,13 @@ REQUIREMENTS = (
         "It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.",
         ("ERRORS 6.1",),
         hint="raise PromptTooLong, with max_context_length and provided_tokens in `details`",
+    ),
+    R(
+        "LLM-CONTEXT-5",
+        "SHOULD",
+        "The refusal of a prompt that is too long gives `details.model`.",
+        ("ERRORS 6.1",),
+        hint="add the name of the model whose window is exceeded to `details`",
     ),
     R(
         "LLM-CONTEXT-4",

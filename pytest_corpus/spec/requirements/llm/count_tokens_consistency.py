@@ -73,4 +73,12 @@ REQUIREMENTS = (
         needs=("supports_count_tokens",),
         hint="count the whole text; return neither a constant nor a capped number",
     ),
+    R(
+        "LLM-TOKENS-9",
+        "SHOULD",
+        "`count_tokens` counts about as `usage` does, within one model.",
+        ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3", "R94"),
+        needs=("supports_count_tokens",),
+        hint="count with the tokenizer of the model, not by words or characters",
+    ),
 )

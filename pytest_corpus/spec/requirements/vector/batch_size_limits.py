@@ -128,4 +128,11 @@ REQUIREMENTS = (
         ("BEHAVIORAL_CONFORMANCE 5.4", "R23", "R99"),
         hint="state `supports_batch_operations` true where an upsert takes several vectors",
     ),
+    R(
+        "VEC-LIMIT-9",
+        "SHOULD",
+        "The refusal of a query beyond `max_top_k` gives `details.max_top_k`.",
+        ("ERRORS 7",),
+        hint="add max_top_k to `details` of the refusal",
+    ),
 )

@@ -87,4 +87,11 @@ REQUIREMENTS = (
         ("ERRORS 6.3",),
         hint="give the dimensions of the namespace as `expected` and len(vector) as `provided`",
     ),
+    R(
+        "VEC-DIM-12",
+        "SHOULD",
+        "DIMENSION_MISMATCH gives the `namespace` in its details.",
+        ("ERRORS 6.3",),
+        hint="add the name of the namespace, as it was asked for, to `details`",
+    ),
 )

@@ -11,10 +11,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
-from pytest_corpus.spec.capabilities import FACTS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
+from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS
-from pytest_corpus.text.redaction import word
+from pytest_corpus.text.redaction import listed, word
 
 NAMESPACED = re.compile(r"[^:./][:./].")
 """A key of an extension with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
@@ -93,6 +93,21 @@ class Capabilities:
             raise NotApplicable("there are no extensions")
         bare = [key for key in extensions if not NAMESPACED.search(key) and key not in EXTENSION_KEYS]
         expect.that(not bare, "vendor:name", f"{len(bare)} keys without a namespace", "result.extensions")
+
+    @pytest.mark.requirement("COM-CAP-10")
+    def test_new_keys_stand_under_extensions(self, subject: Subject) -> None:
+        """At the top, in `features` and in `limits` stand no keys but those that the documents name."""
+        document = subject.capabilities.document
+        for section in ("", *SECTIONS):
+            holder = document.get(section) if section else document
+            new = [key for key in holder if key not in KEYS] if isinstance(holder, dict) else []
+            expect.that(not new, "new keys under `extensions`", listed("the key", new), f"result.{section}".rstrip("."))
+
+    @pytest.mark.requirement("COM-CAP-11")
+    @pytest.mark.parametrize("name", ["concurrency", "rate_limit_qps"])
+    def test_limits_of_load_are_stated(self, subject: Subject, name: str) -> None:
+        """Capabilities say how many calls are taken at once, and in a second."""
+        expect.that(subject.capabilities.raw(name) is not None, "a number", "none", f"result.limits.{name}")
 
     @pytest.mark.requirement("COM-CAP-6")
     def test_an_operation_that_is_not_denied_works(self, subject: Subject) -> None:

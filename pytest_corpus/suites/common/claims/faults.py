@@ -12,10 +12,11 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
-from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, works
 from pytest_corpus.suites.common.claims.deadlines import cut_off
+from pytest_corpus.suites.common.claims.propagation import trace
 from pytest_corpus.text.redaction import word
 
 REQUIREMENTS = {
@@ -34,6 +35,7 @@ KINDS = [
 ]
 PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
 HINT_MS = 1234
+LONGEST_SCOPE = 256
 HINTLESS = ("quota_exhausted", "unavailable", "network")
 WHERE = ("at_the_start", "first_chunk", "second_chunk")
 
@@ -73,6 +75,29 @@ class Faults:
         reply = struck(subject, subject.principal, kind)
         classified(reply, kind, decided(kind))
         expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
+
+    @pytest.mark.requirement("COM-FAULT-15")
+    def test_the_scope_of_throttling_is_bounded(self, subject: Subject) -> None:
+        """Two requests of one tenant that are throttled are throttled in the same scope, whatever their ids."""
+        tenant = f"tenant-{canary()}"
+        scopes = []
+        for _ in range(2):
+            reply = struck(subject, subject.principal, "rate_limited", {**context(), "tenant": tenant, **ids()})
+            classified(reply, "rate_limited", "COM-FAULT-1")
+            scopes.append(reply.details.get("throttle_scope"))
+        if None in scopes:
+            raise NotApplicable("no throttle_scope is given")
+        where = "details.throttle_scope"
+        expect.that(scopes[0] == scopes[1], "the same scope for both requests", "another one", where)
+        expect.that(len(str(scopes[0])) <= LONGEST_SCOPE, "a short identifier", f"{len(str(scopes[0]))} letters", where)
+
+    @pytest.mark.requirement("COM-FAULT-16")
+    def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
+        """Which resource is exhausted stands in `details.resource_scope`."""
+        reply = struck(subject, subject.principal, "rate_limited")
+        classified(reply, "rate_limited", "COM-FAULT-1")
+        named = reply.details.get("resource_scope")
+        expect.that(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), word(named), "details.resource_scope")
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING)
@@ -117,6 +142,17 @@ class ContentFilter:
         expect.refusal(
             struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
         )
+
+
+class Overload:
+    """Overloaded models."""
+
+    @pytest.mark.requirement("COM-FAULT-17")
+    def test_an_overloaded_model_has_its_own_class(self, subject: Subject) -> None:
+        """The subtype ModelOverloaded tells a model at capacity from an outage."""
+        reply = struck(subject, subject.principal, "overloaded")
+        classified(reply, "overloaded", "COM-FAULT-2")
+        expect.refusal(reply, "ModelOverloaded")
 
 
 class StreamFaults:
@@ -169,6 +205,11 @@ def context() -> dict[str, Any]:
         "deadline_ms": in_ms(HOUR_MS),
         "idempotency_key": f"key-{canary()}",
     }
+
+
+def ids() -> dict[str, str]:
+    """What tells one request from all others."""
+    return {"request_id": f"req-{canary()}", "traceparent": trace()}
 
 
 def works_again(subject: Subject, name: str, kind: str) -> None:

@@ -12,7 +12,7 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.request import canary, in_ms
-from pytest_corpus.suites.common.claims.context import failed_stream, tenant_hash
+from pytest_corpus.suites.common.claims.context import failed_stream, tenant_hash, works
 
 DELAY_MS = 150
 """So long the provider takes where the time of a call is looked at."""
@@ -47,21 +47,7 @@ class Labels:
     @pytest.mark.requirement("COM-OBS-17")
     def test_the_time_of_a_call_is_its_own(self, subject: Subject) -> None:
         """A call whose provider takes a while is observed to take at least that long, and not longer than it took."""
-        name = subject.principal
-        subject.faults.provider_op(name)
-        fresh = subject.fresh()
-        plan = fresh.faults.plan("slow", name, delay_ms=DELAY_MS, times=1)
-        reply = fresh.call(name, fresh.requests.distinct(name))
-        fresh.faults.fired(plan)
-        expect.success(reply, "a call whose provider is slow")
-        if reply.exchange.elapsed_s * 1000 < DELAY_MS:
-            raise NotAssessed("the call did not wait for its provider")
-        holds("COM-OBS-17", reply, fresh)
-        taken = telemetry.the_one(reply.exchange).ms
-        if taken == 0:
-            raise NotApplicable("the adapter's clock is coarser than the delay")
-        least = SHORTER * DELAY_MS
-        expect.that(taken >= least, f"at least {least:g} ms", f"{taken:.0f}", "ms")
+        timed(subject, subject.principal)
 
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
@@ -78,6 +64,15 @@ class Labels:
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
 
 
+class StreamTimes:
+    """How long a stream is said to take."""
+
+    @pytest.mark.requirement("COM-OBS-17")
+    def test_the_time_of_a_stream_is_its_own(self, subject: Subject) -> None:
+        """A stream whose provider takes a while is observed to take at least that long, and not longer than it took."""
+        timed(subject, subject.principal_stream)
+
+
 class StreamOutcomes:
     """What the counter of a stream's outcome says."""
 
@@ -90,6 +85,29 @@ class StreamOutcomes:
         stream = subject.stream(name) if outcome == "finished" else failed_stream(subject)
         expect.readable(stream)
         holds("COM-OBS-18", stream, subject)
+
+
+def timed(subject: Subject, name: str) -> None:
+    """An operation whose provider takes a while is observed to take at least that long, and not longer than it took.
+
+    Raises:
+        NotAssessed: the call did not wait for its provider.
+        NotApplicable: the adapter's clock is coarser than the delay.
+    """
+    subject.faults.provider_op(name)
+    fresh = subject.fresh()
+    plan = fresh.faults.plan("slow", name, delay_ms=DELAY_MS, times=1)
+    reply = fresh.invoke(name, fresh.requests.distinct(name))
+    fresh.faults.fired(plan)
+    works(reply, "a call whose provider is slow")
+    if reply.exchange.elapsed_s * 1000 < DELAY_MS:
+        raise NotAssessed("the call did not wait for its provider")
+    holds("COM-OBS-17", reply, fresh)
+    taken = telemetry.the_one(reply.exchange).ms
+    if taken == 0:
+        raise NotApplicable("the adapter's clock is coarser than the delay")
+    least = SHORTER * DELAY_MS
+    expect.that(taken >= least, f"at least {least:g} ms", f"{taken:.0f}", "ms")
 
 
 def spellings(tenant: str) -> set[str]:

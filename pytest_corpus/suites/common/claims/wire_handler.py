@@ -42,6 +42,9 @@ NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 BUSY = ("ResourceExhausted", "Unavailable")
 """What an adapter may say of calls beside others."""
 
+MOST_AT_ONCE, SLOW_MS = 32, 60
+"""A greater concurrency is not tried; so long a provider takes while it is."""
+
 pytestmark = pytest.mark.wire
 
 
@@ -261,6 +264,28 @@ class WireHandler:
                     "another answer",
                 )
 
+    @pytest.mark.requirement("COM-CONC-2")
+    def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
+        """Twice as many calls at once as `concurrency` says succeed, or are asked to come again, and when."""
+        most = subject.capabilities.limit("concurrency")
+        if most is None or most > MOST_AT_ONCE:
+            raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are not tried")
+        name = subject.principal
+        subject.require(name)
+        fresh = subject.fresh()
+        fresh.client.provider.plan("slow", times=2 * most, delay_ms=SLOW_MS)
+        requests = [fresh.envelope(name, fresh.requests.distinct(name)) for _ in range(2 * most)]
+        replies = [Reply(exchange) for exchange in fresh.send_all(requests)]
+        fresh.client.provider.clear()
+        for reply in replies:
+            expect.either(reply, *BUSY)
+            given = reply.is_success or reply.body.get("retry_after_ms") is not None
+            expect.that(
+                given or "suggested_backoff_ms" in reply.details,
+                "retry_after_ms or details.suggested_backoff_ms",
+                "neither",
+            )
+
 
 class Envelopes:
     """The shape of unary answers."""
@@ -330,6 +355,15 @@ class Errors:
         for reply in replies:
             expect.readable(reply)
         expect.some_refused(replies, "a bad request to be refused")
+
+    @pytest.mark.requirement("COM-ERR-16")
+    def test_an_exceeded_deadline_does_not_ask_to_wait(self, subject: Subject) -> None:
+        """A call whose deadline has passed is refused without `retry_after_ms`."""
+        subject.require(subject.principal)
+        reply = subject.call(subject.principal, ctx={"deadline_ms": in_ms(-60_000)})
+        with expect.resting_on("COM-DEADLINE-1"):
+            expect.refusal(reply, "DeadlineExceeded")
+        holds("COM-ERR-16", reply, subject)
 
     @pytest.mark.requirement("COM-ERR-11")
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:

@@ -1,0 +1,36 @@
+"""How much is done at once, and in a second (SPECIFICATION 12.6, 16.2)."""
+
+from __future__ import annotations
+
+import time
+
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.request import Call
+
+
+class Load:
+    """The calls that are under way, and those that came in the current second."""
+
+    def __init__(self) -> None:
+        self.under_way: set[int] = set()
+        self.second, self.calls = 0, 0
+
+    def take(self, call: Call, concurrency: int, rate_limit_qps: int) -> None:
+        """Note a call, or refuse it as one too many.
+
+        Raises:
+            AdapterError: ResourceExhausted, with the time after which to come again.
+        """
+        second = int(time.monotonic())
+        if second != self.second:
+            self.second, self.calls = second, 0
+        self.calls += 1
+        if self.calls > rate_limit_qps:
+            raise AdapterError("ResourceExhausted", "Too many calls in a second", retry_after_ms=1_000)
+        if len(self.under_way) >= concurrency:
+            raise AdapterError("ResourceExhausted", "Too many calls at once", retry_after_ms=100)
+        self.under_way.add(id(call))
+
+    def release(self, call: Call) -> None:
+        """Note that a call is over, whether it was taken or not."""
+        self.under_way.discard(id(call))

@@ -1,0 +1,128 @@
+"""What of its context an operation hands on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.request import in_ms
+
+AHEAD_MS = 20_000
+"""How far ahead the deadlines lie: no adapter gives a provider more time than that, and few give less."""
+
+SLOW_MS = 60
+"""How long the provider takes while two calls are under way."""
+
+AT_ONCE = 2
+
+
+class Propagation:
+    """The trace and the deadline as the provider is told them, where its stand-in is told."""
+
+    @pytest.mark.requirement("COM-CTX-5")
+    def test_the_trace_is_handed_on_unchanged(self, subject: Subject) -> None:
+        """Every operation tells the provider the `traceparent` of its own context, and no other."""
+        handed_on(subject, "traceparent", trace, "the traceparent of the context")
+
+    @pytest.mark.requirement("COM-CTX-5")
+    def test_calls_at_the_same_time_keep_their_traces_apart(self, subject: Subject) -> None:
+        """Of two calls that run at the same time each tells the provider its own `traceparent`."""
+        name, provider = subject.principal, subject.client.provider
+        ops = reached_by(subject, name)
+        wanted = {trace() for _ in range(AT_ONCE)}
+        requests = [
+            subject.envelope(name, subject.requests.distinct(name), {"traceparent": each, "deadline_ms": ahead()})
+            for each in wanted
+        ]
+        provider.plan("slow", times=AT_ONCE, delay_ms=SLOW_MS)
+        before = len(provider.handed_on)
+        exchanges = subject.send_all(requests)
+        provider.clear()
+        if not all(Reply(exchange).is_success for exchange in exchanges):
+            raise NotAssessed("calls at the same time are not all carried out")
+        arrivals = [arrival for arrival in provider.handed_on[before:] if arrival.op in ops]
+        found = {arrival.facts["traceparent"] for arrival in arrivals if arrival.facts.get("traceparent") is not None}
+        if not found:
+            raise untold("traceparent")
+        expect.that(found == wanted, "the traceparent of each call", "others, or one for both")
+
+    @pytest.mark.requirement("COM-DEADLINE-9")
+    def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
+        """Every operation tells the provider the absolute `deadline_ms` of its own context, and no other."""
+        handed_on(subject, "deadline_ms", ahead, "the deadline_ms of the context, an absolute time")
+
+
+def trace() -> str:
+    """A traceparent that was not sent before."""
+    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
+
+
+def ahead() -> int:
+    """A deadline that was not given before."""
+    return in_ms(AHEAD_MS + secrets.randbelow(AHEAD_MS))
+
+
+def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str) -> None:
+    """Every operation that reaches the provider tells it a member of its own context as it is.
+
+    Raises:
+        NotAssessed: the provider's stand-in is not told.
+    """
+    reached_by(subject, subject.principal)
+    seen: list[tuple[str, Any, Any]] = []
+    for name in backed(subject):
+        seen += [(name, *each) for each in told(subject, name, fact, {fact: make()})]
+    if all(value is None for _, _, value in seen):
+        raise untold(fact)
+    for name, given, value in seen:
+        got = "none" if value is None else "another"
+        expect.that(value == given, wanted, got, f"provider.reached({subject.component}.{name}).{fact}")
+    earlier = [given for _, given, _ in seen]
+    stale = any(value in earlier for _, value in told(subject, subject.principal, fact, {}))
+    expect.that(not stale, f"no {fact} where the context has none", "that of an earlier call", fact)
+
+
+def told(subject: Subject, name: str, fact: str, ctx: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """A member of the context as it was sent, with each that the provider was told; null says that there was none."""
+    reply = subject.invoke(name, subject.requests.distinct(name), ctx)
+    expect.readable(reply)
+    sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
+    arrivals = [each for each in reply.exchange.handed_on if each.op in subject.shared.provider_ops[name]]
+    return [(sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
+
+
+def backed(subject: Subject) -> list[str]:
+    """The operations that work and reach the provider."""
+    found = []
+    for name in subject.operations():
+        try:
+            if name != "capabilities" and reached_by(subject, name):
+                found.append(name)
+        except Undecided:
+            continue
+    return found
+
+
+def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
+    """The ops at which a working operation reaches the provider.
+
+    Raises:
+        NotAssessed: it reaches it at none.
+    """
+    subject.faults.provider_op(name)
+    return subject.shared.provider_ops[name]
+
+
+def untold(fact: str) -> NotAssessed:
+    """Nobody told the provider's stand-in what of the context is handed on."""
+    return NotAssessed(
+        f"the provider's stand-in is not told: await provider.reached(op, {fact}=...) with what it would be sent",
+        "provider",
+    )
