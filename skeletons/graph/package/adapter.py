@@ -49,6 +49,8 @@ class Adapter(WireHandler):
             "supports_namespaces": True,
             "supports_property_filters": True,
             "supports_bulk_vertices": True,
+            "concurrency": 64,  # EDIT: how many calls your provider takes at once, and in a second
+            "rate_limit_qps": 100,
             "supports_deadline": True,
             "supports_batch": False,
             "supports_transaction": False,

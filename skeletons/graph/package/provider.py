@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from . import query
+from .context import sent_along
 from .errors import WireError
 
 
@@ -70,7 +71,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def is_up(self) -> bool:
         """Whether the provider answers."""

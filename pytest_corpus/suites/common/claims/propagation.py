@@ -123,6 +123,5 @@ def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
 def untold(fact: str) -> NotAssessed:
     """Nobody told the provider's stand-in what of the context is handed on."""
     return NotAssessed(
-        f"the provider's stand-in is not told: await provider.reached(op, {fact}=...) with what it would be sent",
-        "provider",
+        f"the provider's stand-in is not told: await provider.reached(op, {fact}=...) with what it would be sent"
     )
