@@ -468,3 +468,17 @@ def test_stop_cancels_what_still_runs() -> None:
     loop.run(leave(), 1)
     loop.stop()
     assert seen == ["started", "cancelled"]
+
+
+def test_what_is_handed_on_of_the_context_is_kept_until_the_next_test() -> None:
+    """The trace and the deadline are noted as they are told, null included; other facts and untold ones are not."""
+    probe = ProviderProbe()
+    asyncio.run(probe.reached("llm.complete", traceparent="00-a-b-01", deadline_ms=7, items=2))
+    asyncio.run(probe.reached("llm.stream", chunk=0, traceparent=None))
+    asyncio.run(probe.reached("llm.complete"))
+    assert [(arrival.op, arrival.facts) for arrival in probe.handed_on] == [
+        ("llm.complete", {"traceparent": "00-a-b-01", "deadline_ms": 7}),
+        ("llm.stream", {"traceparent": None}),
+    ]
+    probe.forget()
+    assert (probe.handed_on, probe.calls()) == ([], 2)
