@@ -124,13 +124,21 @@ class Sandbox:
         total = len(self.known) + SPARE
         if self.vector.at_most(total) == total:
             return {id_of(match): match for match in self.matches(None, total, **args)}
-        if len(self.known) > self.vector.at_most(total) and self.dimensions == 1 and self.truth != "euclidean":
-            raise NotAssessed("vectors of one component cannot be told apart, and only a few be asked for at once")
+        self.tell_apart(total)
         vectors = [components for versions in self.known.values() for components in versions]
         found: dict[str, Mapping[str, Any]] = {}
         for vector in vectors:
             found.update({id_of(match): match for match in self.matches(vector, total, **args)})
         return found
+
+    def tell_apart(self, top_k: int) -> None:
+        """Go on only where so many matches surely hold the nearest vector of those that were stored here.
+
+        Raises:
+            NotAssessed: those on a line are all equally near, and fewer are asked for than there are.
+        """
+        if len(self.known) > self.vector.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
+            raise NotAssessed("vectors of one component cannot be told apart, and only a few be asked for at once")
 
     def own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The same matches, where the place is the suite's alone.

@@ -299,6 +299,7 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     query = {"vector": new["vector"], "top_k": vector.at_most(2)}
     together(vector, sandbox, [query])
     sandbox.put(new)
+    sandbox.tell_apart(query["top_k"])
     expect.that(new["id"] in map(id_of, together(vector, sandbox, [query])[0]), "the vector that was upserted", "none")
     sandbox.remove(new["id"])
     expect.that(new["id"] not in map(id_of, together(vector, sandbox, [query])[0]), "the vector gone", "it is there")

@@ -74,6 +74,7 @@ def test_a_deleted_vector_is_not_found_by_a_query_asked_before(vector: Vector) -
     """The same query before and after a delete tells what is there each time."""
     sandbox, items = filled(vector)
     query: dict[str, Any] = {"vector": items[1]["vector"], "top_k": 2}
+    sandbox.tell_apart(query["top_k"])
     expect.that(items[1]["id"] in sandbox.ids(**query), "the vector before", "none")
     expect.success(sandbox.delete(ids=[items[1]["id"]]), "the deletion")
     expect.that(items[1]["id"] not in sandbox.ids(**query), "the vector gone", "it is there")

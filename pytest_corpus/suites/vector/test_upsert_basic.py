@@ -116,6 +116,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     expect.that(sandbox.ids(**query) == [old["id"]], "the only vector", "another answer")
     sandbox.put(new)
+    sandbox.tell_apart(query["top_k"])
     expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "none")
     sandbox.put({**new, "metadata": {"kind": "new"}})
     found_by_id = {id_of(match): match for match in sandbox.matches(**query)}
