@@ -347,7 +347,8 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     sandbox, items = fan(vector)
     query = {"vector": items[1]["vector"], "top_k": 1}
     found = vector.multiple([query], sandbox.args())[0]
-    expect.that(items[1]["id"] in map(id_of, found), "a vector of the namespace of the batch", "another answer")
+    there = {item["id"] for item in items}
+    expect.that(there & set(map(id_of, found)), "a vector of the namespace of the batch", "none of them")
 
 
 @pytest.mark.requirement("VEC-MULTI-7")
