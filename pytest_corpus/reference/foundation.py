@@ -140,9 +140,9 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
 
     def seconds_left(self, call: Call) -> float | None:
-        """What remains of the budget; None where there is no limit."""
+        """What remains of the budget; None where there is no limit, or no more to come but the end of a stream."""
         exempt = call.operation is not None and call.operation.deadline_exempt
-        return None if exempt else call.seconds_left
+        return None if exempt or call.settled else call.seconds_left
 
     # Operations, replays and the provider
 
