@@ -355,3 +355,20 @@ def test_an_interrupted_run_says_what_was_paid_for(pytester: pytest.Pytester) ->
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "used: 2 calls" in text(result)
     assert "qa (mine): not judged; 2/4 cases passed" in text(result)
+
+
+def test_the_page_shows_content_where_it_may(pytester: pytest.Pytester) -> None:
+    """With --corpus-evidence=full the page has prompt and answer of what did not pass, and no other format has."""
+    cases = [{"id": "one", "input": {"q": SECRET}, "expected_output": "yes"}]
+    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n")
+    pytester.makeconftest(
+        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: 'canary answer'}\n"
+    )
+    names = ("r.html", "r.json", "r.intoto.json")
+    run(pytester, "--corpus-evidence=full", *(f"--corpus-report={name}" for name in names))
+    found = [(pytester.path / name).read_text() for name in names]
+    assert [(SECRET in each, "canary answer" in each) for each in found] == [
+        (True, True),
+        (False, False),
+        (False, False),
+    ]
