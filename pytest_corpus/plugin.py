@@ -23,6 +23,7 @@ MARKERS = (
     *(f"{row.name}: conformance tests of the {row.title} component" for row in ROWS),
     "wire: conformance tests of envelopes and frames, and of clients that build requests",
     "schema: conformance tests of schemas and goldens",
+    "bundle: cases and thresholds of behaviour bundles",
     "core: what every adapter of a component must do",
     "slow: takes noticeably longer than the other conformance tests",
     "requirement(id): the requirement of the catalogue that a conformance test decides",
@@ -35,6 +36,14 @@ class Hooks:
     @pytest.hookspec
     def pytest_corpus_adapter(self, config: pytest.Config) -> Any:
         """Return the factory of the adapter under test; the suite is collected at that conftest.py."""
+
+    @pytest.hookspec
+    def pytest_corpus_bundle_providers(self, config: pytest.Config) -> Any:
+        """Return a mapping from names of providers to functions that answer a `CompletionRequest`."""
+
+    @pytest.hookspec
+    def pytest_corpus_bundle_scorers(self, config: pytest.Config) -> Any:
+        """Return a mapping from names of scorers to functions that score an answer."""
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -81,6 +90,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--corpus-strict", action="store_true", help="fail where a MUST could not be assessed")
     parser.addini("corpus_strict", "fail where a MUST could not be assessed", type="bool", default=False)
     group.addoption("--corpus-traceback", action="store_true", help="show tracebacks of findings as well")
+    group.addoption("--corpus-bundle-provider", action="append", metavar="NAME[:MODEL]",
+                    help="who answers behaviour bundles, in place of what they name: corpus, openai, anthropic, mock "
+                         "or one of a plugin; repeatable")  # fmt: skip
+    group.addoption("--corpus-bundle-limit", metavar="N", help="only the first N cases of each bundle")
+    group.addoption("--corpus-cassettes", metavar="MODE",
+                    help="recorded answers of bundles: off (default), none (default under CI where there are some), "
+                         "once, new or all")  # fmt: skip
+    group.addoption("--corpus-baseline", metavar="PATH", help="compare bundles with this committed baseline")
+    group.addoption("--corpus-update-baseline", action="store_true", help="write the baseline instead")
+    group.addoption("--corpus-budget", metavar="LIMITS", help="what bundles may use: calls=500,tokens=20000")
+    parser.addini("corpus_bundles", "globs of the files that are behaviour bundles", type="linelist",
+                  default=["bundles/*/bundle.yaml"])  # fmt: skip
     group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue, or what "
                     "--corpus-requirement and --corpus-components choose of it, and exit")  # fmt: skip
     group.addoption("--corpus-explain", metavar="ID", help="explain one requirement, or a ruling such as R20, and exit")
@@ -120,6 +141,8 @@ def pytest_configure(config: pytest.Config) -> None:
             raise
     elif config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Controller(config))
+    if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_BundleController(config))
 
 
 class _Controller:
@@ -143,6 +166,31 @@ class _Controller:
             _conformance(self.config).recording.pytest_collectreport(report)
 
 
+class _BundleController:
+    """Wakes the bundles in the controller of a distributed run, which collects nothing itself."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.awake, self.run = config, False, ""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        self.run = str(node.workerinput["testrunuid"])
+
+    def pytest_unconfigure(self) -> None:
+        if self.run:
+            from pytest_corpus.integration import bundle_sharing
+
+            bundle_sharing.remove(bundle_sharing.folder_of(self.run))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not self.awake and any(name == "corpus_bundle" for name, _ in report.user_properties):
+            self.awake = True
+            from pytest_corpus.integration.bundles import bundles
+
+            bundles(self.config).concluding.pytest_runtest_logreport(report)
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.hook.pytest_corpus_adapter.get_hookimpls():
         _conformance(session.config).begin()
@@ -152,6 +200,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if file_path.name == "conftest.py" and parent.config.hook.pytest_corpus_adapter.get_hookimpls():
         found: pytest.Collector | None = _conformance(parent.config).collecting.conftest(file_path, parent)
         return found
+    if file_path.suffix in (".yaml", ".yml"):
+        from pytest_corpus.integration import bundle_discovery
+
+        if bundle_discovery.is_collected(file_path, parent):
+            from pytest_corpus.integration.bundles import bundles
+
+            return bundles(parent.config).node(file_path, parent)
     return None
 
 

@@ -141,6 +141,20 @@ class AdapterClient:
         other.close()
         return self
 
+    def beside(self) -> AdapterClient:
+        """Another instance for calls that are no test's: in the same loop, with hooks and a record of its own."""
+        other = AdapterClient(
+            self.declaration,
+            self.call_timeout,
+            loop=self._loop if self._loop and not self._loop.blocked else None,
+            read_only=self.read_only,
+            closing=self.closing,
+            is_fresh=True,
+        ).open(tuple(self._opened.transports) or COMPONENTS)
+        if any(part is own for part in other._opened.parts for own in self._opened.parts):
+            other._opened.closers.clear()
+        return other
+
     def close(self) -> list[str]:
         """Close the adapter and end its loop; what closing raised and left behind, for a warning."""
         loop, self._loop = self._loop, None

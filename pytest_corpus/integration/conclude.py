@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
 
@@ -21,6 +22,20 @@ from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, decide
 
 
+class BundleSections(Protocol):
+    """What a run with behaviour bundles adds to the reports."""
+
+    @property
+    def ran(self) -> bool:
+        """Whether a case ended."""
+
+    def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
+        """The sections of an adapter's report."""
+
+    def contents(self) -> list[dict[str, Any]]:
+        """Prompts and answers, where the developer's page may show them."""
+
+
 class RunResult:
     """What a finished run comes to, for each adapter."""
 
@@ -34,8 +49,10 @@ class RunResult:
         interrupted: bool,
         findings: Findings,
         commands: Mapping[str, str],
+        bundles: BundleSections | None = None,
     ) -> None:
         self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
+        self.bundles = bundles
         self.run = json_report.Run(
             started_at,
             duration_s,
@@ -59,12 +76,14 @@ class RunResult:
         """Write every report that was asked for; what cannot be written is said in the summary."""
         for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
             document = self.document(ledger, verdict) if self.options.reports else {}
+            contents = self.bundles.contents() if self.bundles else ()
             labels = [each.adapter for each in self.ledgers]
             for asked in self.options.reports:
                 path = report_paths(asked, labels)[number]
                 try:
                     suffix = formats.suffix_of(asked.name) or ".json"
-                    write_whole(formats.render(document, suffix, evidence=self._evidence(ledger)), path)
+                    text = formats.render(document, suffix, evidence=self._evidence(ledger), contents=contents)
+                    write_whole(text, path)
                     self.paths.add(path)
                     if str(path.parent) != os.environ.get(json_report.UNTOLD):
                         self.written.append(f"report: {path}")
@@ -73,7 +92,9 @@ class RunResult:
 
     def document(self, ledger: Ledger, verdict: Verdict) -> dict[str, object]:
         """The report of an adapter."""
-        return json_report.build(ledger, verdict, replace(self.run, command=self.commands.get(ledger.adapter, "")))
+        sections = tuple(self.bundles.sections(ledger.adapter)) if self.bundles else ()
+        run = replace(self.run, command=self.commands.get(ledger.adapter, ""), bundles=sections)
+        return json_report.build(ledger, verdict, run)
 
     def _evidence(self, ledger: Ledger) -> list[Evidence]:
         """What files may show of an adapter's findings."""
@@ -117,7 +138,7 @@ class RunResult:
         """pytest's own exit code, but never 0 where nothing ran, a gap is nobody's wish, or what counts is violated."""
         if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return given
-        if not self.ran:
+        if not self.ran and not (self.bundles and self.bundles.ran):
             return pytest.ExitCode.NO_TESTS_COLLECTED
         failed = any(
             self._of(verdict, "violated") or verdict.faults or (self.options.strict and self._open(verdict))

@@ -112,6 +112,7 @@ class Concluding:
             interrupted=given not in USUAL_ENDS,
             findings=self.state.findings,
             commands={adapter.label: self._again(adapter) for adapter in chosen},
+            bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
         )
         self.result.write()
         self.result.draft()

@@ -47,6 +47,9 @@ COMPARING = (".html",)
 WITH_EVIDENCE = (".md", ".html")
 """The formats that show what is behind a finding; the others never hold content."""
 
+WITH_CONTENTS = (".html",)
+"""The formats that show prompts and answers of behaviour bundles."""
+
 
 def render(
     document: Mapping[str, Any],
@@ -54,8 +57,13 @@ def render(
     known: Mapping[str, str] = FORMATS,
     earlier: Earlier | None = None,
     evidence: Sequence[Evidence] = (),
+    *,
+    contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """A document in the format of a suffix, beside an earlier run and with evidence where the format can show that.
+
+    Args:
+        contents: prompts and answers of cases of bundles that did not pass.
 
     Raises:
         KeyError: there is no such format.
@@ -65,6 +73,8 @@ def render(
         more["earlier"] = earlier
     if evidence and suffix in WITH_EVIDENCE:
         more["evidence"] = evidence
+    if contents and suffix in WITH_CONTENTS:
+        more["contents"] = contents
     text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(document, **more)
     return text
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports import html_requirements as requirements
 from pytest_corpus.reports import view
+from pytest_corpus.reports.bundle_html import bundles
 from pytest_corpus.reports.difference import Earlier, since
 from pytest_corpus.reports.html_page import TONES, page, pairs, pill, text, top
 from pytest_corpus.reports.html_requirements import Shown
@@ -26,21 +27,28 @@ MEANINGS = {
 }
 
 
-def render(document: view.Document, earlier: Earlier | None = None, evidence: Sequence[Evidence] = ()) -> str:
-    """The page; with what has changed since an earlier run, and what is behind findings, where that is given."""
-    return page(
-        f"{view.words(document)} - {document['adapter']['name']}", _body(Shown(document, earlier, tuple(evidence)))
-    )
+def render(
+    document: view.Document,
+    earlier: Earlier | None = None,
+    evidence: Sequence[Evidence] = (),
+    contents: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The page; with what has changed since an earlier run, what is behind findings, and prompts and answers of
+    bundles, where that is given."""
+    shown = Shown(document, earlier, tuple(evidence))
+    return page(f"{view.words(document)} - {document['adapter']['name']}", _body(shown, contents))
 
 
-def _body(shown: Shown) -> Iterator[str]:
+def _body(shown: Shown, contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     document = shown.document
     yield top("Corpus Protocol v1.0 conformance report")
     yield "<main>"
     yield from _verdict(shown)
     yield from _components(document)
-    for part in (requirements.fix_first, requirements.findings, requirements.deviations, requirements.helps):
+    for part in (requirements.fix_first, requirements.findings, requirements.deviations):
         yield from part(shown)
+    yield from bundles(document, contents)
+    yield from requirements.helps(shown)
     yield from requirements.rows(shown)
     yield from appendix(document)
     yield from _background(document)

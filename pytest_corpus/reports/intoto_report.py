@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pytest_corpus.reports import view
+from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import printable
 
@@ -87,10 +87,17 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "level": document["level"],
         "seed": document["seed"],
         **({"settle_s": document["settle_s"]} if "settle_s" in document else {}),
+        **({"bundles": bundles} if (bundles := _bundles(document)) else {}),
     }
     suite = {"name": "pytest-corpus", "uri": f"pkg:pypi/pytest-corpus{release}", "annotations": about}
     commit = document.get("commit")
     return [suite, *([{"name": "commit", "digest": {"gitCommit": commit}}] if commit else [])]
+
+
+def _bundles(document: view.Document) -> list[dict[str, Any]]:
+    """Behaviour bundles by name, provider and verdict; they are no part of the result, which speaks of conformance."""
+    kept = ("name", "version", "provider", "verdict")
+    return [{key: section[key] for key in kept if key in section} for section in bundle_view.sections(document)]
 
 
 def _names(entries: list[dict[str, Any]]) -> list[str]:

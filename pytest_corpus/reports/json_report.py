@@ -38,7 +38,7 @@ class Run:
     """What the report says of the run itself; times are ISO 8601 in UTC and seconds.
 
     `commit` and `ci` say where it comes from (`reports.origin`), `notes` are lines for its reader, `command` runs the
-    suite again as it was run.
+    suite again as it was run, `bundles` are the sections of behaviour bundles.
     """
 
     started_at: str
@@ -52,6 +52,7 @@ class Run:
     profile: str = ""
     notes: tuple[str, ...] = ()
     command: str = ""
+    bundles: tuple[Mapping[str, Any], ...] = ()
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
@@ -60,6 +61,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     about["command"] = run.command
     document = {
         **{key: value for key, value in about.items() if value},
+        **({"bundles": [dict(each) for each in run.bundles]} if run.bundles else {}),
         **(
             {"settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)}}
             if ledger.settle

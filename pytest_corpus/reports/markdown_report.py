@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_corpus.reports import view
+from pytest_corpus.reports.bundle_markdown import bundles
 from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.markdown_text import code, sentence
 from pytest_corpus.reports.text import VERDICT_WORDS, count
@@ -38,8 +39,12 @@ LONGEST = 200
 def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
     """The attestation: headline, components, commit, CI run, notes, numbers, and what stands against it."""
     parts = [_head(document), _table(document)]
-    parts += [part for part in (_findings(document, evidence), _deviations(document), _open(document)) if part]
+    parts += [part for part in _parts(document, evidence) if part]
     return "\n\n".join([*parts, _foot(document)]) + "\n"
+
+
+def _parts(document: view.Document, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    return _findings(document, evidence), _deviations(document), bundles(document), _open(document)
 
 
 def _head(document: view.Document) -> str:

@@ -1,0 +1,79 @@
+"""Comparing a run with a committed one: newly failing, fixed, added, gone, and changed metrics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.bundles.metrics import shown
+from pytest_corpus.text.whole_files import write_whole
+
+FORMAT = "1.0"
+
+
+class BaselineError(Exception):
+    """A file that is no baseline; the end of a sentence."""
+
+
+def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> dict[str, Any]:
+    """What a baseline keeps of a bundle with one provider: no content, and no times, which change each time."""
+    kept = {name: number for name, number in metrics.items() if not name.endswith("_ms")}
+    return {"cases": dict(statuses), "metrics": kept}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The entries of a baseline, by ``bundle | provider``.
+
+    Raises:
+        BaselineError: it is none.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = document["bundles"]
+        if document["format"] != FORMAT or not all(
+            isinstance(each["cases"], dict) and isinstance(each["metrics"], dict) for each in found.values()
+        ):
+            raise KeyError
+    except FileNotFoundError:
+        raise BaselineError("there is no such file; --corpus-update-baseline writes it") from None
+    except OSError as error:
+        raise BaselineError(f"it cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BaselineError("it is no baseline of this format; --corpus-update-baseline writes it anew") from None
+    return found
+
+
+def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """Write a baseline with these entries in the place of the earlier ones; other bundles' stay.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    document = {"format": FORMAT, "bundles": {**before, **entries}}
+    write_whole(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
+
+
+def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, list[str]]:
+    """What changed, by its kind; kinds without a change are left out."""
+    if before is None:
+        return {"added": sorted(now["cases"])}
+    old, new = before["cases"], now["cases"]
+    both = sorted(old.keys() & new.keys())
+    changes = {
+        "newly_failing": [case for case in both if old[case] == "passed" != new[case]],
+        "fixed": [case for case in both if old[case] != "passed" == new[case]],
+        "added": sorted(new.keys() - old.keys()),
+        "gone": sorted(old.keys() - new.keys()),
+        "metrics": [
+            f"{name}: {_number(before['metrics'].get(name))} -> {_number(number)}"
+            for name, number in sorted(now["metrics"].items())
+            if before["metrics"].get(name) != number
+        ],
+    }
+    return {kind: found for kind, found in changes.items() if found}
+
+
+def _number(value: Any) -> str:
+    return shown(value) if isinstance(value, int | float) else "no data"

@@ -1,0 +1,173 @@
+"""Answers recorded in files and played again (R85): one sorted JSON file a case, keyed by the content of the request.
+
+No headers and no keys are in them: only what was asked and what came back.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
+from pytest_corpus.text.redaction import cut
+from pytest_corpus.text.whole_files import write_whole
+
+MODES = ("off", "none", "once", "new", "all")
+"""off: not used; none: only played; once: recorded where a case has no file; new: what is missing; all: all anew."""
+
+FOLDER = "cassettes"
+FORMAT = "1.0"
+
+_SECRET_NAME = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
+
+
+class CassetteMiss(Exception):
+    """No recording of a request, where none may be made."""
+
+    def __init__(self, shape: str, full: str) -> None:
+        super().__init__(shape)
+        self.shape, self.full = shape, full
+
+
+def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
+    """The mode that holds: what was asked for, else `none` under CI where there are cassettes, else `off`."""
+    if given is not None:
+        return given
+    return "none" if environment.get("CI") and any((folder / FOLDER).glob("*.json")) else "off"
+
+
+class Cassettes:
+    """The recordings of one bundle."""
+
+    def __init__(self, folder: Path, mode: str, environment: Mapping[str, str] | None = None) -> None:
+        self.mode = mode
+        self._folder = folder / FOLDER
+        self._secrets = _secrets(os.environ if environment is None else environment)
+        self._lock = threading.Lock()
+        self._recorded: set[str] = set()
+
+    def replayed(self, provider: str, request: CompletionRequest) -> Answer | None:
+        """The recorded answer to a request; None where it is to be asked and recorded.
+
+        Raises:
+            CassetteMiss: there is none, and none may be recorded.
+        """
+        if self.mode == "all":
+            return None
+        path = self._path(request.case)
+        with self._lock:
+            entries = self._entries(path)
+        key = key_of(provider, request)
+        for entry in entries:
+            if entry["key"] == key:
+                return Answer(**entry["answer"])
+        if self.mode == "new" or (self.mode == "once" and (not entries or request.case in self._recorded)):
+            return None
+        raise self._miss(provider, request, entries)
+
+    def record(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
+        """Keep the answer to a request in the file of its case."""
+        path = self._path(request.case)
+        asked = _asked(provider, request)
+        entry = {"key": key_of(provider, request), "request": asked, "answer": _kept(answer)}
+        with self._lock:
+            fresh = self.mode == "all" and request.case not in self._recorded
+            known = [each for each in self._entries(path) if each["key"] != entry["key"]]
+            kept = [each for each in known if not (fresh and each["request"]["provider"] == provider)]
+            self._recorded.add(request.case)
+            entries = sorted(
+                [*kept, entry], key=lambda each: (each["request"]["provider"], each["request"]["sample"], each["key"])
+            )
+            document = {"format": FORMAT, "case": request.case, "recordings": entries}
+            self._folder.mkdir(exist_ok=True)
+            write_whole(self._masked(json.dumps(document, sort_keys=True, indent=2, ensure_ascii=True)) + "\n", path)
+
+    def unused(self, cases: Iterable[str]) -> list[str]:
+        """The files that belong to none of these cases."""
+        known = {self._path(case).name for case in cases}
+        return sorted(path.name for path in self._folder.glob("*.json") if path.name not in known)
+
+    def _path(self, case: str) -> Path:
+        plain = re.sub(r"[^A-Za-z0-9_-]+", "_", case)[:60]
+        return self._folder / f"{plain}-{hashlib.sha256(case.encode()).hexdigest()[:8]}.json"
+
+    def _entries(self, path: Path) -> list[dict[str, Any]]:
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            entries = [each for each in document["recordings"] if {"key", "request", "answer"} <= each.keys()]
+            return entries if document["format"] == FORMAT else []
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            name = f"{FOLDER}/{path.name}"
+            raise CassetteMiss(f"{name} is no cassette; remove it", f"{name} is no cassette; remove it") from None
+
+    def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> CassetteMiss:
+        head = (
+            f"there is no recording of this request (--corpus-cassettes={self.mode}); --corpus-cassettes=new records it"
+        )
+        own = [each["request"] for each in entries if each["request"].get("provider") == provider] or [
+            each["request"] for each in entries
+        ]
+        if not own:
+            return CassetteMiss(head, head)
+        asked = _asked(provider, request)
+        nearest = next((each for each in own if each.get("sample") == request.sample), own[0])
+        changed = [name for name in sorted(asked) if asked[name] != nearest.get(name)]
+        lines = difflib.unified_diff(
+            str(nearest.get("prompt", "")).splitlines(),
+            request.prompt.splitlines(),
+            "recorded",
+            "asked now",
+            lineterm="",
+        )
+        said = f"{head}; what differs from the recorded one: {', '.join(changed)}"
+        return CassetteMiss(said, "\n    ".join((said, *(cut(line, 200) for line in lines))))
+
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(json.dumps(secret)[1:-1], "***")
+        return text
+
+
+def key_of(provider: str, request: CompletionRequest) -> str:
+    """What a recording is found by: a hash of all that the answer may depend on."""
+    text = json.dumps(_asked(provider, request), sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _asked(provider: str, request: CompletionRequest) -> dict[str, Any]:
+    return {
+        "provider": provider,
+        "model": request.model,
+        "prompt": request.prompt,
+        "system": request.system,
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "options": dict(request.options),
+        "sample": request.sample,
+    }
+
+
+def _kept(answer: Answer) -> dict[str, Any]:
+    return {
+        "text": answer.text,
+        "finish_reason": answer.finish_reason,
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "total_tokens": answer.total_tokens,
+        "cached": answer.cached,
+    }
+
+
+def _secrets(environment: Mapping[str, str]) -> list[str]:
+    """The values of variables whose names speak of keys, tokens, secrets or passwords."""
+    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= 8}
+    return sorted(found, key=len, reverse=True)

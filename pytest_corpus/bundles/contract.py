@@ -1,0 +1,130 @@
+"""Holding one answer to the contract of a bundle (R44, R81, R82)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case
+from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression
+from pytest_corpus.bundles.matching import differences, kind, parsed
+from pytest_corpus.bundles.results import FAILED, PASSED, Content, Reason, Sample
+from pytest_corpus.bundles.values import refusal
+from pytest_corpus.text.redaction import cut, place
+
+Score = Callable[..., float | bool]
+"""A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number or a boolean."""
+
+LONGEST_OUTPUT = 2**20
+"""Characters; a longer answer breaks the budget of every check and fails."""
+
+
+def judged(
+    bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
+) -> Sample:
+    """The verdict on one answer; numbers of the call are added by who made it."""
+    content = Content(*prompts, raw)
+    if len(raw) > LONGEST_OUTPUT:
+        said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
+        return Sample(FAILED, (Reason("schema", said),), content=content)
+    output = parsed(raw)
+    reasons: list[Reason] = []
+    notes: list[str] = []
+    valid = None
+    if bundle.contract.schema is not None:
+        found = list(_schema(bundle, output))
+        valid = not found
+        reasons += found
+    names = {
+        "output": output,
+        "raw_output": raw,
+        "input": case.input,
+        "expected": None if case.expected is NOT_GIVEN else case.expected,
+        "metadata": case.metadata,
+    }
+    for invariant in (*bundle.contract.invariants, *case.invariants):
+        verdict = invariant.judge(names)
+        if verdict.note:
+            notes.append(f"invariant {invariant.source!r}: {verdict.note}")
+        if not verdict.holds:
+            reasons.append(_invariant(invariant, verdict.error, verdict.parts))
+    met = None
+    if case.expected is not NOT_GIVEN and case.match != "ignore":
+        unlike = list(_expected(case, raw))
+        met = not unlike
+        reasons += unlike
+    scores: dict[str, float] = {}
+    reasons += _scored(bundle, names, scorers, scores)
+    return Sample(
+        FAILED if reasons else PASSED,
+        tuple(reasons),
+        tuple(notes),
+        schema_valid=valid,
+        expected_met=met,
+        scores=scores,
+        content=content,
+    )
+
+
+def dotted(path: tuple[str | int, ...]) -> str:
+    """A path as people write it: ``items[0].name``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "(root)"
+
+
+def _schema(bundle: Bundle, output: Any) -> Iterator[Reason]:
+    schema = bundle.contract.schema
+    assert schema is not None
+    for broken in schema.violations(output):
+        where = dotted(broken.path)
+        shape = f"the answer breaks the schema at {place(where)} (schema path {broken.rule})"
+        yield Reason("schema", shape, f"the answer breaks the schema at {where}: {cut(broken.message, 400)} "
+                                      f"(schema path {broken.rule})")  # fmt: skip
+
+
+def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], ...]) -> Reason:
+    head = f"the invariant {invariant.source!r} " + ("cannot be evaluated" if error else "does not hold")
+    shape = "".join(f"\n    {source} is {_size(value)}" for source, value in parts)
+    full = "".join(f"\n    {source} = {cut(repr(value), LONGEST_VALUE)}" for source, value in parts)
+    plain = f": {error.partition(':')[0]}" if error else ""
+    return Reason("invariant", head + plain + shape, head + (f": {error}" if error else "") + full)
+
+
+def _size(value: Any) -> str:
+    """A value by its kind and size; a number or a boolean as it is."""
+    if value is None or isinstance(value, bool | int | float):
+        return (
+            {None: "None", True: "True", False: "False"}[value]
+            if value is None or isinstance(value, bool)
+            else repr(value)
+        )
+    return f"{kind(value)} of length {len(value)}" if hasattr(value, "__len__") else kind(value)
+
+
+def _expected(case: Case, raw: str) -> Iterator[Reason]:
+    for each in differences(case.expected, raw, case.match):
+        where = dotted(each.path)
+        said = f"the answer is not as expected ({case.match}) at {{}}: {{}}"
+        yield Reason(
+            "expected",
+            said.format(place(where), each.kind),
+            said.format(where, each.kind)
+            + f"\n    - expected: {cut(each.expected, 400)}\n    + got:      {cut(each.got, 400)}",
+        )
+
+
+def _scored(
+    bundle: Bundle, names: Mapping[str, Any], scorers: Mapping[str, Score], scores: dict[str, float]
+) -> Iterator[Reason]:
+    for scorer in bundle.contract.scorers:
+        try:
+            found = scorers[scorer.name](**names)
+            scores[scorer.name] = float(found)
+        except Exception as error:  # noqa: BLE001 - a scorer is foreign code
+            head = f"the scorer {scorer.name} raised {type(error).__name__}"
+            yield Reason("scorer", head, f"{head}: {refusal(error)}")
+            continue
+        if not scores[scorer.name] >= scorer.minimum:
+            yield Reason("scorer", f"the scorer {scorer.name} gives {scores[scorer.name]:g}, below {scorer.minimum:g}")

@@ -1,0 +1,37 @@
+"""What is wrong with a bundle: sentences with file and line, found before any call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from pytest_corpus.text.redaction import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One sentence on one place; `line` counts from 1, None where the whole file is meant."""
+
+    file: str
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return printable(f"{place}: {self.message}")
+
+
+class BundleError(Exception):
+    """A bundle that cannot be run, with everything that was found wrong with it."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The known name that comes nearest, or all of them, as the end of a sentence."""
+    every = sorted(known)
+    near = get_close_matches(name, every, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"use {', '.join(every)}"

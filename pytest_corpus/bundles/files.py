@@ -1,0 +1,61 @@
+"""The files of a bundle: all of them inside its folder, in UTF-8 (R84)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.text.redaction import printable
+
+LARGEST = 64 * 2**20
+"""Bytes; no file of a bundle is larger."""
+
+
+def shown(path: Path) -> str:
+    """A file as messages call it: relative to the working folder where it lies below it."""
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(path)
+
+
+def inside(folder: Path, given: str) -> Path:
+    """The file inside a bundle's folder that a path names.
+
+    Raises:
+        ValueError: it is absolute, leaves the folder, also by a link, or names no file; the end of a sentence.
+    """
+    if "\0" in given or not given.strip():
+        raise ValueError(f"{printable(given)!r} is no path; name a file in the folder of the bundle")
+    if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):
+        raise ValueError(f"{given!r} is an absolute path; name a file in the folder of the bundle")
+    path = folder / given
+    root = os.path.realpath(folder)
+    if os.path.commonpath([root, os.path.realpath(path)]) != root:
+        raise ValueError(f"{given!r} leaves the folder of the bundle; copy the file into it")
+    if not path.exists():
+        raise ValueError(f"there is no file {given!r} in {shown(folder)}")
+    if not path.is_file():
+        raise ValueError(f"{given!r} is not a file")
+    return path
+
+
+def text_of(path: Path) -> str:
+    """The text of a file in UTF-8, without its byte order mark.
+
+    Raises:
+        BundleError: it cannot be read, is too large, or is no UTF-8.
+    """
+    name = shown(path)
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BundleError(Problem(name, f"is larger than {LARGEST // 2**20} MiB; no file of a bundle is"))
+        data = path.read_bytes()
+    except OSError as error:
+        raise BundleError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BundleError(Problem(name, f"is not UTF-8 at byte {error.start + 1}; save it as UTF-8", line)) from None

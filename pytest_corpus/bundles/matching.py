@@ -1,0 +1,148 @@
+"""Comparing an answer with what is expected (R44, R82)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.bundles.budget import BudgetError
+from pytest_corpus.bundles.values import OperationError, found_in
+from pytest_corpus.text.problems import MAX_DEPTH
+from pytest_corpus.text.strict_json import nesting
+
+MATCHES = ("subset", "exact", "contains", "regex", "ignore")
+"""How an expectation may be compared; the first is the default."""
+
+TEXT_MATCHES = ("contains", "regex")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where an answer is not what is expected: the path in it, and the two values or what is missing."""
+
+    path: tuple[str | int, ...]
+    expected: str
+    got: str
+    kind: str = ""
+    """The same without content: what kind of difference it is."""
+
+
+def parsed(text: str) -> Any:
+    """The value of a text that is JSON (RFC 8259), the text itself where it is none.
+
+    No NaN, no code fences; white space around is allowed. What is nested too deep, or holds a number of more digits
+    than Python reads, or half a character, stays text.
+    """
+    stripped = text.strip(" \t\r\n")
+    try:
+        if nesting(stripped.encode("utf-8")) > MAX_DEPTH:
+            return text
+        value = json.loads(stripped, parse_constant=_no_number)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is JSON."""
+    value = parsed(text)
+    return value is not text
+
+
+def differences(expected: Any, raw: str, how: str) -> list[Difference]:
+    """What of an answer is not as expected, at most ten places.
+
+    Args:
+        raw: the answer as it came.
+        how: one of `MATCHES`.
+    """
+    if how == "ignore":
+        return []
+    if how in TEXT_MATCHES:
+        return _by_text(str(expected), raw, how)
+    output = parsed(raw)
+    if isinstance(expected, str):
+        return _of_text(expected, raw, output, exact=how == "exact")
+    found: list[Difference] = []
+    _compare(expected, output, (), found, exact=how == "exact")
+    return found[:10]
+
+
+def _by_text(expected: str, raw: str, how: str) -> list[Difference]:
+    if how == "contains":
+        fine, said = expected in raw, "the text is not contained in the answer"
+    else:
+        said = "the regular expression is not found in the answer"
+        try:
+            fine = found_in(expected, raw)
+        except (OperationError, BudgetError) as error:
+            fine, said = False, f"the regular expression {error}"
+    return [] if fine else [Difference((), expected, raw, said)]
+
+
+def _of_text(expected: str, raw: str, output: Any, *, exact: bool) -> list[Difference]:
+    if expected.strip() == raw.strip() or (isinstance(output, str) and output.strip() == expected.strip()):
+        return []
+    wanted = parsed(expected)
+    found: list[Difference] = []
+    if wanted is not expected and output is not raw:
+        _compare(wanted, output, (), found, exact=exact)
+    else:
+        found.append(Difference((), expected, raw, "another text"))
+    return found[:10]
+
+
+def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[Difference], *, exact: bool) -> None:
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key, value in expected.items():
+            if key in got:
+                _compare(value, got[key], (*path, key), found, exact=exact)
+            else:
+                found.append(Difference((*path, key), written(value), "nothing", "a key is missing"))
+        for key in got.keys() - expected.keys() if exact else ():
+            found.append(Difference((*path, key), "nothing", written(got[key]), "a key too many"))
+    elif isinstance(expected, list) and isinstance(got, list):
+        if len(expected) != len(got):
+            said = f"{len(got)} items where {len(expected)} are expected"
+            found.append(Difference(path, written(expected), written(got), said))
+            return
+        for number, (one, other) in enumerate(zip(expected, got, strict=True)):
+            _compare(one, other, (*path, number), found, exact=True)
+    elif not _same(expected, got):
+        found.append(Difference(path, written(expected), written(got), _kinds(expected, got)))
+
+
+def _same(expected: Any, got: Any) -> bool:
+    """Whether two values that are not both objects or both lists are the same; a boolean is no number."""
+    if isinstance(expected, str) and isinstance(got, str):
+        return expected.strip() == got.strip()
+    if isinstance(expected, bool) or isinstance(got, bool):
+        return expected is got
+    if isinstance(expected, int | float) and isinstance(got, int | float):
+        return expected == got
+    return expected is None and got is None
+
+
+def kind(value: Any) -> str:
+    """What JSON calls the type of a value."""
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "an array", dict: "an object"}
+    return names.get(type(value), "a value")
+
+
+def _kinds(expected: Any, got: Any) -> str:
+    if kind(expected) == kind(got):
+        return f"another {kind(got).partition(' ')[2]}"
+    return f"{kind(got)} where {kind(expected)} is expected"
+
+
+def written(value: Any) -> str:
+    """A value as JSON."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

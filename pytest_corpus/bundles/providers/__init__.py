@@ -1,0 +1,1 @@
+"""Who answers: a module a provider behind one Protocol."""

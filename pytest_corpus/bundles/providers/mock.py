@@ -1,0 +1,107 @@
+"""Answers without a model: from a script, or what is expected (R79)."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.bundles.dataset import lines_of, unnamed
+from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.files import shown
+from pytest_corpus.bundles.matching import kind
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+
+KEYS = ("id", "input", "output", "error", "retry_after_ms", "delay_ms", "finish_reason")
+
+
+class MockProvider:
+    """Plays a script, or echoes `expected_output` where there is none."""
+
+    label = "mock"
+
+    def __init__(self, script: Path | None = None) -> None:
+        self._script = _read(script) if script is not None else None
+        self._calls: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        if self._script is None:
+            return Answer(_echo(request))
+        line = self._next(request)
+        if delay := line.get("delay_ms", 0):
+            time.sleep(delay / 1000)
+        if "error" in line:
+            raise ProviderError(_class_of(line["error"]), "from the script", line.get("retry_after_ms"), is_own=True)
+        return Answer(_text(line["output"]), line.get("finish_reason", "stop"))
+
+    def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
+        """The line of this call: repeated lines are successive calls, and the last one stays."""
+        assert self._script is not None
+        key = request.case if request.case in self._script else f"input {unnamed(request.input)}"
+        lines = self._script.get(key)
+        if not lines:
+            raise ProviderError("NotSupported", f"the script has no line for the case {request.case!r}", is_own=True)
+        with self._lock:
+            number = self._calls[request.case]
+            self._calls[request.case] += 1
+        return lines[min(number, len(lines) - 1)]
+
+    def close(self) -> None:
+        pass
+
+
+def _echo(request: CompletionRequest) -> str:
+    if not request.has_expected:
+        raise ProviderError("NotSupported", "mock has neither a script nor an expected_output to echo", is_own=True)
+    return _text(request.expected)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _class_of(code: str) -> str:
+    return BY_CODE[code].name if code in BY_CODE else code
+
+
+def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
+    """The lines of a script by the case that they answer.
+
+    Raises:
+        BundleError: a line is no answer.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    problems = []
+    for number, value, flaw in lines_of(path):
+        if said := flaw or _fault(value):
+            problems.append(Problem(shown(path), said, number))
+        else:
+            key = value["id"] if "id" in value else f"input {unnamed(value['input'])}"
+            found.setdefault(key, []).append(value)
+    if problems:
+        raise BundleError(problems)
+    return found
+
+
+def _fault(value: Any) -> str:
+    """What is wrong with a line; empty where nothing is."""
+    if not isinstance(value, dict):
+        return f"is {kind(value)}, and must be an object"
+    for key in value:
+        if key not in KEYS:
+            return f"unknown key {key!r}; {suggestion(key, KEYS)}"
+    if ("id" in value) == ("input" in value) or ("output" in value) == ("error" in value):
+        return "needs 'id' or 'input', and 'output' or 'error'"
+    if "error" in value and value["error"] not in BY_CODE and value["error"] not in TAXONOMY:
+        return f"'error' is {value['error']!r}; {suggestion(str(value['error']), BY_CODE)}"
+    for key in ("retry_after_ms", "delay_ms"):
+        number = value.get(key, 0)
+        if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
+            return f"{key!r} must be a number that is not negative"
+    return ""

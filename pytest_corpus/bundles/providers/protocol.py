@@ -1,0 +1,96 @@
+"""What a provider is asked and gives, and how it says that it cannot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pytest_corpus.spec.errors import TAXONOMY
+
+
+@dataclass(frozen=True)
+class CompletionRequest:
+    """One call. `deadline` is on the monotonic clock; `case`, `expected` and `sample` are for providers of scripts."""
+
+    prompt: str
+    system: str | None
+    model: str | None
+    temperature: float | None
+    max_tokens: int | None
+    options: Mapping[str, Any]
+    deadline: float
+    case: str = ""
+    input: Mapping[str, Any] = field(default_factory=dict)
+    expected: Any = None
+    has_expected: bool = False
+    sample: int = 0
+
+    def remaining_s(self) -> float:
+        """Seconds that are left; above 0 as long as the call makes sense."""
+        return max(0.001, self.deadline - time.monotonic())
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The prompts as messages, the system prompt first."""
+        first = [{"role": "system", "content": self.system}] if self.system is not None else []
+        return [*first, {"role": "user", "content": self.prompt}]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. `id` is the provider's own of the answer; `cached` that it says, or is seen, to repeat one.
+
+    `latency_ms` is the provider's own measure, None where the caller's clock counts.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    total_tokens: int | None = None
+    id: str = ""
+    cached: bool = False
+    latency_ms: float | None = None
+
+
+class ProviderError(Exception):
+    """A call without an answer: the class of the protocol's taxonomy that tells why, and what the provider said.
+
+    Args:
+        name: the class, such as ``ResourceExhausted``; whether it may be tried again follows from it (ERRORS 4).
+        detail: the provider's words, which may be content, unless they are this product's (`is_own`).
+    """
+
+    def __init__(
+        self, name: str, detail: str = "", retry_after_ms: float | None = None, *, is_own: bool = False
+    ) -> None:
+        super().__init__(f"{name}: {detail}" if detail else name)
+        self.name, self.detail, self.retry_after_ms, self.is_own = name, detail, retry_after_ms, is_own
+
+    @property
+    def retryable(self) -> bool:
+        """Whether another attempt can help."""
+        known = TAXONOMY.get(self.name)
+        return known is not None and known.retry == "yes"
+
+
+class Provider(Protocol):
+    """Answers prompts. It may block: each call runs in a daemon thread, and is given up at its deadline.
+
+    Attributes:
+        label: how reports call it, with its model where one is named.
+    """
+
+    label: str
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        """The answer to one request.
+
+        Raises:
+            ProviderError: there is none.
+        """
+
+    def close(self) -> None:
+        """End what it holds."""

@@ -1,0 +1,58 @@
+"""The providers by name; a new one is a module and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.bundles.bundle import ProviderChoice
+from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.providers.corpus import CorpusProvider
+from pytest_corpus.bundles.providers.hook import Complete, HookProvider
+from pytest_corpus.bundles.providers.mock import MockProvider
+from pytest_corpus.bundles.providers.protocol import Provider
+
+CLIENTS = {"openai": "OpenAIProvider", "anthropic": "AnthropicProvider"}
+"""The class in the module of each official client."""
+
+BUILT_IN = ("corpus", "openai", "anthropic", "mock")
+
+
+def known(hooks: Mapping[str, Complete]) -> list[str]:
+    """The names that a bundle may ask for."""
+    return [*BUILT_IN, *hooks]
+
+
+def make(
+    choice: ProviderChoice,
+    file: str,
+    hooks: Mapping[str, Complete],
+    adapter: tuple[str, Callable[[], AdapterClient]] | None,
+) -> Provider:
+    """The provider of a choice.
+
+    Args:
+        file: the bundle.yaml, for messages.
+        adapter: the label of the LLM adapter under test and what opens it, where one is declared.
+
+    Raises:
+        BundleError: there is no such provider, or it lacks what it needs.
+    """
+    if choice.name == "mock":
+        return MockProvider(choice.script)
+    if choice.name == "corpus":
+        if adapter is None:
+            said = (
+                "the provider corpus asks the LLM adapter under test; declare one with --corpus-adapter=module:factory"
+            )
+            raise BundleError(Problem(file, said))
+        return CorpusProvider(adapter[0], choice.model, adapter[1])
+    if choice.name in CLIENTS:
+        module = import_module(f"pytest_corpus.bundles.providers.{choice.name}")
+        made: Provider = getattr(module, CLIENTS[choice.name])(choice, file)
+        return made
+    if choice.name in hooks:
+        return HookProvider(choice.name, choice.model, hooks[choice.name])
+    said = f"the provider {choice.name!r} is not known; {suggestion(choice.name, known(hooks))}"
+    raise BundleError(Problem(file, said))

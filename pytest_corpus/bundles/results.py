@@ -1,0 +1,107 @@
+"""What a case came to, as it travels between processes: numbers and ids; content only where it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+PASSED, FAILED, ERROR = "passed", "failed", "error"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
+
+    `shape` says it without content, `full` with it (DESIGN: what may be shown).
+    """
+
+    kind: str
+    shape: str
+    full: str = ""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What was sent and came back."""
+
+    prompt: str
+    system: str | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer of a case, or why there is none. Times in milliseconds, of the answering attempt alone."""
+
+    status: str
+    reasons: tuple[Reason, ...] = ()
+    notes: tuple[str, ...] = ()
+    schema_valid: bool | None = None
+    expected_met: bool | None = None
+    latency_ms: float | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    total_tokens: int | None = None
+    finish_reason: str = ""
+    attempts: int = 0
+    from_cache: bool = False
+    scores: Mapping[str, float] = field(default_factory=dict)
+    content: Content | None = None
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """All samples of a case."""
+
+    case: str
+    status: str
+    samples: tuple[Sample, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    """What is to be said of the case beyond its samples."""
+
+    calls: int = 0
+    cassette: str = ""
+    """replayed, recorded, or nothing."""
+
+    @property
+    def every_reason(self) -> list[Reason]:
+        """Why it did not pass, each once."""
+        found = [reason for sample in self.samples for reason in sample.reasons]
+        return list(dict.fromkeys((*self.reasons, *found)))
+
+    def document(self, *, content: bool) -> dict[str, Any]:
+        """The result as a JSON value; without `content` nothing of prompts and answers is in it."""
+        value = asdict(self)
+        if not content:
+            for sample in value["samples"]:
+                sample["content"] = None
+            for reason in (*value["reasons"], *(each for sample in value["samples"] for each in sample["reasons"])):
+                reason["full"] = ""
+        return value
+
+
+def from_document(value: Mapping[str, Any]) -> CaseResult:
+    """The result of a JSON value that `document` made."""
+    samples = tuple(
+        Sample(
+            **{
+                **sample,
+                "reasons": _reasons(sample["reasons"]),
+                "notes": tuple(sample["notes"]),
+                "content": Content(**sample["content"]) if sample["content"] else None,
+            }
+        )
+        for sample in value["samples"]
+    )
+    return CaseResult(**{**value, "samples": samples, "reasons": _reasons(value["reasons"])})
+
+
+def _reasons(given: Iterable[Mapping[str, str]]) -> tuple[Reason, ...]:
+    return tuple(Reason(**each) for each in given)
+
+
+def lost(case: str) -> CaseResult:
+    """The result of a case whose process ended before it had one."""
+    said = "the process that asked ended before it had an answer; the case is not asked again"
+    return CaseResult(case, ERROR, reasons=(Reason("provider", said),), calls=1)

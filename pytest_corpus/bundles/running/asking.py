@@ -1,0 +1,209 @@
+"""Asking one case: its samples, attempts and waiting, until there is a result or no time left."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
+from pytest_corpus.bundles.cassettes import CassetteMiss, Cassettes
+from pytest_corpus.bundles.contract import Score, judged
+from pytest_corpus.bundles.metrics import independent
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
+from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult, Content, Reason, Sample
+from pytest_corpus.bundles.running.budget import NO_LIMIT, SpendingLimit
+from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.text.redaction import redacted, word
+
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 20.0
+
+
+class OverBudget(Exception):
+    """No further call may be made."""
+
+
+@dataclass
+class Progress:
+    """How far a case is: what is said of it where it is given up."""
+
+    deadline: float
+    calls: int = 0
+    samples: list[Sample] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    over: bool = False
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What asking the cases of a bundle takes."""
+
+    bundle: Bundle
+    choice: ProviderChoice
+    provider: Provider
+    scorers: Mapping[str, Score] = field(default_factory=dict)
+    limit: SpendingLimit = NO_LIMIT
+    cassettes: Cassettes | None = None
+    keeps_content: bool = True
+    """Whether what was sent and came back is kept of the cases that do not pass."""
+
+    pause: Callable[[float], None] = time.sleep
+
+    def ask(self, case: Case, store: Store, progress: Progress) -> CaseResult:
+        """The result of a case."""
+        prompts = self.bundle.prompts(case)
+        how = ""
+        for number in range(self.bundle.samples):
+            request = self._request(case, prompts, number, progress.deadline)
+            try:
+                answer, attempts, latency, how = self._answered(request, store, progress)
+            except ProviderError as error:
+                progress.samples.append(self._error(_reason(error), prompts, progress.calls))
+                break
+            except OverBudget as over:
+                progress.samples.append(self._error(Reason("budget", str(over)), prompts, progress.calls))
+                break
+            except CassetteMiss as miss:
+                progress.samples.append(self._error(Reason("provider", miss.shape, miss.full), prompts, 0))
+                break
+            repeated = number > 0 and self._is_repeated(answer, progress)
+            progress.ids.add(answer.id)
+            sample = self._sample(case, prompts, answer, attempts, latency)
+            progress.samples.append(replace(sample, from_cache=repeated))
+        return self._result(case, progress, how)
+
+    def _request(self, case: Case, prompts: tuple[str, str | None], number: int, deadline: float) -> CompletionRequest:
+        return CompletionRequest(
+            prompt=prompts[0],
+            system=prompts[1],
+            model=self.choice.model,
+            temperature=self.choice.temperature,
+            max_tokens=self.choice.max_tokens,
+            options=self.choice.options,
+            deadline=deadline,
+            case=case.id,
+            input=case.input,
+            expected=case.expected,
+            has_expected=case.expected is not NOT_GIVEN,
+            sample=number,
+        )
+
+    def _answered(
+        self, request: CompletionRequest, store: Store, progress: Progress
+    ) -> tuple[Answer, int, float | None, str]:
+        """An answer, the attempts it took, its latency, and whether it was replayed or recorded."""
+        tape = self.cassettes
+        if tape is not None and (replayed := tape.replayed(self.provider.label, request)) is not None:
+            return replayed, 0, None, "replayed"
+        answer, attempts, latency = self._attempts(request, store, progress)
+        if tape is None:
+            return answer, attempts, latency, ""
+        tape.record(self.provider.label, request, answer)
+        return answer, attempts, latency, "recorded"
+
+    def _attempts(self, request: CompletionRequest, store: Store, progress: Progress) -> tuple[Answer, int, float]:
+        """An answer, with the number of attempts and the milliseconds of the last one."""
+        attempt = 0
+        while True:
+            attempt += 1
+            if progress.over:
+                raise ProviderError("DeadlineExceeded", "no time is left", is_own=True)
+            if refused := store.spend(self.limit):
+                raise OverBudget(refused)
+            progress.calls += 1
+            started = time.monotonic()
+            try:
+                answer = self.provider.complete(request)
+                latency = (time.monotonic() - started) * 1000
+                store.pay(answer.total_tokens or (answer.prompt_tokens or 0) + (answer.completion_tokens or 0))
+                if not answer.text.strip():
+                    raise ProviderError(
+                        "Unavailable",
+                        f"an answer without content, finish_reason {word(answer.finish_reason)}",
+                        is_own=True,
+                    )
+                return answer, attempt, latency if answer.latency_ms is None else answer.latency_ms
+            except ProviderError as error:
+                if attempt > self.bundle.retries or not error.retryable:
+                    raise
+                self._wait(error, attempt, request, progress)
+
+    def _wait(self, error: ProviderError, attempt: int, request: CompletionRequest, progress: Progress) -> None:
+        """Wait before another attempt: as long as the provider asks, and a random part more."""
+        asked = (error.retry_after_ms or 0) / 1000
+        usual = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))
+        seconds = asked * random.uniform(1, 1.1) if asked else usual * random.uniform(0.5, 1)
+        if time.monotonic() + seconds >= request.deadline or progress.over:
+            said = f"{error.detail}; the time of the case does not suffice for another attempt"
+            raise ProviderError(error.name, said, is_own=error.is_own)
+        self.pause(seconds)
+
+    def _sample(
+        self, case: Case, prompts: tuple[str, str | None], answer: Answer, attempts: int, latency: float | None
+    ) -> Sample:
+        found = judged(self.bundle, case, answer.text, prompts, self.scorers)
+        notes = found.notes
+        if answer.finish_reason not in ("stop", ""):
+            notes = (*notes, f"finish_reason is {word(answer.finish_reason)}")
+        total = answer.total_tokens
+        if total is None and answer.prompt_tokens is not None and answer.completion_tokens is not None:
+            total = answer.prompt_tokens + answer.completion_tokens
+        return replace(
+            found,
+            notes=notes,
+            latency_ms=None if latency is None else round(latency, 3),
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
+            total_tokens=total,
+            finish_reason=word(answer.finish_reason),
+            attempts=attempts,
+            content=found.content if self.keeps_content and found.status != PASSED else None,
+        )
+
+    @staticmethod
+    def _is_repeated(answer: Answer, progress: Progress) -> bool:
+        """Whether a later sample came from a cache: it is said or seen, or it has the id of an earlier one."""
+        return answer.cached or bool(answer.id and answer.id in progress.ids)
+
+    def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int) -> Sample:
+        content = Content(*prompts) if self.keeps_content else None
+        return Sample(ERROR, (reason,), attempts=calls, content=content)
+
+    def _result(self, case: Case, progress: Progress, how: str) -> CaseResult:
+        samples = tuple(progress.samples)
+        own = independent(samples)
+        passed = sum(sample.status == PASSED for sample in own)
+        reasons: tuple[Reason, ...] = ()
+        if any(sample.status == ERROR for sample in samples):
+            status = ERROR
+        elif passed >= self.bundle.min_passing:
+            status = PASSED
+        else:
+            status = FAILED
+        if self.bundle.samples > 1:
+            said = f"{passed} of {len(own)} samples passed, and {self.bundle.min_passing} must"
+            if cached := len(samples) - len(own):
+                said += f"; {cached} more came from a cache and do not count as independent"
+            reasons = (Reason("samples", said),) if status != PASSED or cached else ()
+        return CaseResult(case.id, status, samples, reasons, progress.calls, how)
+
+    def given_up(self, case: Case, progress: Progress) -> CaseResult:
+        """The result of a case whose time is over."""
+        progress.over = True
+        said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
+        prompts = self.bundle.prompts(case)
+        samples = (*progress.samples, self._error(Reason("provider", said), prompts, progress.calls))
+        return CaseResult(case.id, ERROR, samples, calls=progress.calls)
+
+    def broken(self, case: Case, said: str) -> CaseResult:
+        """The result of a case that could not be asked."""
+        return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),))
+
+
+def _reason(error: ProviderError) -> Reason:
+    """A provider's error; what it said may be content."""
+    head = f"the provider answers {word(error.name)}"
+    own = f"{head}: {error.detail}" if error.is_own and error.detail else head
+    return Reason("provider", own, f"{head}: {redacted(error.detail)}" if error.detail else own)

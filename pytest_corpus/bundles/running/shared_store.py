@@ -1,0 +1,145 @@
+"""A store in a folder that the workers of a run share.
+
+A claim is a file that its process holds locked: where a claim stands unlocked without a result, its process is gone.
+The locks are the kernel's, so that they end with the process, however it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import threading
+from pathlib import Path
+
+from pytest_corpus.bundles.results import CaseResult, from_document, lost
+from pytest_corpus.bundles.running.budget import SpendingLimit, Spent
+from pytest_corpus.text.whole_files import write_whole
+
+
+class SharedPurse:
+    """What all workers of a run have paid for, in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "spent.json"
+
+    def spend(self, limit: SpendingLimit) -> str:
+        return self._change(1, 0, limit)
+
+    def pay(self, tokens: int) -> None:
+        self._change(0, tokens, SpendingLimit())
+
+    @property
+    def spent(self) -> Spent:
+        """What was paid for so far."""
+        try:
+            return Spent(*json.loads(self._path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return Spent()
+
+    def _change(self, calls: int, tokens: int, limit: SpendingLimit) -> str:
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            text = os.pread(handle, 200, 0)
+            spent = Spent(*json.loads(text)) if text.strip() else Spent()
+            if calls and (refused := limit.exceeded(spent)):
+                return refused
+            spent = spent.plus(calls, tokens)
+            os.pwrite(handle, json.dumps([spent.calls, spent.tokens]).ljust(100).encode(), 0)
+            return ""
+        finally:
+            os.close(handle)
+
+
+class SharedStore:
+    """The store of one bundle with one provider."""
+
+    shared = True
+
+    def __init__(self, folder: Path, key: str, slots: int, purse: SharedPurse) -> None:
+        self._folder = folder / hashlib.sha256(key.encode()).hexdigest()[:24]
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._slots, self._purse = slots, purse
+        self._held: dict[str, int] = {}
+        self._taken: list[int] = []
+        self._lock = threading.Lock()
+
+    def claim(self, case: str) -> bool:
+        temporary = self._folder / f"new-{secrets.token_hex(8)}"
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            os.link(temporary, self._file(case, "claim"))
+        except FileExistsError:
+            os.close(handle)
+            return False
+        finally:
+            temporary.unlink()
+        with self._lock:
+            self._held[case] = handle
+        return True
+
+    def keep(self, result: CaseResult) -> None:
+        with self._lock:
+            handle = self._held.pop(result.case, None)
+            if handle is None:
+                return
+            text = json.dumps(result.document(content=True))
+            write_whole(text, self._file(result.case, "json"))
+            os.close(handle)
+
+    def fetch(self, case: str) -> CaseResult | None:
+        if (found := self._read(case)) is not None:
+            return found
+        if case in self._held or not self._is_abandoned(case):
+            return None
+        return self._read(case) or lost(case)
+
+    def _read(self, case: str) -> CaseResult | None:
+        try:
+            return from_document(json.loads(self._file(case, "json").read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+
+    def _is_abandoned(self, case: str) -> bool:
+        """Whether a case was claimed by a process that no longer holds it."""
+        try:
+            handle = os.open(self._file(case, "claim"), os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(handle)
+
+    def take_slot(self) -> bool:
+        for number in range(self._slots):
+            handle = os.open(self._folder / f"slot-{number}", os.O_CREAT | os.O_RDWR, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(handle)
+                continue
+            with self._lock:
+                self._taken.append(handle)
+            return True
+        return False
+
+    def free_slot(self) -> None:
+        with self._lock:
+            os.close(self._taken.pop())
+
+    def spend(self, limit: SpendingLimit) -> str:
+        return self._purse.spend(limit)
+
+    def pay(self, tokens: int) -> None:
+        self._purse.pay(tokens)
+
+    def _file(self, case: str, kind: str) -> Path:
+        return self._folder / f"{hashlib.sha256(case.encode()).hexdigest()[:32]}.{kind}"

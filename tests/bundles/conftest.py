@@ -1,0 +1,20 @@
+"""Fixtures of the tests of bundles."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+NEEDED = (
+    *("yaml", "jinja2", "regex", "jsonschema", "jsonschema_rs", "pytest_corpus.integration.bundles"),
+    *("pytest_corpus.integration.bundle_files", "pytest_corpus.integration.session", "pytest_corpus.bundles.sandbox"),
+    *("pytest_corpus.integration.bundle_discovery", "pytest_corpus.integration.options"),
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _preloaded() -> None:
+    """Import what every inner run needs before the first `pytester`, which forgets what came after it."""
+    for name in NEEDED:
+        importlib.import_module(name)

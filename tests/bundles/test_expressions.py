@@ -1,0 +1,174 @@
+"""Invariants: attacks are refused within their budget with nothing executed, and ordinary ones are what Python says."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from typing import Any
+
+import pytest
+from hostile import EXPRESSIONS
+
+from pytest_corpus.bundles.budget import Budget, BudgetError
+from pytest_corpus.bundles.expressions.expression import Expression
+from pytest_corpus.bundles.expressions.interpreter import Interpreter
+from pytest_corpus.bundles.expressions.syntax import ExpressionError
+from pytest_corpus.bundles.values import OperationError
+
+REFUSALS = (ExpressionError, OperationError, BudgetError)
+
+NAMES: dict[str, Any] = {
+    "output": {"answer": "Paris", "confidence": 0.9, "items": [3, 1, 2], "nested": {"a": [1, {"b": None}]}},
+    "raw_output": '{"answer": "Paris"}',
+    "input": {"question": "Capital?"},
+    "expected": {"answer": "Paris"},
+    "metadata": {"tags": ["geo"]},
+}
+
+ORDINARY = (
+    "len(raw_output) < 500",
+    "'error' not in raw_output.lower()",
+    "output.get('confidence', 0) >= 0.5",
+    "output.get('confidence', 0) > 0.5",
+    "output['answer'] == expected['answer']",
+    "isinstance(output, dict) and 'answer' in output",
+    "isinstance(output['items'], (list, tuple))",
+    "all(x > 0 for x in output['items'])",
+    "any(x > 2 for x in output['items'])",
+    "sum(output['items']) / len(output['items'])",
+    "sorted(output['items'], reverse=True)",
+    "sorted(['bbb', 'a', 'cc'], key=len)",
+    "[x * y for x in output['items'] for y in range(x) if y % 2]",
+    "{k: len(str(v)) for k, v in output.items()}",
+    "{x % 2 for x in output['items']}",
+    "max(output['items']) - min(output['items'])",
+    "min([], default=7)",
+    "max('a', 'bb', key=len)",
+    "1 < len(output) <= 4 < 9",
+    "output['nested']['a'][1]['b'] is None",
+    "'x' if output['confidence'] > 0.5 else 'y'",
+    "raw_output.strip().startswith('{') and raw_output.endswith('}')",
+    "output['answer'][::-1].upper()",
+    "output['items'][1:] + [9]",
+    "', '.join(str(x) for x in output['items'])",
+    "raw_output.split('\"')[1]",
+    "round(output['confidence'] * 100) == 90",
+    "abs(-3) + 7 // 2 + 7 % 3 + 2 ** 8",
+    "not (output and not raw_output) or False",
+    "list(zip(output['items'], range(3)))",
+    "[(n, x) for n, x in enumerate(output['items'], 1)]",
+    "list(reversed(output['items']))",
+    "tuple(output['items']) == (3, 1, 2)",
+    "set(output['items']) == {1, 2, 3}",
+    "output.keys() >= {'answer', 'confidence'}",
+    "dict([('a', 1)], b=2)",
+    "int('42') + float('0.5') + True",
+    "bool(metadata.get('tags')) and 'geo' in metadata['tags']",
+    "raw_output.count('a') == len([c for c in raw_output if c == 'a'])",
+    "0x1F ^ 0b11 | 8 & 12",
+    "len(input['question'].split()) == 1",
+    "[[y for y in range(x)] for x in output['items']]",
+    "'Paris' in str(output)",
+    "sum(len(w) for w in raw_output.split('a'))",
+)
+
+
+def python(source: str) -> Any:
+    """What Python itself says."""
+    return eval(source, dict(NAMES))
+
+
+def attacked(source: str) -> str:
+    """Why an expression is refused."""
+    try:
+        Expression(source).value(NAMES)
+    except REFUSALS as refusal:
+        return str(refusal)
+    return ""
+
+
+HARMFUL = ("os.system", "os.exec", "os.posix_spawn", "subprocess.Popen", "open", "socket.connect", "builtins.input")
+"""Audit events of CPython: what an attack would cause if any of it were executed."""
+
+
+def test_attacks_are_refused() -> None:
+    """More than 100 attacks end in a clear error, each within seconds, in little memory; nothing is executed."""
+    assert len(set(EXPRESSIONS)) >= 100
+    attacked("matches('a', 'a')")  # imports what it needs
+    seen: list[str] = []
+    watching = True
+    sys.addaudithook(lambda event, _: seen.append(event) if watching and event in HARMFUL else None)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for source in EXPRESSIONS:
+        started = time.monotonic()
+        said = attacked(source)
+        assert said, source[:80]
+        assert "\n" not in said
+        assert time.monotonic() - started < 7, source[:80]
+    watching = False
+    assert seen == []
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+@pytest.mark.parametrize("source", ORDINARY)
+def test_ordinary_expressions(source: str) -> None:
+    """What is allowed gives the value that Python gives, of the same type."""
+    found = Expression(source).value(NAMES)
+    wanted = python(source)
+    assert (type(found), found) == (type(wanted), wanted)
+
+
+def test_there_are_enough_ordinary_ones() -> None:
+    """At least 40 are tried."""
+    assert len(set(ORDINARY)) >= 40
+
+
+def test_comprehensions_see_the_names_around() -> None:
+    """A comprehension reads `output` and names of comprehensions around it."""
+    assert Expression("[x for x in range(2) if output and [y for y in range(x) if raw_output]]").value(NAMES) == [1]
+
+
+@pytest.mark.parametrize("source", ["True or unknown", "False and unknown.x()", "1 if True else eval('1')"])
+def test_what_would_not_run_is_looked_at_too(source: str) -> None:
+    """A branch that is never taken has to be sound as well."""
+    with pytest.raises(ExpressionError):
+        _ = Expression(source).tree
+
+
+def test_suggestion() -> None:
+    """An unknown name is answered with the nearest one."""
+    with pytest.raises(ExpressionError, match=r"'ouput' is not known; did you mean 'output'\?"):
+        _ = Expression("ouput").tree
+
+
+def test_truth_decides() -> None:
+    """What is no boolean counts by its truth, with a note (R81)."""
+    found = Expression("output.get('items')").judge(NAMES)
+    assert found.holds
+    assert "a list, which counts as True" in found.note
+
+
+def test_a_failing_invariant_names_its_parts() -> None:
+    """What does not hold shows the values of its parts."""
+    found = Expression("len(output['items']) > 5 and output['confidence'] > 2").judge(NAMES)
+    assert not found.holds
+    assert dict(found.parts) == {
+        "output['items']": [3, 1, 2],
+        "len(output['items'])": 3,
+        "len(output['items']) > 5": False,
+    }
+
+
+def test_an_error_at_run_time_fails_the_invariant() -> None:
+    """A missing key is no collection error but fails the case, with Python's own words."""
+    found = Expression("output['nothing'] > 1").judge(NAMES)
+    assert not found.holds
+    assert found.error == "KeyError: 'nothing'"
+
+
+def test_steps_are_counted() -> None:
+    """100,000 steps and no more."""
+    budget = Budget()
+    with pytest.raises(BudgetError, match="100,000 steps"):
+        Interpreter(budget).value(Expression("[0 for x in range(100000)]").tree, NAMES)

@@ -1,0 +1,374 @@
+"""Bundles inside pytest: items, selections, thresholds, several workers, reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from importlib.metadata import entry_points
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from samples import QUESTION_ANSWERING, bundle, echo, write
+
+PLUGIN = (
+    [] if any(point.name == "corpus" for point in entry_points(group="pytest11")) else ["-p", "pytest_corpus.plugin"]
+)
+MOCK = "--corpus-bundle-provider=mock"
+HALF = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.5}\n'
+ALL = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.9}\n'
+MIXED = (
+    '{"id": "case-0", "output": "yes"}\n{"id": "case-1", "output": "no"}\n{"id": "case-2", "output": "yes"}\n'
+    '{"id": "case-3", "error": "UNAVAILABLE"}\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CORPUS_TEST_ENV", "local")
+
+
+def run(pytester: pytest.Pytester, *given: str, apart: bool = False) -> pytest.RunResult:
+    off = [
+        part for name in ("randomly", "asyncio", "cov", "hypothesispytest", "anyio") for part in ("-p", f"no:{name}")
+    ]
+    ran = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
+    return ran(*PLUGIN, *off, *given)
+
+
+def mixed(pytester: pytest.Pytester, more: str) -> Path:
+    """Four cases with mock: two pass, one fails, one has an error."""
+    provider = "provider: {name: mock, script: script.jsonl}\n"
+    return bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], provider + more, script_jsonl=MIXED)
+
+
+def text(result: pytest.RunResult) -> str:
+    return "\n".join((*result.outlines, *result.errlines))
+
+
+def test_items(pytester: pytest.Pytester) -> None:
+    """Cases are items, and thresholds stand at the end."""
+    mixed(pytester, HALF)
+    result = run(pytester, "--collect-only", "-q")
+    assert [line for line in result.outlines if "::" in line] == [
+        *(f"bundles/qa/bundle.yaml::case-{number}" for number in range(4)),
+        "bundles/qa/bundle.yaml::threshold[pass_rate>=0.5]",
+    ]
+
+
+def test_thresholds_tolerate(pytester: pytest.Pytester) -> None:
+    """Where the thresholds hold, what did not pass is listed and tolerated, xfail_strict or not."""
+    mixed(pytester, HALF)
+    pytester.makeini("[pytest]\nxfail_strict = true\n")
+    result = run(pytester)
+    result.assert_outcomes(passed=3, xfailed=2)
+    assert result.ret == 0
+    assert "failed, tolerated  case-1: the answer is not as expected" in text(result)
+    assert "error, tolerated  case-3: the provider answers Unavailable" in text(result)
+
+
+def test_a_threshold_that_does_not_hold_is_red(pytester: pytest.Pytester) -> None:
+    """The threshold carries the red, with the cases that did not pass."""
+    mixed(pytester, ALL)
+    result = run(pytester)
+    result.assert_outcomes(passed=2, xfailed=2, failed=1)
+    assert result.ret == 1
+    assert "pass_rate>=0.9 does not hold: pass_rate is 0.5" in text(result)
+    assert "not passed: case-1, case-3" in text(result)
+
+
+def test_without_thresholds_every_case_has_to_pass(pytester: pytest.Pytester) -> None:
+    """A run without thresholds is red where a case failed (the older package said passed)."""
+    mixed(pytester, "thresholds: []\n")
+    result = run(pytester)
+    result.assert_outcomes(passed=2, failed=2)
+    assert result.ret == 1
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("-k", "case-1"),
+        ("bundles/qa/bundle.yaml::case-1", "bundles/qa/bundle.yaml::threshold[pass_rate>=0.5]"),
+        ("--deselect", "bundles/qa/bundle.yaml::case-0"),
+        ("--corpus-bundle-limit=2",),
+    ],
+)
+def test_a_selection_is_not_judged(pytester: pytest.Pytester, chosen: tuple[str, ...]) -> None:
+    """Where only some cases were selected, a failure is ordinary and thresholds are skipped."""
+    mixed(pytester, HALF)
+    result = run(pytester, "-rs", *chosen)
+    outcomes = result.parseoutcomes()
+    assert outcomes["failed"] >= 1
+    assert "xfailed" not in outcomes
+    assert result.ret == 1
+    assert outcomes.get("skipped", 0) == 0 or "not judged: only" in text(result)
+
+
+def test_stopping_at_the_first_failure(pytester: pytest.Pytester) -> None:
+    """With -x a failing case is an ordinary failure, and no case after it is asked."""
+    mixed(pytester, HALF)
+    result = run(pytester, "-x")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "used: 2 calls" in text(result)
+
+
+def test_last_failed(pytester: pytest.Pytester) -> None:
+    """`--lf` runs the cases that failed."""
+    mixed(pytester, "")
+    run(pytester)
+    result = run(pytester, "--lf")
+    result.assert_outcomes(failed=2)
+
+
+def test_a_red_case_explains_itself(pytester: pytest.Pytester) -> None:
+    """At `full` prompt and answer are shown; under CI, at `shape`, neither is."""
+    mixed(pytester, "")
+    assert "| Q: 1" in text(run(pytester))
+    pytester._monkeypatch.setenv("CI", "1")
+    shown = text(run(pytester))
+    assert "Q: 1" not in shown
+    assert "the answer is not as expected (subset) at (root): another text" in shown
+
+
+EVERY = [pytest.param(more, ("0", "2", "4"), marks=pytest.mark.slow) for more in (HALF, ALL, "")]
+
+
+@pytest.mark.parametrize(("more", "counts_of"), [(ALL, ("0", "2")), *EVERY])
+def test_workers_agree(pytester: pytest.Pytester, more: str, counts_of: tuple[str, ...]) -> None:
+    """Totals, exit code and JUnit counts are the same without xdist, with two workers and with four."""
+    mixed(pytester, more + "parallel: true\nmax_parallel: 2\n")
+    found = []
+    for workers in counts_of:
+        result = run(pytester, "-n", workers, "--junitxml=j.xml", "--corpus-report=r.json", apart=True)
+        [suite] = ElementTree.parse(pytester.path / "j.xml").getroot()
+        counts = {name: suite.attrib[name] for name in ("tests", "failures", "errors", "skipped")}
+        [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
+        stable = {key: section[key] for key in ("cases", "verdict", "calls")}
+        names = sorted(each["case"] for each in section["failures"])
+        found.append((result.parseoutcomes(), result.ret, counts, stable, names))
+        assert "used: 4 calls" in text(result)
+    assert all(each == found[0] for each in found)
+
+
+def test_a_lost_worker_does_not_shrink_the_denominator(pytester: pytest.Pytester) -> None:
+    """A case whose worker died is an error: three of four pass, so 0.75 is held to 0.9."""
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: dies}\n" + ALL)
+    pytester.makeconftest(
+        """
+import os, time
+def pytest_corpus_bundle_providers(config):
+    def answer(request):
+        if request.case == "case-1":
+            os._exit(9)
+        time.sleep(0.2)
+        return "yes"
+    return {"dies": answer}
+"""
+    )
+    before = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*"))
+    result = run(pytester, "-n", "2", apart=True)
+    assert result.ret == 1
+    assert "pass_rate>=0.9 does not hold: pass_rate is 0.75" in text(result)
+    left = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*")) - before
+    assert not [path for path in left if len(path.name) == len("pytest-corpus-") + 32]
+
+
+def test_collection_errors(pytester: pytest.Pytester) -> None:
+    """What is wrong with a bundle is one sentence, and nothing is asked."""
+    path = mixed(pytester, HALF)
+    path.write_text(path.read_text().replace("operator", "operatr"))
+    result = run(pytester)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "unknown key 'operatr'; did you mean 'operator'?" in text(result)
+    assert "Traceback" not in text(result)
+    assert "used:" not in text(result)
+
+
+def test_what_is_collected(pytester: pytest.Pytester) -> None:
+    """Elsewhere only a file that names a prompt or a dataset is a bundle; other tools' bundle.yaml is left alone."""
+    bundle(pytester.path / "deep" / "er", [echo(0)])
+    write(pytester.path / "charts", {"bundle.yaml": "bundle: {name: x}\n"})
+    write(pytester.path / "other", {"some.yaml": "prompt_path: x\n"})
+    result = run(pytester, "--collect-only", "-q")
+    assert [line for line in result.outlines if "::" in line] == ["deep/er/bundle.yaml::case-0"]
+    assert run(pytester, "charts/bundle.yaml").ret != 0
+
+
+def test_no_provider(pytester: pytest.Pytester) -> None:
+    """Without a provider and without an adapter nothing can answer, which is said."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)], "")
+    assert "no provider is named" in text(run(pytester))
+
+
+def test_no_key(pytester: pytest.Pytester) -> None:
+    """Without a key the variable is named, or without the library the extra; no call is made."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: openai}\n")
+    said = text(run(pytester))
+    assert "set the environment variable OPENAI_API_KEY" in said or "pip install 'pytest-corpus[openai]'" in said
+
+
+def test_tags_are_markers(pytester: pytest.Pytester) -> None:
+    """Tags of the metadata select cases, also with --strict-markers; a tag `skip` skips nothing."""
+    cases = [{**echo(n), "metadata": {"tags": ["even" if n % 2 == 0 else "odd", "skip"]}} for n in range(4)]
+    bundle(pytester.path / "bundles" / "qa", cases)
+    run(pytester, "-m", "even", "--strict-markers").assert_outcomes(passed=2, deselected=2)
+    run(pytester, "--strict-markers").assert_outcomes(passed=4)
+
+
+def test_several_providers(pytester: pytest.Pytester) -> None:
+    """One bundle over several providers runs once each, side by side."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)])
+    pytester.makeconftest("def pytest_corpus_bundle_providers(config):\n    return {'no': lambda request: 'no'}\n")
+    result = run(pytester, MOCK, "--corpus-bundle-provider=no:tiny", "-rA")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "FAILED bundles/qa/bundle.yaml::case-0[no:tiny]" in text(result)
+
+
+def test_baseline(pytester: pytest.Pytester) -> None:
+    """A committed baseline tells what is newly failing, fixed, added and gone."""
+    path = mixed(pytester, HALF)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    script = path.parent / "script.jsonl"
+    now = script.read_text().replace('"yes"', '"?"', 1).replace('"no"', '"yes"').replace('"?"', '"no"')
+    script.write_text(now)
+    shown = text(run(pytester, "--corpus-baseline=base.json"))
+    assert "baseline, newly failing: case-0" in shown
+    assert "baseline, fixed: case-1" in shown
+    assert run(pytester, "--corpus-baseline=none.json").ret == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--corpus-bundle-limit=0", "use a whole number above 0"),
+        ("--corpus-cassettes=maybe", "use off, none, once, new or all"),
+        ("--corpus-budget=10", "write it as calls=500, tokens=20000"),
+        ("--corpus-update-baseline", "name the file with --corpus-baseline=PATH"),
+    ],
+)
+def test_usage_errors(pytester: pytest.Pytester, option: str, said: str) -> None:
+    """An option that makes no sense is one sentence."""
+    mixed(pytester, HALF)
+    assert said in text(run(pytester, option))
+
+
+SECRET = "a very private question"
+
+
+def test_reports_hold_no_content(pytester: pytest.Pytester) -> None:
+    """Every format has a section, and neither prompt nor answer stands in any; the page has both with evidence=full."""
+    cases = [{"id": "one", "input": {"q": SECRET}, "expected_output": "yes"}]
+    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n" + ALL)
+    pytester.makeconftest(
+        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: 'canary answer'}\n"
+    )
+    names = ["r.json", "r.html", "r.md", "r.intoto.json", "r.badge.json", "r.svg"]
+    result = run(pytester, *(f"--corpus-report={name}" for name in names), "--junitxml=j.xml")
+    assert result.ret == 1
+    for name in names:
+        content = (pytester.path / name).read_text()
+        assert SECRET not in content
+        assert "canary answer" not in content
+        assert "qa" in content or "badge" in name or "svg" in name
+    from pytest_corpus.reports.reading import schema_flaws
+
+    assert schema_flaws(json.loads((pytester.path / "r.json").read_text())) == []
+
+
+@pytest.mark.parametrize("given", ["mock", "corpus"])
+def test_the_example_of_the_document(pytester: pytest.Pytester, given: str) -> None:
+    """The complete example runs unchanged: an echo without expectations and words that are no JSON fail it."""
+    write(pytester.path / "bundles" / "question-answering", QUESTION_ANSWERING)
+    adapter = ["--corpus-adapter=pytest_corpus.reference:llm", "-m", "bundle"] if given == "corpus" else []
+    result = run(pytester, f"--corpus-bundle-provider={given}", *adapter, "--corpus-report=r.json")
+    outcomes = result.parseoutcomes()
+    assert (outcomes["xfailed"], outcomes["failed"]) == (3, 2)
+    [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
+    assert section["cases"] == {
+        "total": 3, "selected": 3, "passed": 0, "tolerated": 3,
+        "failed": 3 if given == "corpus" else 0, "error": 0 if given == "corpus" else 3,
+    }  # fmt: skip
+
+
+def test_the_example_passes(pytester: pytest.Pytester) -> None:
+    """With answers that keep the contract, by a script of mock, the example passes."""
+    answers = "".join(
+        json.dumps({"input": json.loads(line)["input"], "output": {"answer": "x", "confidence": 0.9}}) + "\n"
+        for line in QUESTION_ANSWERING["questions.jsonl"].splitlines()
+    )
+    yaml = QUESTION_ANSWERING["bundle.yaml"].replace("name: openai\n", "name: mock\n  script: answers.jsonl\n")
+    write(pytester.path / "bundles" / "qa", {**QUESTION_ANSWERING, "bundle.yaml": yaml, "answers.jsonl": answers})
+    run(pytester).assert_outcomes(passed=5)
+
+
+def test_a_bundle_changes_no_verdict(pytester: pytest.Pytester) -> None:
+    """A red bundle makes exit code 1 and leaves the conformance verdict alone."""
+    mixed(pytester, ALL)
+    few = "--corpus-requirement=LLM-TOKENS-*"
+    adapter = "--corpus-adapter=pytest_corpus.reference:llm"
+    result = run(pytester, adapter, few, "--corpus-report=r.json")
+    assert result.ret == 1
+    document = json.loads((pytester.path / "r.json").read_text())
+    assert document["bundles"][0]["verdict"] == "failed"
+    alone = run(pytester, "-p", "no:cacheprovider", adapter, few, "--corpus-report=s.json", "--ignore=bundles")
+    other = json.loads((pytester.path / "s.json").read_text())
+    assert alone.ret == 0
+    assert (document["verdict"], document["components"]) == (other["verdict"], other["components"])
+
+
+def test_nothing_is_imported_without_a_bundle(pytester: pytest.Pytester) -> None:
+    """A run without bundles imports nothing of them."""
+    pytester.makepyfile(
+        "import sys\ndef test_it():\n"
+        "    assert not [m for m in sys.modules if 'bundle' in m and m.startswith('pytest_corpus')]\n"
+        "    assert 'yaml' not in sys.modules and 'jinja2' not in sys.modules\n"
+    )
+    write(pytester.path, {"other.txt": ""})
+    run(pytester, apart=True).assert_outcomes(passed=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals of POSIX")
+def test_a_blocked_provider_does_not_keep_pytest_alive(pytester: pytest.Pytester) -> None:
+    """A provider that never returns is given up, and pytest ends."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: stuck}\ntimeout: 0.3\n")
+    pytester.makeconftest(
+        "import threading\ndef pytest_corpus_bundle_providers(config):\n"
+        "    return {'stuck': lambda request: threading.Event().wait()}\n"
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "no:randomly", timeout=30)
+    result.assert_outcomes(failed=1)
+    assert "no answer within 0.3 s" in text(result)
+
+
+def test_an_interrupted_run_says_what_was_paid_for(pytester: pytest.Pytester) -> None:
+    """After Ctrl-C nothing is judged, and the calls that were made are told."""
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: mine}\n" + ALL)
+    pytester.makeconftest(
+        "import pytest\ndef pytest_corpus_bundle_providers(config):\n    return {'mine': lambda request: 'yes'}\n"
+        "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
+    )
+    result = run(pytester, apart=True)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "used: 2 calls" in text(result)
+    assert "qa (mine): not judged; 2/4 cases passed" in text(result)
+
+
+def test_the_page_shows_content_where_it_may(pytester: pytest.Pytester) -> None:
+    """With --corpus-evidence=full the page has prompt and answer of what did not pass, and no other format has."""
+    cases = [{"id": "one", "input": {"q": SECRET}, "expected_output": "yes"}]
+    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n")
+    pytester.makeconftest(
+        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: 'canary answer'}\n"
+    )
+    names = ("r.html", "r.json", "r.intoto.json")
+    run(pytester, "--corpus-evidence=full", *(f"--corpus-report={name}" for name in names))
+    found = [(pytester.path / name).read_text() for name in names]
+    assert [(SECRET in each, "canary answer" in each) for each in found] == [
+        (True, True),
+        (False, False),
+        (False, False),
+    ]

@@ -1,0 +1,197 @@
+"""Reading a bundle: everything that can be wrong is one sentence with file and line, before any call."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from samples import SEED, bundle, echo, write
+
+from pytest_corpus.bundles.dataset import unnamed
+from pytest_corpus.bundles.errors import BundleError
+from pytest_corpus.bundles.load import load
+
+GOOD = {"bundle.yaml": SEED, "prompt.md": "Q: {{ q }}", "data.jsonl": '{"input": {"q": 1}}\n'}
+CONTRACT = SEED + "output_contract:\n  "
+
+WRONG = {
+    "unknown key": ({"bundle.yaml": SEED + "treshold: []\n"}, "bundle.yaml:4: unknown key 'treshold'; did you mean 'threshold"),
+    "unknown nested key": (
+        {"bundle.yaml": SEED + "provider:\n  name: mock\n  modell: x\n"},
+        "bundle.yaml:6: unknown key 'modell'; did you mean 'model'?",
+    ),
+    "missing key": ({"bundle.yaml": "name: x\nprompt_path: prompt.md\n"}, "the key 'dataset_path' is missing"),
+    "bad yaml": ({"bundle.yaml": SEED + "x: [1\n"}, "bundle.yaml:5: is no YAML"),
+    "key twice": ({"bundle.yaml": SEED + "name: y\n"}, "bundle.yaml:4: the key 'name' stands twice; it stands in line 1"),
+    "version is a number": ({"bundle.yaml": SEED + "version: 1.0\n"}, "bundle.yaml:4: version is 1.0, and must be text; quote it"),
+    "wrong type": ({"bundle.yaml": SEED + "parallel: 3\n"}, "bundle.yaml:4: parallel is 3, and must be true or false"),
+    "yaml bomb": (
+        {"bundle.yaml": "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(f"{y}: &{y} [{','.join(['*' + x] * 10)}]\n" for x, y in zip("abcdef", "bcdefg", strict=True))},
+        "values; aliases count each time",
+    ),
+    "yaml tag": ({"bundle.yaml": SEED + "x: !!python/object/apply:os.system ['true']\n"}, "a bundle holds plain values"),
+    "empty": ({"bundle.yaml": ""}, "is empty"),
+    "missing file": ({"bundle.yaml": SEED.replace("data.jsonl", "none.jsonl")}, "bundle.yaml:3: there is no file 'none.jsonl'"),
+    "path out of the folder": ({"bundle.yaml": SEED.replace("prompt.md", "../prompt.md")}, "leaves the folder of the bundle"),
+    "absolute path": ({"bundle.yaml": SEED.replace("prompt.md", "/etc/passwd")}, "is an absolute path"),
+    "empty dataset": ({"data.jsonl": "\n\n"}, "data.jsonl: holds no case"),
+    "bad line": ({"data.jsonl": '{"input": {"q": 1}}\n{"input": \n'}, "data.jsonl:2: "),
+    "duplicate key in a line": ({"data.jsonl": '{"input": {"q": 1, "q": 2}}\n'}, "stands twice in one object"),
+    "no input": ({"data.jsonl": '{"id": "a"}\n'}, "data.jsonl:1: the key 'input' is missing"),
+    "unknown key in a line": ({"data.jsonl": '{"input": {"q": 1}, "expected": 1}\n'}, "unknown key 'expected'; did you mean 'expected_"),
+    "duplicate ids": (
+        {"data.jsonl": '{"id": "a", "input": {"q": 1}}\n\n{"id": "a", "input": {"q": 2}}\n'},
+        "data.jsonl:3: the id 'a' stands in line 1 already",
+    ),
+    "one input twice": (
+        {"data.jsonl": '{"input": {"q": 1}}\n{"input": {"q": 1}}\n'},
+        "data.jsonl:2: the same input without an id stands in line 1 already",
+    ),
+    "template": ({"prompt.md": "a\n{{ q"}, "prompt.md:2: is no template"),
+    "missing variable": ({"prompt.md": "a\n{{ other }}"}, "data.jsonl:1: the case 'case-"),
+    "invariant": (
+        {"bundle.yaml": CONTRACT + "invariants:\n    - 'len(raw_output) < 5'\n    - 'ouput > 1'\n"},
+        "bundle.yaml:7: the invariant 'ouput > 1' the name 'ouput' is not known; did you mean 'output'?",
+    ),
+    "invariant of a line": ({"data.jsonl": '{"input": {"q": 1}, "invariants": ["eval(1)"]}\n'}, "data.jsonl:1: the invariant"),
+    "metric": (
+        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pas_rate, operator: ">=", value: 1}\n'},
+        "bundle.yaml:5: the metric 'pas_rate' is not known; did you mean 'pass_rate'?",
+    ),
+    "rate": (
+        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 90}\n'},
+        "pass_rate is a rate from 0 to 1, and is held to 90",
+    ),
+    "operator": (
+        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: "=>", value: 1}\n'},
+        "thresholds.0.operator is '=>'",
+    ),
+    "threshold without a value": (
+        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">="}\n'},
+        "the key 'value' is missing in thresholds.0",
+    ),
+    "threshold twice": (
+        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 1}\n  - {metric: pass_rate, operator: ">=", value: 1.0}\n'},
+        "stands twice, in line 5 already",
+    ),
+    "schema is no JSON": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": "{"}, "s.json: is no JSON"),
+    "schema is unsound": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"type": "objct"}'}, "is no sound schema"),
+    "unknown draft": (
+        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$schema": "http://example.com/draft"}'},
+        "which is no known draft",
+    ),
+    "dangling reference": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "#/$defs/x"}'}, "leads nowhere"),
+    "endless reference": (
+        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}'},
+        "leads back to itself",
+    ),
+    "reference to the network": (
+        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "https://example.com/x.json"}'},
+        "leaves the folder of the bundle",
+    ),
+    "reference out of the folder": (
+        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "file:///etc/passwd"}'},
+        "leaves the folder of the bundle",
+    ),
+    "regex": (
+        {"bundle.yaml": CONTRACT + "expected_match: regex\n", "data.jsonl": '{"input": {"q": 1}, "expected_output": "("}\n'},
+        "the pattern is no regular expression",
+    ),
+    "contains an object": (
+        {"bundle.yaml": CONTRACT + "expected_match: contains\n", "data.jsonl": '{"input": {"q": 1}, "expected_output": {}}\n'},
+        "must be a text for expected_match contains",
+    ),
+    "more passing than samples": ({"bundle.yaml": SEED + "samples: 2\nmin_passing: 3\n"}, "there are only 2 samples"),
+    "not UTF-8": ({}, "is not UTF-8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong(tmp_path: Path, name: str) -> None:
+    """Each mistake is one sentence that names file, line and cure."""
+    files, said = WRONG[name]
+    path = write(tmp_path, {**GOOD, **files})
+    if name == "not UTF-8":
+        (tmp_path / "prompt.md").write_bytes(b"caf\xe9 {{ q }}")
+    with pytest.raises(BundleError) as found:
+        load(path)
+    assert said in str(found.value)
+    assert len(found.value.problems) == 1
+    assert "Traceback" not in str(found.value)
+
+
+def test_links_that_leave_the_folder(tmp_path: Path) -> None:
+    """A link to a file elsewhere is refused."""
+    path = write(tmp_path / "b", GOOD)
+    (tmp_path / "secret.md").write_text("x")
+    (tmp_path / "b" / "prompt.md").unlink()
+    (tmp_path / "b" / "prompt.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(BundleError, match="leaves the folder"):
+        load(path)
+
+
+def test_references_inside_the_folder(tmp_path: Path) -> None:
+    """A schema may refer to itself and to another file of the folder, also in circles that consume the value."""
+    tree = '{"type": "object", "properties": {"next": {"$ref": "#"}, "name": {"$ref": "defs/name.json#/$defs/n"}}}'
+    files = {"s.json": tree, "defs/name.json": '{"$defs": {"n": {"type": "string"}}}'}
+    path = write(tmp_path, {**GOOD, "bundle.yaml": CONTRACT + "schema_path: s.json\n", **files})
+    schema = load(path).contract.schema
+    assert schema is not None
+    assert schema.violations({"next": {"next": {"name": "x"}}}) == []
+    assert [each.path for each in schema.violations({"next": {"name": 1}})] == [("next", "name")]
+
+
+DRAFTS = {
+    "http://json-schema.org/draft-04/schema#": {"minimum": 1, "exclusiveMinimum": True},
+    "http://json-schema.org/draft-07/schema#": {"exclusiveMinimum": 1},
+    "https://json-schema.org/draft/2020-12/schema": {"exclusiveMinimum": 1},
+}
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_a_schema_counts_under_its_own_draft(tmp_path: Path, draft: str) -> None:
+    """`$schema` decides which draft holds (R43)."""
+    import json
+
+    text = json.dumps({"$schema": draft, **DRAFTS[draft]})
+    path = write(tmp_path, {**GOOD, "bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": text})
+    schema = load(path).contract.schema
+    assert schema is not None
+    assert schema.violations(1)
+    assert not schema.violations(2)
+
+
+def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
+    """A file that an editor of Windows saved is read."""
+    path = write(tmp_path, GOOD)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load(path).name == "qa"
+
+
+def test_ids_do_not_change_with_the_process() -> None:
+    """The id of an unnamed case is a hash of its input, whatever the order of keys and the seed of hashing."""
+    here = unnamed({"b": [1, {"y": 2, "x": 1}], "a": "ä"})
+    code = "from pytest_corpus.bundles.dataset import unnamed; print(unnamed({'a': 'ä', 'b': [1, {'x': 1, 'y': 2}]}))"
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed, "PYTHONUTF8": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+        )  # fmt: skip
+        assert done.stdout.strip() == here
+
+
+def test_every_problem_is_told(tmp_path: Path) -> None:
+    """A bundle with several mistakes names all of them at once."""
+    lines = '{"input": 1}\n{"id": 2, "input": {}}\n'
+    path = write(tmp_path, {**GOOD, "data.jsonl": lines, "prompt.md": "{{ q"})
+    with pytest.raises(BundleError) as found:
+        load(path)
+    assert len(found.value.problems) == 3
+
+
+def test_a_sound_one_is_read(tmp_path: Path) -> None:
+    """Defaults are those of the document and the rulings."""
+    found = load(bundle(tmp_path, [echo(1)]))
+    assert (found.timeout, found.retries, found.parallel, found.max_parallel, found.samples) == (30, 0, False, 4, 1)
+    assert found.prompts(found.cases[0]) == ("Q: 1", None)

@@ -1,0 +1,100 @@
+"""Comparing with `expected_output` (R44, R82), and the numbers of a bundle (R83)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.bundles.bundle import Threshold
+from pytest_corpus.bundles.matching import differences, parsed
+from pytest_corpus.bundles.metrics import judge, measure
+from pytest_corpus.bundles.results import CaseResult, Sample
+
+
+@pytest.mark.parametrize(
+    ("expected", "raw", "how", "same"),
+    [
+        ({"answer": "Paris"}, '{"answer": " Paris ", "confidence": 1}', "subset", True),
+        ({"answer": "Paris"}, '{"answer": "Rome"}', "subset", False),
+        ({"a": {"b": 1}}, '{"a": {"b": 1.0, "c": 2}}', "subset", True),
+        ({"a": 1}, '{"a": true}', "subset", False),
+        ({"a": [{"b": 1}]}, '{"a": [{"b": 1, "c": 2}]}', "subset", False),
+        ([1, 2], "[1, 2, 3]", "subset", False),
+        ({"a": 1}, '{"a": 1, "b": 2}', "exact", False),
+        ({"a": None}, '{"a": null}', "subset", True),
+        ({"a": None}, "{}", "subset", False),
+        (None, "null", "subset", True),
+        (None, "", "subset", False),
+        ("4", " 4\n", "subset", True),
+        ("Paris", '"Paris"', "subset", True),
+        ("1.0", "1", "subset", True),
+        ('{"a": 1}', '{"a": 1, "b": 2}', "subset", True),
+        ({"a": 1}, '```json\n{"a": 1}\n```', "subset", False),
+        ("Par", "It is Paris.", "contains", True),
+        ("par", "It is Paris.", "contains", False),
+        (r"\bP\w+s\b", "It is Paris.", "regex", True),
+        (r"^Paris", "It is Paris.", "regex", False),
+        ({"a": 1}, "anything", "ignore", True),
+    ],
+)
+def test_what_is_as_expected(expected: Any, raw: str, how: str, same: bool) -> None:
+    """Objects as a subset, lists exactly, text stripped; no fences; a boolean is no number."""
+    assert (differences(expected, raw, how) == []) is same
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "Infinity", "{'a': 1}", "[1,]", "```{}```", '"\\ud800"', "[" * 500 + "]" * 500]
+)
+def test_what_is_no_json_stays_text(text: str) -> None:
+    """RFC 8259 and nothing else; what cannot be held safely is text."""
+    assert parsed(text) is text
+
+
+def test_regular_expressions_have_a_time_limit() -> None:
+    """A pattern that would search for ever is a difference."""
+    [found] = differences("(a+)+$", "a" * 5000 + "b", "regex")
+    assert "longer than 1 s" in found.kind
+
+
+def result(case: str, status: str, **facts: Any) -> CaseResult:
+    return CaseResult(case, status, (Sample(status, **facts),), calls=1)
+
+
+RESULTS = [
+    result("a", "passed", schema_valid=True, expected_met=True, latency_ms=10.0, total_tokens=5),
+    result("b", "failed", schema_valid=False, latency_ms=30.0, total_tokens=7),
+    result("c", "error"),
+]
+
+
+def test_metrics() -> None:
+    """Rates over what they speak of; latency and tokens of answers alone."""
+    rates = ("pass_rate", "error_rate", "schema_valid_rate", "expected_match_rate")
+    names = (*rates, "avg_latency_ms", "p95_latency_ms", "total_tokens")
+    found = measure(RESULTS, 4, names)
+    assert found == {
+        "pass_rate": 0.25, "error_rate": 0.5, "schema_valid_rate": 0.5, "expected_match_rate": 1.0,
+        "avg_latency_ms": 20.0, "p95_latency_ms": 30.0, "total_tokens": 12.0,
+    }  # fmt: skip
+
+
+def test_a_metric_without_data_fails_its_threshold() -> None:
+    """Latency without an answer is no 0 (the older package said so)."""
+    found = measure([result("c", "error")], 1, ["max_latency_ms", "schema_valid_rate"])
+    assert found == {"max_latency_ms": None, "schema_valid_rate": None}
+    assert not judge(Threshold("max_latency_ms", "<=", 100), found).holds
+
+
+def test_equal_is_exact() -> None:
+    """`==` has no tolerance (the older package allowed 1e-4)."""
+    assert not judge(Threshold("pass_rate", "==", 1), {"pass_rate": 0.99999}).holds
+    assert judge(Threshold("pass_rate", "==", 1), {"pass_rate": 1.0}).holds
+
+
+def test_pass_at_k() -> None:
+    """The unbiased estimate; samples of a cache do not count, and with too few there is no data."""
+    passed, failed, cached = Sample("passed"), Sample("failed"), Sample("passed", from_cache=True)
+    case = CaseResult("a", "passed", (passed, failed))
+    assert measure([case], 1, ["pass_at_1", "pass_at_2"]) == {"pass_at_1": 0.5, "pass_at_2": 1.0}
+    assert measure([CaseResult("a", "failed", (passed, cached))], 1, ["pass_at_2"]) == {"pass_at_2": None}

@@ -1,0 +1,148 @@
+"""The official clients of OpenAI and Anthropic against a small server of our own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import QUESTION_ANSWERING, write
+
+from pytest_corpus.bundles.bundle import ProviderChoice
+from pytest_corpus.bundles.load import load
+from pytest_corpus.bundles.providers.registry import make
+from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.store import MemoryStore, Purse
+
+GOOD = json.dumps({"answer": "x", "confidence": 0.9})
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as the two vendors do; `answers` are texts, or a status with headers."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers: list[Any] = []
+        self.requests: list[dict[str, Any]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(body)
+        answer = self.server.answers.pop(0) if self.server.answers else GOOD
+        if not isinstance(answer, str):
+            self._reply(answer[0], {"error": {"message": "no", "type": "x"}}, answer[1])
+        elif self.path.endswith("/chat/completions"):
+            message = {"role": "assistant", "content": answer}
+            self._reply(200, {
+                "id": f"c-{len(self.server.requests)}", "object": "chat.completion", "created": 1,
+                "model": body["model"],
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16},
+            })  # fmt: skip
+        else:
+            self._reply(200, {
+                "id": f"m-{len(self.server.requests)}", "type": "message", "role": "assistant", "model": body["model"],
+                "content": [{"type": "text", "text": answer}], "stop_reason": "end_turn", "stop_sequence": None,
+                "usage": {"input_tokens": 11, "output_tokens": 5},
+            })  # fmt: skip
+
+    def _reply(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(data)),
+            **(headers or {}),
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+    found = Server()
+    threading.Thread(target=found.serve_forever, daemon=True).start()
+    yield found
+    found.shutdown()
+    found.server_close()
+
+
+def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]:
+    """The results of the document's example with an official client."""
+    pytest.importorskip(name, reason=f"the official client {name} is not installed")
+    found = replace(load(write(folder, QUESTION_ANSWERING)), **changes)
+    assert found.provider is not None
+    choice = replace(found.provider, name=name, base_url=url)
+    provider = make(choice, found.file, {}, None)
+    asking = Asking(found, choice, provider, pause=lambda _: None)
+    pool = Pool(asking, found.cases, MemoryStore(1, Purse()), 1)
+    try:
+        return [pool.result(case.id) for case in found.cases]
+    finally:
+        provider.close()
+
+
+@pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
+def test_the_example_of_the_document(tmp_path: Path, server: Server, name: str, path: str) -> None:
+    """The complete example runs against the vendor's API and passes where the answers keep the contract."""
+    results = asked(tmp_path, name, server.url + path)
+    assert [result.status for result in results] == ["passed"] * 3
+    assert results[0].samples[0].total_tokens == 16
+    assert server.requests[0]["model"] == "gpt-4o-mini"
+    assert server.requests[0]["temperature"] == 0.0
+    assert "What is the capital of Japan?" in server.requests[0]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
+def test_it_fails_where_an_answer_breaks_the_contract(tmp_path: Path, server: Server, name: str, path: str) -> None:
+    """Prose instead of JSON, and too little confidence, fail their cases."""
+    server.answers = ["It is Tokyo.", json.dumps({"answer": "8", "confidence": 0.1})]
+    assert [result.status for result in asked(tmp_path, name, server.url + path)] == ["failed", "failed", "passed"]
+
+
+@pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
+def test_the_clients_own_retries_are_off(tmp_path: Path, server: Server, name: str, path: str) -> None:
+    """A busy vendor is asked again as often as the bundle says, and no more."""
+    server.answers = [(429, {"Retry-After": "1"}), GOOD, (401, {}), (503, {})]
+    results = asked(tmp_path, name, server.url + path, retries=1)
+    assert [result.status for result in results] == ["passed", "error", "passed"]
+    assert [result.calls for result in results] == [2, 1, 2]
+    assert "the provider answers AuthError" in results[1].samples[0].reasons[0].shape
+
+
+def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
+    """`provider.options`, a system prompt and the limit of tokens reach the vendor."""
+    pytest.importorskip("openai", reason="the official client openai is not installed")
+    choice = ProviderChoice("openai", "m", None, 7, server.url + "/v1", None, {"seed": 3, "stop": ["."]})
+    files = {**QUESTION_ANSWERING, "system.md": "Be brief."}
+    files["bundle.yaml"] += "system_path: system.md\n"
+    found = load(write(tmp_path, files))
+    provider = make(choice, found.file, {}, None)
+    pool = Pool(Asking(found, choice, provider), found.cases, MemoryStore(1, Purse()), 1)
+    pool.result(found.cases[0].id)
+    sent = server.requests[0]
+    assert (sent["seed"], sent["stop"], sent["max_tokens"]) == (3, ["."], 7)
+    assert sent["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert "temperature" not in sent
+    provider.close()

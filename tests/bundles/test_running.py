@@ -1,0 +1,272 @@
+"""Asking: total time limits, retries, bounded concurrency, budgets, samples, cassettes."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import bundle, echo
+
+from pytest_corpus.bundles.bundle import Bundle, ProviderChoice
+from pytest_corpus.bundles.cassettes import Cassettes, mode_of
+from pytest_corpus.bundles.load import load
+from pytest_corpus.bundles.providers.hook import HookProvider
+from pytest_corpus.bundles.providers.mock import MockProvider
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.budget import SpendingLimit
+from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.shared_store import SharedPurse, SharedStore
+from pytest_corpus.bundles.running.store import MemoryStore, Purse
+
+
+def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = None, **more: Any) -> list[CaseResult]:
+    """The results of all cases, asked of a function or of the mock."""
+    provider = HookProvider("fn", None, answer) if answer else MockProvider(more.pop("script", None))
+    asking = Asking(found, ProviderChoice("fn"), provider, **more)
+    pool = Pool(asking, found.cases, MemoryStore(found.side_by_side, Purse()), found.side_by_side)
+    return [pool.result(case.id) for case in found.cases]
+
+
+def made(folder: Path, count: int = 1, **changes: Any) -> Bundle:
+    return replace(load(bundle(folder, [echo(number) for number in range(count)])), **changes)
+
+
+def reasons(result: CaseResult) -> str:
+    return "\n".join(reason.shape for reason in result.every_reason)
+
+
+def test_a_blocking_provider_is_given_up(tmp_path: Path) -> None:
+    """`timeout` is a total: a provider that blocks is left behind in its daemon thread."""
+    release = threading.Event()
+    started = time.monotonic()
+    [result] = asked(made(tmp_path, timeout=0.2), lambda _: release.wait(20))
+    assert time.monotonic() - started < 1
+    assert result.status == "error"
+    assert "no answer within 0.2 s" in reasons(result)
+    release.set()
+
+
+def test_the_timeout_covers_retries(tmp_path: Path) -> None:
+    """Waiting for another attempt counts: where it does not fit, the case ends at once and says so."""
+    calls = []
+
+    def busy(_: CompletionRequest) -> str:
+        calls.append(1)
+        raise ProviderError("ResourceExhausted", "slow down", 5_000)
+
+    started = time.monotonic()
+    [result] = asked(made(tmp_path, timeout=0.5, retries=10), busy)
+    assert time.monotonic() - started < 1
+    assert (result.status, len(calls)) == ("error", 1)
+
+
+def test_retries_wait_as_long_as_they_are_asked(tmp_path: Path) -> None:
+    """`retry_after_ms` is honoured, with a random part more; latency is that of the answering attempt."""
+    waited: list[float] = []
+    script = tmp_path / "script.jsonl"
+    tmp_path.mkdir(exist_ok=True)
+    script.write_text(
+        '{"id": "case-0", "error": "RESOURCE_EXHAUSTED", "retry_after_ms": 1000}\n'
+        '{"id": "case-0", "error": "UNAVAILABLE"}\n{"id": "case-0", "output": "yes"}\n'
+    )
+    [result] = asked(made(tmp_path, retries=2), script=script, pause=waited.append)
+    assert result.status == "passed"
+    assert result.calls == 3
+    assert 1.0 <= waited[0] <= 1.1
+    assert 0.5 <= waited[1] <= 1.0
+    [sample] = result.samples
+    assert sample.latency_ms is not None
+    assert sample.latency_ms < 100
+
+
+@pytest.mark.parametrize(("name", "calls"), [("BadRequest", 1), ("AuthError", 1), ("Unavailable", 3)])
+def test_only_what_may_pass_is_tried_again(tmp_path: Path, name: str, calls: int) -> None:
+    """An error that is not retryable ends the case."""
+    made_calls = []
+
+    def fails(_: CompletionRequest) -> str:
+        made_calls.append(1)
+        raise ProviderError(name)
+
+    asked(made(tmp_path, retries=2), fails, pause=lambda _: None)
+    assert len(made_calls) == calls
+
+
+@pytest.mark.parametrize(("parallel", "most"), [(False, 1), (True, 3)])
+def test_concurrency_is_bounded(tmp_path: Path, parallel: bool, most: int) -> None:
+    """No more than `max_parallel` calls at a time; one where `parallel` is off."""
+    running, seen, lock = [0], [], threading.Lock()
+
+    def answer(_: CompletionRequest) -> str:
+        with lock:
+            running[0] += 1
+            seen.append(running[0])
+        time.sleep(0.01)
+        with lock:
+            running[0] -= 1
+        return "yes"
+
+    results = asked(made(tmp_path, 12, parallel=parallel, max_parallel=3), answer)
+    assert all(result.status == "passed" for result in results)
+    assert max(seen) == most
+
+
+def test_expected_output_counts(tmp_path: Path) -> None:
+    """An answer that is not as expected fails (the older package never looked at it)."""
+    [result] = asked(made(tmp_path), lambda _: "no")
+    assert result.status == "failed"
+    assert "not as expected" in reasons(result)
+
+
+def test_an_answer_without_content_is_an_error(tmp_path: Path) -> None:
+    """An empty text is no answer, and its finish_reason is told."""
+    [result] = asked(made(tmp_path), lambda _: Answer("", "length"))
+    assert result.status == "error"
+    assert "without content, finish_reason length" in reasons(result)
+
+
+def test_another_finish_reason_is_shown(tmp_path: Path) -> None:
+    """An answer that was cut off says so."""
+    [result] = asked(made(tmp_path), lambda _: Answer("yes", "length"))
+    assert result.samples[0].notes == ("finish_reason is length",)
+
+
+def test_budget(tmp_path: Path) -> None:
+    """After the last call of the budget no other is made; the cases say why."""
+    results = asked(made(tmp_path, 4), lambda _: "yes", limit=SpendingLimit(calls=2))
+    assert [result.status for result in results] == ["passed", "passed", "error", "error"]
+    assert "budget of 2 calls is used up" in reasons(results[3])
+    results = asked(made(tmp_path, 3), lambda _: Answer("yes", total_tokens=60), limit=SpendingLimit(tokens=100))
+    assert [result.status for result in results] == ["passed", "passed", "error"]
+
+
+def test_samples(tmp_path: Path) -> None:
+    """A case passes by its minimum of passing samples."""
+    answers = iter(["yes", "no", "yes", "no", "no", "yes"])
+    found = made(tmp_path, 2, samples=3, min_passing=2)
+    assert [result.status for result in asked(found, lambda _: next(answers))] == ["passed", "failed"]
+
+
+def test_samples_of_a_cache_are_not_independent(tmp_path: Path) -> None:
+    """An answer with the id of an earlier one, or that says that it is cached, is the same sample."""
+    [result] = asked(made(tmp_path, samples=3, min_passing=2), lambda _: Answer("yes", id="one"))
+    assert result.status == "failed"
+    assert "1 of 1 samples passed, and 2 must; 2 more came from a cache" in reasons(result)
+
+
+def test_scorers(tmp_path: Path) -> None:
+    """A scorer gives a number that has to reach its minimum; one that raises fails the case."""
+    more = "provider: {name: mock}\noutput_contract: {scorers: [{name: length, minimum: 4}]}\n"
+    found = load(bundle(tmp_path, [echo(0, "yes")], more))
+    [result] = asked(found, scorers={"length": lambda raw_output, **_: len(raw_output)})
+    assert "the scorer length gives 3, below 4" in reasons(result)
+
+
+def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
+    """Two processes' stores on one folder: no case is claimed twice, and slots are counted over both."""
+    found = made(tmp_path / "b", 30, parallel=True, max_parallel=2)
+    calls: list[str] = []
+
+    def answer(request: CompletionRequest) -> str:
+        calls.append(request.case)
+        time.sleep(0.002)
+        return "yes"
+
+    pools = []
+    for _ in range(2):
+        store = SharedStore(tmp_path, "key", 2, SharedPurse(tmp_path))
+        asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, answer))
+        pools.append(Pool(asking, found.cases, store, 2))
+    threads = [threading.Thread(target=lambda p=p: [p.result(c.id) for c in found.cases]) for p in pools]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(calls) == sorted(case.id for case in found.cases)
+    assert SharedPurse(tmp_path).spent.calls == 30
+
+
+def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
+    """A case whose process is gone has an error, and is not asked again."""
+    import subprocess
+    import sys
+
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from pytest_corpus.bundles.running.shared_store import SharedPurse, SharedStore\n"
+        "folder = Path(sys.argv[1]); store = SharedStore(folder, 'k', 1, SharedPurse(folder))\n"
+        "assert store.take_slot() and store.claim('a'); os._exit(9)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], check=False, env={"PYTHONPATH": str(Path(__file__).parents[2])}
+    )
+    store = SharedStore(tmp_path, "k", 1, SharedPurse(tmp_path))
+    result = store.fetch("a")
+    assert result is not None
+    assert result.status == "error"
+    assert not store.claim("a")
+    assert store.take_slot()
+
+
+def recorded(found: Bundle, mode: str, answer: Callable[[CompletionRequest], Any]) -> CaseResult:
+    [result] = asked(found, answer, cassettes=Cassettes(found.folder, mode, {"MY_API_KEY": "sk-verysecret"}))
+    return result
+
+
+def test_cassettes(tmp_path: Path) -> None:
+    """What was recorded is played without a call; a miss shows what differs; secrets are masked."""
+    found = made(tmp_path)
+    first = recorded(found, "once", lambda _: Answer("yes", prompt_tokens=3))
+    assert (first.cassette, first.calls) == ("recorded", 1)
+    again = recorded(found, "none", lambda _: pytest.fail("called"))
+    assert (again.status, again.cassette, again.calls) == ("passed", "replayed", 0)
+    assert again.samples[0].latency_ms is None
+    changed = replace(found, prompt=replace(found.prompt, source="Question: {{ q }}"))
+    miss = recorded(changed, "none", lambda _: pytest.fail("called"))
+    assert miss.status == "error"
+    assert "differs from the recorded one: prompt" in reasons(miss)
+    [full] = [reason.full for reason in miss.every_reason]
+    assert "-Q: 0" in full
+    assert "+Question: 0" in full
+    assert recorded(changed, "once", lambda _: pytest.fail("called")).status == "error"
+    assert recorded(changed, "new", lambda _: "yes").cassette == "recorded"
+    recorded(found, "all", lambda _: "yes, sk-verysecret")
+    [file] = (tmp_path / "cassettes").glob("*.json")
+    text = file.read_text()
+    assert "sk-verysecret" not in text
+    assert text == json.dumps(json.loads(text), sort_keys=True, indent=2) + "\n"
+    assert Cassettes(tmp_path, "none").unused(["another"]) == [file.name]
+
+
+def test_cassettes_by_default(tmp_path: Path) -> None:
+    """`none` under CI where there are some, else `off`."""
+    assert mode_of(None, tmp_path, {"CI": "1"}) == "off"
+    recorded(made(tmp_path), "once", lambda _: "yes")
+    assert mode_of(None, tmp_path, {"CI": "1"}) == "none"
+    assert mode_of(None, tmp_path, {}) == "off"
+
+
+@pytest.mark.slow
+def test_a_thousand_cases(tmp_path: Path) -> None:
+    """1,000 cases with a provider of 50 ms, 20 at a time, end in under 6 s with flat memory."""
+    import resource
+
+    def answer(_: CompletionRequest) -> str:
+        time.sleep(0.05)
+        return "yes"
+
+    found = made(tmp_path, 1000, parallel=True, max_parallel=20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.monotonic()
+    results = asked(found, answer, keeps_content=False)
+    assert time.monotonic() - started < 6
+    assert all(result.status == "passed" for result in results)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30 * 1024

@@ -1,0 +1,63 @@
+"""Prompts: attacks are refused within their budget, and a missing variable is named with its line."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hostile import TEMPLATES
+
+from pytest_corpus.bundles.templates import Template, TemplateError
+
+VARIABLES: dict[str, Any] = {"question": "2+2?", "items": [3, 1, 2], "facts": {"a": {"b": 1}, "items": "own"}}
+
+
+def rendered(source: str) -> str:
+    return Template(source, "prompt.md").render(VARIABLES)
+
+
+def refused(source: str) -> str:
+    try:
+        rendered(source)
+    except TemplateError as error:
+        return str(error)
+    return ""
+
+
+def test_attacks_are_refused() -> None:
+    """More than 50 attacks end in one clear sentence, each within seconds."""
+    assert len(set(TEMPLATES)) >= 50
+    for source in TEMPLATES:
+        started = time.monotonic()
+        said = refused(source)
+        assert said, source[:80]
+        assert "\n" not in said
+        assert time.monotonic() - started < 7, source[:80]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("Question: {{ question }}", "Question: 2+2?"),
+        ("{% for x in items %}{{ loop.index }}={{ x }};{% endfor %}", "1=3;2=1;3=2;"),
+        ("{% if items|length > 2 %}many{% else %}few{% endif %}", "many"),
+        ("{{ items|sort|join(', ') }} {{ question|upper }} {{ facts.a.b }} {{ facts['a']['b'] }}", "1, 2, 3 2+2? 1 1"),
+        ("{{ facts|tojson }}", '{"a": {"b": 1}, "items": "own"}'),
+        ("{{ facts.items }} {{ facts.get('c', 5) }} {{ question.replace('2', '3') }}", "own 5 3+3?"),
+        ("{% macro q(x) %}<{{ x }}>{% endmacro %}{{ q(question) }}{{ q(1) }}", "<2+2?><1>"),
+        ("{% set n = items[0] * 2 %}{{ n }}{{ nothing|default('!') }}", "6!"),
+        ('{"answer": "your answer"}\n', '{"answer": "your answer"}'),
+        ("{{ items|map('string')|join('-') }} {{ items|select('odd')|list }}", "3-1-2 [3, 1]"),
+    ],
+)
+def test_ordinary_templates(source: str, text: str) -> None:
+    """What prompts are written with is there."""
+    assert rendered(source) == text
+
+
+def test_a_missing_variable_is_named() -> None:
+    """Strict: a variable that the input does not hold is an error with its line."""
+    with pytest.raises(TemplateError, match="'answer' is undefined") as found:
+        rendered("one\n\n{{ answer }}")
+    assert found.value.line == 3
