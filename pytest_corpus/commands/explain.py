@@ -14,7 +14,7 @@ from pytest_corpus.reports.examples import examples
 from pytest_corpus.reports.rulings import resting_on, rulings, rulings_of
 from pytest_corpus.spec.requirements import catalogue
 
-SUMMARY = "one requirement or ruling: sentence, sources, hint, rulings, an example"
+SUMMARY = "one requirement or ruling: sentence, sources, hint, an example"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -151,7 +151,7 @@ def _parts(given: str | None) -> list[str]:
 def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
     value = _one(config, name)
     if value is not None and value.lower() not in allowed:
-        near = f"{hint} " if (hint := meant(value.lower(), allowed)) else ""
+        near = f"{hint} " if value.isalpha() and (hint := meant(value.lower(), allowed)) else ""
         raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
     return value.lower() if value else None
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from hostile import EXPRESSIONS
+from attacks import EXPRESSIONS
 
 from pytest_corpus.bundles.budget import Budget, BudgetError
 from pytest_corpus.bundles.expressions.expression import Expression

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hostile import TEMPLATES
+from attacks import TEMPLATES
 
 from pytest_corpus.bundles.templates import Template, TemplateError
 

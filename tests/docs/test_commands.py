@@ -61,8 +61,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reports(folder: Path) -> Path:
-    """The same folder with the reports of a short run."""
+def reports(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a folder with the reports of a short run, for commands that write."""
+    folder = Path(shutil.copytree(folder, tmp_path_factory.mktemp("written") / "user"))
     options = ("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio", "--corpus-requirement=COM-CAP-1")
     paths = ("attestation.json", "main.json", ".tox/acme.json", ".tox/globex.json")
     (folder / ".tox").mkdir()

@@ -105,8 +105,8 @@ def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {(entry["component"], entry["id"]): entry["status"] for entry in report["requirements"]}
 
 
-MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens")
-"""Members of a report, at whatever depth, that differ from run to run: times, numbers of calls, the digest over all."""
+MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens", "command")
+"""Members of a report, at whatever depth, that differ from run to run: times, numbers of calls, how it was started, the digest."""
 
 
 def without_times(report: Any) -> Any:

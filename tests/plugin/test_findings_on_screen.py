@@ -65,7 +65,7 @@ def test_how_much_is_shown(broken: Project, options: tuple[str, ...], blocks: in
     assert verdict_stands_last(result)
     violated = [line for line in result.outlines if line.startswith("    violated  LLM-COMPLETE-2")]
     assert len(violated) == (options != ("-rN",))
-    satisfied = [line for line in result.outlines if line.startswith("    satisfied  COM-CAP-1")]
+    satisfied = [line for line in result.outlines if line.startswith("    satisfied  COM-CAP-1 ")]
     assert len(satisfied) == (options == ("-rA",))
     if options == ("--tb=line",):
         assert len([line for line in result.outlines if line.startswith("3 of 3 tests: LLM-COMPLETE-2 (MUST)")]) == 1

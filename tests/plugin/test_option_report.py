@@ -214,7 +214,9 @@ def test_junit_of_a_failure(project: Project) -> None:
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
     project.pytester.makeini("[pytest]\npythonpath = .\n")
-    result = project.run_apart("--corpus-requirement=COM-CAP-*", "--corpus-report=r.junit.xml")
+    result = project.run_apart(
+        "--corpus-requirement=COM-CAP-*", "--corpus-components=llm", "--corpus-report=r.junit.xml"
+    )
     assert result.ret == 1
     text = (project.path / "r.junit.xml").read_text()
     assert '"adapter"' not in text

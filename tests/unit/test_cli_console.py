@@ -44,7 +44,7 @@ def test_help_names_every_command() -> None:
     [
         ["--help"],
         ["list"],
-        ["explain", "LLM-STREAM-1"],
+        ["explain", "R20"],
         ["schema", "list"],
         ["schema", "stats"],
         ["verify", "--help"],
@@ -68,7 +68,9 @@ def test_the_catalogue_as_json() -> None:
     shown = json.loads(called("list", "--format", "json").out)["requirements"]
     assert [entry["id"] for entry in shown] == list(catalogue())
     for entry in shown[:5]:
-        assert json.loads(called("explain", entry["id"].lower(), "--format", "json").out) == entry
+        explained = json.loads(called("explain", entry["id"].lower(), "--format", "json").out)
+        assert explained.items() >= entry.items()
+        assert explained.keys() - entry.keys() == {"rulings", "examples"}
         wanted = catalogue()[entry["id"]]
         assert (entry["level"], entry["text"], entry["source"]) == (wanted.level, wanted.text, list(wanted.source))
 
