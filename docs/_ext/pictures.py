@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PICTURE = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">\s*'
-    r'<img alt="(?P<words>[^"]+)"(?: width="\d+%")? src="(?P<light>[^"]+)">\s*</picture>'
+    r'<img alt="(?P<words>[^"]+)"(?: (?:width|align)="[^"]+")* src="(?P<light>[^"]+)">\s*</picture>'
 )
 
 
