@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants faults lint docs site bench dist dist-check clean
+	quick-check conformance-report validate-env safety-check test mutants faults lint docs site pictures bench dist dist-check clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +53,8 @@ help:
 ##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
 ##   docs                         writes the pages of docs/ anew that are generated
 ##   site                         builds the pages as a site in docs/_build/html
+##   pictures                     the pictures of terminal and report in docs/pictures/ anew, from real runs; needs
+##                                chromium. Look at them before you commit them
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
 ##                                costs (docs/performance.md), and what a matrix of reports costs
 ##   dist                         sdist and wheel in dist/, built twice and the same, and twine check --strict
@@ -157,10 +159,14 @@ docs: $(READY)test
 	'$(BIN)/python' tools/requirements_page.py
 	'$(BIN)/python' tools/coverage_page.py
 	'$(BIN)/python' tools/reference_pages.py
+	'$(BIN)/python' tools/architecture_drawing.py
 
 site: $(READY)site
 	'$(BIN)/sphinx-build' -q -W -n --keep-going -j auto docs docs/_build/html
 	@echo "site: $(CURDIR)/docs/_build/html/index.html"
+
+pictures: $(READY)check
+	'$(BIN)/python' tools/pictures.py
 
 bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py

@@ -13,7 +13,7 @@ author = "The pytest-corpus developers"
 project_copyright = author
 version = release = version_of("pytest-corpus")
 
-extensions = ["myst_parser", "catalogue_pages", "id_links"]
+extensions = ["myst_parser", "catalogue_pages", "id_links", "pictures"]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True
 myst_heading_anchors = 3

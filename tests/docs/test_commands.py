@@ -24,7 +24,6 @@ COMMANDS = commands()
 NOT_RUN = {
     "curl": "it asks a server that is not there",
     "tox": "it makes environments, which takes minutes",
-    "cat": "it writes the summary of a CI server",
     ".ci/run": "it runs these tests",
     "sha256sum": "it prints a digest; tests/reports/test_json_report.py compares it",
     "cd": "it is the shell's own",

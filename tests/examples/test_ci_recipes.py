@@ -67,6 +67,16 @@ def test_gitlab_parses() -> None:
     assert all(job["stage"] in stages and job["image"] and job["script"] for job in pipeline.values())
 
 
+def test_the_page_shows_the_recipes_themselves() -> None:
+    """docs/ci.md includes and links each file, and has no copy of its own."""
+    page = (ROOT / "docs" / "ci.md").read_text()
+    files = [path.relative_to(ROOT).as_posix() for path in CI.rglob("*") if path.is_file() and path.suffix != ".md"]
+    assert len(files) == 3
+    assert sorted(re.findall(r"\{literalinclude\} \.\./(\S+)", page)) == sorted(files)
+    assert all(f"(../{name})" in page for name in files)
+    assert "runs-on" not in page
+
+
 def test_publishing_holds_no_token() -> None:
     """Only the job that publishes may ask for an identity, and no secret is named."""
     text = (ROOT / ".github" / "workflows" / "publish.yml").read_text()
