@@ -106,7 +106,7 @@ def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:
 
 
 MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens", "command")
-"""Members of a report, at whatever depth, that differ from run to run: times, numbers of calls, how it was started, the digest."""
+"""Members of a report, at whatever depth, that differ from run to run: times, calls, the command, the digest."""
 
 
 def without_times(report: Any) -> Any:
