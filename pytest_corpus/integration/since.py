@@ -15,7 +15,8 @@ KEY = "corpus/statuses/{}"
 def since_the_last_run(config: pytest.Config, adapter: str, verdict: Verdict) -> str:
     """How many requirements are fixed and newly violated since the last run that tested them; keeps the new statuses.
 
-    A run of a part of the suite fixes nothing: tests that would fail may have been left out. Empty where nothing is known of a run before, nothing changed, or pytest has no cache.
+    A run of a part of the suite fixes nothing: tests that would fail may have been left out. Empty where nothing is
+    known of a run before, nothing changed, or pytest has no cache.
     """
     cache = getattr(config, "cache", None)
     if cache is None:
