@@ -15,8 +15,8 @@ KEY = "corpus/statuses/{}"
 def since_the_last_run(config: pytest.Config, adapter: str, verdict: Verdict) -> str:
     """How many requirements are fixed and newly violated since the last run that tested them; keeps the new statuses.
 
-    A run of a part of the suite fixes nothing: tests that would fail may have been left out. Empty where nothing is
-    known of a run before, nothing changed, or pytest has no cache.
+    A run of single tests fixes nothing: those that would fail may have been left out. Empty where nothing is known of
+    a run before, nothing changed, or pytest has no cache.
     """
     cache = getattr(config, "cache", None)
     if cache is None:
@@ -27,7 +27,7 @@ def since_the_last_run(config: pytest.Config, adapter: str, verdict: Verdict) ->
         f"{part.component} {status.requirement.id}": status.status
         for part in verdict.components
         for status in part.statuses
-        if status.findings or (verdict.complete and status.tests)
+        if status.findings or (status.tests and not _single_tests(config))
     }
     cache.set(KEY.format(name), {**kept, **now})
     fixed = sum(kept.get(key) == "violated" and status == "satisfied" for key, status in now.items())
@@ -35,6 +35,12 @@ def since_the_last_run(config: pytest.Config, adapter: str, verdict: Verdict) ->
     if not fixed and not new:
         return ""
     return f"since the last run: {fixed} fixed, {new} new"
+
+
+def _single_tests(config: pytest.Config) -> bool:
+    """Whether some tests of a requirement may have been chosen and others not."""
+    chosen = (config.getoption(name, None) for name in ("keyword", "markexpr", "deselect", "lf", "corpus_profile"))
+    return any(chosen) or any("::" in str(argument) for argument in config.args)
 
 
 def _kept(found: Any) -> dict[str, str]:

@@ -193,7 +193,7 @@ PLAIN = {"messages": [{"role": "user", "content": "hi"}]}
 def test_an_adapter_that_never_refuses_is_one_finding(project: Project) -> None:
     """Where the plainest bad requests are accepted, the others are blocked by that."""
     project.adapter(TAKES_ALL)
-    few = "--corpus-requirement=COM-WIRE-[4-9],COM-ERR-*,LLM-MSG-*,LLM-SAMPLING-*,LLM-TOKENS-6,COM-STREAM-8"
+    few = "--corpus-requirement=COM-WIRE-[4-9],COM-ERR-[1-9],LLM-MSG-*,LLM-SAMPLING-*,LLM-TOKENS-6,COM-STREAM-8"
     project.run("--corpus-adapter=mine:TakesAll", few, "--corpus-components=llm", "--corpus-report=r.json")
     report = project.report()
     assert {name for name in violated(report) if not name.startswith("COM-OBS")} == {"COM-WIRE-7"}

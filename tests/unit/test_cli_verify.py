@@ -72,7 +72,7 @@ def test_violations(folder: Path) -> None:
     """A violated MUST ends with 1, and what failed has an id without a folder in it."""
     ended = ran("verify", "--adapter", "mine:broken", *ONE, cwd=folder)
     assert ended.code == 1
-    assert "\nFAILED corpus/llm/test_capabilities_shape.py::" in ended.out
+    assert "\n  test:     corpus/llm/test_capabilities_shape.py::" in ended.out, ended.out
 
 
 @pytest.mark.parametrize(
