@@ -79,13 +79,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="FILE")  # fmt: skip
     both("call-timeout", "string", "seconds after which a call is given up (default 30; quick: 10)",
          metavar="SECONDS")  # fmt: skip
-    both("header", "linelist", "a header for an adapter at an address: NAME:VALUE, its value is never shown; repeatable",
+    both("header", "linelist", "a header for an adapter at an address: NAME:VALUE, which is never shown; repeatable",
          action="append", metavar="HEADER")  # fmt: skip
     both("tls-verify", "string", "yes (default), no, or a file of certificates that an address is verified by",
          metavar="WHAT")  # fmt: skip
     both("connections", "string", "most connections to an address at the same time (default 100)", metavar="N")
     both("startup-timeout", "string", "seconds that an address or a program may take to be there (default 10)",
          metavar="SECONDS")  # fmt: skip
+    both("log", "string", "the file that an adapter at an address writes its log to: searched for leaks",
+         metavar="FILE")  # fmt: skip
     both("settle", "string", "seconds after which a write shows in every answer (default: found out by a plain write)",
          metavar="SECONDS")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.beside import SETTLE_S
 from pytest_corpus.adapter.calling import call, call_all, cut_off, mark, moves, too_late
 from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
@@ -289,6 +290,8 @@ class AdapterClient:
         exchange.counts = tuple(self.metrics.counts[counted:])
         exchange.logs = tuple(tap.texts)
         if self.remote is not None:
+            if exchange.secrets and self.hears_logs:
+                time.sleep(SETTLE_S)
             exchange.logs, exchange.headers = self.remote.beside.take()
         exchange.reached_provider = self.provider.calls() - reached
         exchange.faults = tuple(self.provider.struck[struck:])

@@ -41,12 +41,14 @@ class Connection:
         tls: ``yes``, ``no`` (certificates are not verified) or the path of a file with authorities.
         connections: how many there may be at the same time.
         startup_s: how many seconds an address may take to answer at all, and a program to start.
+        log: the file that an adapter at an address writes its log to, where that is given.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     tls: str = "yes"
     connections: int = CONNECTIONS
     startup_s: float = STARTUP_S
+    log: Path | None = None
 
     def context(self) -> ssl.SSLContext | bool:
         """What verifies the other side.
@@ -98,12 +100,12 @@ class RemoteAdapter:
 
     def __init__(self, address: Address, connection: Connection, hooks: HookServer) -> None:
         self.address, self.connection, self.hooks = address, connection, hooks
-        self.beside = Beside()
+        self.beside = Beside(connection.log)
 
     @property
     def hears_logs(self) -> bool:
-        """Whether its logs are given: the standard error of a program is (R74)."""
-        return self.address.scheme.prefix == "cmd:"
+        """Whether its logs are given: the standard error of a program is, or a file (R74)."""
+        return self.connection.log is not None or self.address.scheme.prefix == "cmd:"
 
     async def __aenter__(self) -> RemoteAdapter:
         await self.hooks.start()

@@ -35,6 +35,7 @@ def read(one: Callable[[str], str | None], headers: Iterable[str], folder: Path)
         tls=_tls(one("tls-verify"), folder),
         connections=_connections(one("connections")),
         startup_s=_startup(one("startup-timeout")),
+        log=_log(one("log"), folder),
     )
 
 
@@ -62,6 +63,15 @@ def _tls(given: str | None, folder: Path) -> str:
             f"--corpus-tls-verify={printable(str(given))}: there is no such file; use yes, no or a file of certificates"
         )
     return str(path)
+
+
+def _log(given: str | None, folder: Path) -> Path | None:
+    if given is None:
+        return None
+    path = folder / given
+    if not path.is_file() or not os.access(path, os.R_OK):
+        raise pytest.UsageError(f"--corpus-log={printable(given)}: there is no such file to read")
+    return path
 
 
 def _connections(given: str | None) -> int:

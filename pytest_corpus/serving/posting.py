@@ -69,6 +69,8 @@ class Posting:
 
 async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
-    headers = {name.strip().lower(): value.strip().lower() for name, _, value in (line.partition(":") for line in lines)}
+    headers = {
+        name.strip().lower(): value.strip().lower() for name, _, value in (line.partition(":") for line in lines)
+    }
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return body, headers.get("connection") != "close"

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Any, TextIO
 
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.plain import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
 from pytest_corpus.serving.hooks import RequestMetrics, RequestProvider, reporting
@@ -60,11 +61,11 @@ class Service:
         if "component" not in asked:
             await self._open_one(keywords, metrics)
             return
-        refused: list[factories.DeclarationError] = []
+        refused: list[DeclarationError] = []
         for component in COMPONENTS:
             try:
                 await self._open_one({**keywords, "component": component}, metrics)
-            except factories.DeclarationError as error:
+            except DeclarationError as error:
                 refused.append(error)
         if not self._opened.transports:
             raise refused[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
@@ -32,7 +33,7 @@ class WebSocket:
         self._url, self._hooks, self._beside = url, hooks, beside
         self._headers, self._tls = dict(headers), tls
         self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
-        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
         self._calls: Calls | None = None
         self._reader: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
@@ -58,7 +59,7 @@ class WebSocket:
             self._reader = asyncio.ensure_future(self._read(socket, calls))
             return calls
 
-    async def _read(self, socket: aiohttp.ClientWebSocketResponse, calls: Calls) -> None:
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: Calls) -> None:
         try:
             async for message in socket:
                 if message.type is aiohttp.WSMsgType.TEXT:
@@ -102,10 +103,8 @@ class WebSocket:
     async def aclose(self) -> None:
         """Close the connection."""
         if self._socket is not None:
-            try:
+            with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._socket.close(), CLOSING_S)
-            except asyncio.TimeoutError:
-                pass
         if self._reader is not None:
             self._reader.cancel()
         await self._session.close()
