@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"corpus_{name.replace('-', '_')}", text, type=ini, default=None)  # type: ignore[arg-type]
 
     both("adapter", "linelist", "adapter under test: module:factory, or an address of one that runs elsewhere: "
-         "http://, https://, ws://, wss:// or cmd:PROGRAM; perhaps label=SPEC; repeatable",
+         "http://, https://, ws://, wss://, grpc:// or cmd:PROGRAM; perhaps label=SPEC; repeatable",
          action="append", metavar="SPEC")  # fmt: skip
     both("client", "linelist", "client library that builds requests: module:attribute, perhaps label=module:attribute; "
          "repeatable",

@@ -24,6 +24,8 @@ from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
 from pytest_corpus.text.redaction import redacted
 
+DEFAULT_PORTS = {"grpc": 50051}
+
 RETRY_S = 0.05
 HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 """What a program is asked first: it may answer anything, and is there once it does."""
@@ -79,7 +81,7 @@ class RemoteFactory:
         if scheme.library and importlib.util.find_spec(scheme.library) is None:
             raise DeclarationError(
                 self.address.shown,
-                f"{scheme.prefix} needs {scheme.library}",
+                f"{scheme.prefix} needs {'grpcio' if scheme.library == 'grpc' else scheme.library}",
                 f"pip install 'pytest-corpus[{scheme.extra}]'",
             )
 
@@ -137,8 +139,12 @@ class RemoteAdapter:
                 "--corpus-tls-verify takes yes, no or a file of certificates in PEM",
             ) from None
         await self._reach(tls)
+        if self.address.scheme.module == "grpc":
+            target = urlsplit(self.address.text).netloc
+            self.transport = module.Grpc(target, self.hooks, self.beside, headers=self.connection.headers)
+            return
         common: dict[str, Any] = {"headers": self.connection.headers, "tls": tls}
-        if module.__name__.endswith("http"):
+        if self.address.scheme.module == "http":
             common["connections"] = self.connection.connections
             self.transport = module.Http(self.address.text, self.hooks, self.beside, **common)
             return
@@ -154,7 +160,7 @@ class RemoteAdapter:
         """Wait until the port is open, and with TLS until the other side is verified."""
         url = urlsplit(self.address.text)
         secure = url.scheme in ("https", "wss")
-        port = url.port or (443 if secure else 80)
+        port = url.port or (443 if secure else DEFAULT_PORTS.get(url.scheme, 80))
         until = time.monotonic() + self.connection.startup_s
         while True:
             left = until - time.monotonic()

@@ -1,4 +1,4 @@
-"""`pytest-corpus serve`: put a Python adapter behind HTTP and WebSocket, or behind standard input and output."""
+"""`pytest-corpus serve`: put a Python adapter behind HTTP and WebSocket, gRPC, or standard input and output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 
-SUMMARY = "put a Python adapter behind HTTP and WebSocket, or behind standard input and output"
+SUMMARY = "put a Python adapter behind HTTP and WebSocket, gRPC, or standard input and output"
 
 HOST, PORT = "127.0.0.1", 8080
 
@@ -22,9 +22,11 @@ HOST, PORT = "127.0.0.1", 8080
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The adapter, and where it is served."""
     parser.add_argument("factory", metavar="FACTORY", help="module:factory, as for --corpus-adapter")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--stdio", action="store_true", help="serve on standard input and output: a line of JSON each way"
     )
+    instead.add_argument("--grpc", action="store_true", help="serve gRPC in the place of HTTP and WebSocket")
     parser.add_argument("--host", default=HOST, help=f"the address to listen on (default {HOST})")
     parser.add_argument("--port", type=int, default=PORT, help=f"the port; 0 for any that is free (default {PORT})")
     parser.add_argument(
@@ -47,7 +49,9 @@ def run(given: argparse.Namespace) -> int:
     from pytest_corpus.serving.service import Service
     from pytest_corpus.serving.stdio import take_stdout
 
-    if not given.stdio and importlib.util.find_spec("aiohttp") is None:
+    if given.grpc and importlib.util.find_spec("grpc") is None:
+        raise CommandError("gRPC needs grpcio: pip install 'pytest-corpus[grpc]', or serve with --stdio")
+    if not (given.stdio or given.grpc) and importlib.util.find_spec("aiohttp") is None:
         raise CommandError("HTTP needs aiohttp: pip install 'pytest-corpus[http]', or serve with --stdio")
     if not 0 <= given.port <= 65535:
         raise CommandError(f"--port={given.port}: use a number from 0 to 65535")
@@ -68,7 +72,7 @@ async def _serve(service: Any, given: argparse.Namespace, answers: int) -> None:
             loop.add_signal_handler(name, stopped.set)
     await service.open()
     try:
-        await (_stdio if given.stdio else _http)(service, given, answers, stopped.wait)
+        await (_stdio if given.stdio else _network)(service, given, answers, stopped.wait)
     finally:
         for said in await service.close():
             console.warn(f"closing the adapter raised {said}")
@@ -88,12 +92,10 @@ async def _stdio(
         task.result()
 
 
-async def _http(
+async def _network(
     service: Any, given: argparse.Namespace, _answers: int, stopped: Callable[[], Awaitable[object]]
 ) -> None:
-    from pytest_corpus.serving.http import HttpServer
-
-    server = HttpServer(service)
+    server = _server(service, given)
     try:
         try:
             port = await server.start(given.host, given.port)
@@ -102,8 +104,20 @@ async def _http(
                 f"{given.host}:{given.port} cannot be listened on: {(error.strerror or str(error)).lower()}"
             ) from None
         host = f"[{given.host}]" if ":" in given.host else given.host
-        console.say(f"serving {given.factory} at http://{host}:{port}/ and ws://{host}:{port}/")
+        where = f"grpc://{host}:{port}" if given.grpc else f"http://{host}:{port}/ and ws://{host}:{port}/"
+        console.say(f"serving {given.factory} at {where}")
         sys.stdout.flush()
         await stopped()
     finally:
         await server.close()
+
+
+def _server(service: Any, given: argparse.Namespace) -> Any:
+    """What listens; each library is imported only where it is used."""
+    if given.grpc:
+        from pytest_corpus.serving.grpc import GrpcServer
+
+        return GrpcServer(service)
+    from pytest_corpus.serving.http import HttpServer
+
+    return HttpServer(service)

@@ -35,9 +35,16 @@ SCHEMES = (
     Scheme("https://", "http", "http", "aiohttp", ("ndjson", "sse")),
     Scheme("ws://", "websocket", "http", "aiohttp", ("websocket",)),
     Scheme("wss://", "websocket", "http", "aiohttp", ("websocket",)),
+    Scheme("grpc://", "grpc", "grpc", "grpc", ("grpc",)),
     Scheme("cmd:", "stdio", "", "", ("stdio",)),
 )
 """Every kind of address."""
+
+GRPC_SERVICE = "corpus.v1.Adapter"
+"""The service of `proto/corpus/v1/adapter.proto`."""
+
+GRPC_ENVELOPE = "corpus-envelope-bin"
+"""The trailing metadata in which an envelope may go with a status that is not OK (R89)."""
 
 NDJSON = "application/x-ndjson"
 SSE = "text/event-stream"

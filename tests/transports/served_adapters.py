@@ -31,7 +31,7 @@ def served(factory: str = "pytest_corpus.reference:all", *more: str) -> Iterator
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        yield line.partition("http://")[2].partition("/")[0], process
+        yield line.rpartition("://")[2].strip().rstrip("/"), process
     finally:
         process.send_signal(signal.SIGTERM)
         try:

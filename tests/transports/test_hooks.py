@@ -14,14 +14,17 @@ from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.grpc import Grpc
 from pytest_corpus.adapter.transports.http import Http
 from pytest_corpus.adapter.transports.websocket import WebSocket
 from pytest_corpus.serving.posting import Posting
 
+Test = Callable[[HookServer, Posting], Awaitable[None]]
+
 OBSERVED = {"component": "llm", "op": "complete", "ms": 1.0, "ok": True, "code": "OK", "extra": {"a": 1}}
 
 
-def carried_out(test: Callable[[HookServer, Posting], Awaitable[None]], probe: ProviderProbe | None = None) -> HookServer:
+def carried_out(test: Test, probe: ProviderProbe | None = None) -> HookServer:
     """Run a test against a hook server of its own."""
     server = HookServer(RecordingSink(), probe or ProviderProbe())
 
@@ -155,14 +158,16 @@ def test_a_closed_connection_ends_a_hang() -> None:
     assert ended
 
 
-@pytest.mark.parametrize("kind", [Http, WebSocket])
+@pytest.mark.parametrize("kind", [Http, WebSocket, Grpc])
 def test_fifty_calls_side_by_side_report_each_to_its_own_address(kind: Any) -> None:
     """An observation arrives at the address of the call whose tenant it names."""
-    with served() as (place, _):
+    with served("pytest_corpus.reference:all", *(["--grpc"] if kind is Grpc else [])) as (place, _):
 
         async def call(server: HookServer, _posting: Posting) -> None:
             if kind is Http:
                 transport = kind(f"http://{place}/", server, Beside(), headers={}, connections=100, tls=True)
+            elif kind is Grpc:
+                transport = kind(place, server, Beside(), headers={})
             else:
                 transport = kind(f"ws://{place}/", server, Beside(), headers={}, tls=True)
             try:
@@ -190,4 +195,3 @@ def _envelope(number: int) -> dict[str, Any]:
         "ctx": {"tenant": f"tenant-{number}"},
         "args": {"model": "reference-small", "messages": messages},
     }
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.transports.messages import NoMessage, is_terminal, unpack
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.text import frame_message
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:
 def _cut(splitter: Splitter, data: bytes, cuts: list[int]) -> list[bytes]:
     found: list[bytes] = []
     places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         found += splitter.feed(data[start:end])
     return [*found, *splitter.end()]
 
@@ -127,3 +129,22 @@ def test_a_key_beside_id_and_frame_leaves_no_json() -> None:
 def test_a_stream_ends_with_its_terminal_frame(frame: bytes, ends: bool) -> None:
     """Or with what is no frame of a stream at all."""
     assert is_terminal(frame) is ends
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 70_000])
+def test_a_frame_message_is_the_same_after_both_ways(size: int) -> None:
+    """Its length is a number of one byte or more."""
+    assert frame_message.unpack(frame_message.pack(b"x" * size)) == b"x" * size
+
+
+def test_unknown_fields_of_a_frame_message_are_passed_over() -> None:
+    """A number, a fixed one of either size, and a text."""
+    unknown = b"\x10\x96\x01" + b"\x19" + b"12345678" + b"\x25" + b"1234" + b"\x2a\x02hi"
+    assert frame_message.unpack(unknown + frame_message.pack(b"{}")) == b"{}"
+
+
+@pytest.mark.parametrize("message", [b"\x0a", b"\x0a\x05ab", b"\x0b", b"\x19abc", b"\xff" * 12])
+def test_what_is_no_frame_message_is_told(message: bytes) -> None:
+    """A field that is cut off, or of a type that nobody knows."""
+    with pytest.raises(ValueError, match="a "):
+        frame_message.unpack(message)
