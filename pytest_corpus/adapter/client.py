@@ -27,7 +27,7 @@ from pytest_corpus.spec.operations import BY_OP
 PATIENCE = 2
 """Calls of one operation that may run into the time limit before it is not called any more."""
 
-MAX_SILENT = 3
+MAX_SILENT = 2
 """And so many of any operation where an adapter outside this process has never answered anything."""
 
 
@@ -383,6 +383,8 @@ class AdapterClient:
         finally:
             exchange.frames = list(seen.frames)
             self._answered = self._answered or bool(seen.frames)
+            if not exchange.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
+                self._late[exchange.op] += 1
 
 
 def _is_observed(exchange: Exchange) -> bool:
