@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 Script = Callable[[socket.socket, threading.Event], None]
 
@@ -99,9 +100,14 @@ def endless_stream(connection: socket.socket, ends: threading.Event) -> None:
         connection.sendall(b"%x\r\n%b\r\n" % (len(frame), frame))
 
 
-def gzip_bomb(connection: socket.socket, _ends: threading.Event) -> None:
+@cache
+def _bomb() -> bytes:
     packer = zlib.compressobj(9, wbits=31)
-    bomb = b"".join(packer.compress(b"0" * 2**20) for _ in range(256)) + packer.flush()
+    return b"".join(packer.compress(b"0" * 2**20) for _ in range(256)) + packer.flush()
+
+
+def gzip_bomb(connection: socket.socket, _ends: threading.Event) -> None:
+    bomb = _bomb()
     head = HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
     connection.sendall(head % len(bomb) + bomb)
 

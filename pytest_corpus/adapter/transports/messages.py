@@ -20,6 +20,10 @@ _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,18}|null)\s*,\s*"frame"\s*:
 _FRAME_FIRST = re.compile(rb'\s*\{\s*"frame"\s*:')
 _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(-?\d{1,18}|null)\s*\}\s*\Z')
 
+_GOING_ON = re.compile(rb'"is_final"\s*:\s*false')
+_PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
+"""What most frames of a stream hold, and what none of those does that end it; they need not be read twice."""
+
 Send = Callable[[bytes], Awaitable[None]]
 
 
@@ -160,6 +164,8 @@ class Calls:
 
 def is_terminal(frame: bytes) -> bool:
     """Whether no frame can follow this one: a final chunk, an error, or what is no frame of a stream at all."""
+    if _GOING_ON.search(frame) and not _PERHAPS_TERMINAL.search(frame):
+        return False
     try:
         body = json.loads(frame)
     except (ValueError, RecursionError):
