@@ -1,4 +1,4 @@
-"""What a call through the suite costs beside a bare client of the same library: HTTP and stdio, unary and a long stream.
+"""What a call through the suite costs beside a bare client: HTTP and stdio, unary and a stream of 48 frames.
 
 Both speak to an adapter behind `pytest-corpus serve` with the same envelopes; it takes no hooks, for what it reports
 costs time of its own. They take turns, and the median of the rounds counts.

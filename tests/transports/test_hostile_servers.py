@@ -87,7 +87,11 @@ PROGRAMS = {
     "endless errors": "import os\nwhile True: os.write(2, b'a' * 65536)",
     "ends": 'import sys; sys.stdin.readline(); print(\'{"id":1,"frame":{}}\', flush=True); sys.stdin.readline()',
     "closes its input": "import os, time; os.close(0); time.sleep(60)",
-    "deep": "import sys\nfor n, _ in enumerate(sys.stdin):\n    print('{\"id\":%d,\"frame\":%s' % (n + 1, '[' * 10**6), flush=True)",
+    "deep": (
+        "import sys\n"
+        "for n, _ in enumerate(sys.stdin):\n"
+        "    print('{\"id\":%d,\"frame\":%s' % (n + 1, '[' * 10**6), flush=True)"
+    ),
 }
 
 
