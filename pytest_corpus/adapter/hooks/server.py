@@ -124,16 +124,14 @@ class HookServer:
         if what == "provider/reached":
             return await self._reached(value, reader)
         report = self._metrics.observe if what == "metrics/observe" else self._metrics.counter
-        report(**value) if isinstance(value, dict) else report(value)
+        report(**value) if isinstance(value, dict) and "self" not in value else report(value)
         return {}
 
     # -- the provider ----------------------------------------------------------------------------------
 
     async def _reached(self, value: Any, reader: asyncio.StreamReader) -> dict[str, Any]:
-        facts = value if isinstance(value, dict) else {}
-        arriving = asyncio.ensure_future(
-            self._provider.reached(facts.get("op"), chunk=facts.get("chunk"), items=facts.get("items"))  # type: ignore[arg-type]
-        )
+        facts = {name: each for name, each in value.items() if name != "self"} if isinstance(value, dict) else {}
+        arriving = asyncio.ensure_future(self._provider.reached(facts.pop("op", None), **facts))
         try:
             while not (await asyncio.wait({arriving}, timeout=WATCH_S))[0]:
                 if reader.at_eof():

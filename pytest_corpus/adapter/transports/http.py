@@ -160,7 +160,7 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
 
 def content_type(response: aiohttp.ClientResponse) -> str:
     """The content type of an answer, without its parameters."""
-    return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
 
 
 def failed(error: Exception) -> CallFailed:
