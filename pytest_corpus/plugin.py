@@ -57,7 +57,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--corpus-{name}", action=action, default=None, help=text, **extra)
         parser.addini(f"corpus_{name.replace('-', '_')}", text, type=ini, default=None)  # type: ignore[arg-type]
 
-    both("adapter", "linelist", "adapter under test: module:factory or label=module:factory; repeatable",
+    both("adapter", "linelist", "adapter under test: module:factory, or an address of one that runs elsewhere: "
+         "http://, https://, ws://, wss://, grpc:// or cmd:PROGRAM; perhaps label=SPEC; repeatable",
          action="append", metavar="SPEC")  # fmt: skip
     both("client", "linelist", "client library that builds requests: module:attribute, perhaps label=module:attribute; "
          "repeatable",
@@ -78,6 +79,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="FILE")  # fmt: skip
     both("call-timeout", "string", "seconds after which a call is given up (default 30; quick: 10)",
          metavar="SECONDS")  # fmt: skip
+    both("header", "linelist", "a header for an adapter at an address: NAME:VALUE, which is never shown; repeatable",
+         action="append", metavar="HEADER")  # fmt: skip
+    both("tls-verify", "string", "yes (default), no, or a file of certificates that an address is verified by",
+         metavar="WHAT")  # fmt: skip
+    both("connections", "string", "most connections to an address at the same time (default 100)", metavar="N")
+    both("startup-timeout", "string", "seconds that an address or a program may take to be there (default 10)",
+         metavar="SECONDS")  # fmt: skip
+    both("log", "string", "the file that an adapter at an address writes its log to: searched for leaks",
+         metavar="FILE")  # fmt: skip
     both("settle", "string", "seconds after which a write shows in every answer (default: found out by a plain write)",
          metavar="SECONDS")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.beside import SETTLE_S
 from pytest_corpus.adapter.calling import call, call_all, cut_off, mark, moves, too_late
 from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
@@ -19,21 +20,29 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.metering import Meter
+from pytest_corpus.adapter.remote import RemoteAdapter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 
 PATIENCE = 2
 """Calls of one operation that may run into the time limit before it is not called any more."""
 
+MAX_SILENT = 2
+"""And so many of any operation where an adapter outside this process has never answered anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """An adapter as the user declared it: a name for reports, the factory, how it was written, where it runs."""
+    """An adapter as the user declared it: a name for reports, the factory, how it was written, where it runs.
+
+    `startup_s` is how much longer than a call an adapter elsewhere may take to be there.
+    """
 
     label: str
     factory: Callable[..., Any]
     declared: str
     in_process: bool = True
+    startup_s: float = 0.0
 
 
 class AdapterClient:
@@ -70,6 +79,7 @@ class AdapterClient:
         self._late: Counter[str] = Counter()
         self._moving: set[str] = set()
         self._abandoned = 0
+        self._answered = False
         self._threads_before = lasting()
 
     # -- life ------------------------------------------------------------------------------------------
@@ -99,10 +109,11 @@ class AdapterClient:
         assert self._loop is not None
         declared = self.declaration.declared
         work = factories.open_factory(self.declaration.factory, keywords, self.metrics, declared, self._opened)
+        limit = self.call_timeout + self.declaration.startup_s
         try:
-            self._loop.run(work, self.call_timeout)
+            self._loop.run(work, limit)
         except TimeLimit as late:
-            fault = f"raises {late.ended}" if late.ended else f"takes longer than {self.call_timeout:g} s"
+            fault = f"raises {late.ended}" if late.ended else f"takes longer than {limit:g} s"
             raise DeclarationError(declared, f"the factory {fault}") from None
         except concurrent.futures.CancelledError:
             raise DeclarationError(declared, "the factory raises CancelledError") from None
@@ -121,8 +132,11 @@ class AdapterClient:
         """Another instance from the same factory, opened: for tests that would leave traces in this one.
 
         It shares the hooks and the loop of this one: what an adapter's module holds for all instances (a client
-        session, a lock) is bound to one loop. Where the factory hands out one and the same object, so does this.
+        session, a lock) is bound to one loop. Where the factory hands out one and the same object, so does this, and
+        so it does where the adapter runs outside this process.
         """
+        if self.remote is not None:
+            return self
         loop = self._loop if self._loop and not self._loop.blocked else None
         other = AdapterClient(
             self.declaration,
@@ -205,14 +219,21 @@ class AdapterClient:
 
     @property
     def hooks(self) -> frozenset[str]:
-        """Which of `metrics` and `provider` the adapter uses, as far as its factory tells."""
+        """Which of `metrics` and `provider` the adapter uses, as far as its factory tells; elsewhere, has used."""
+        if self.remote is not None:
+            return frozenset(self.remote.hooks.called)
         found = {name for name in ("metrics", "provider") if name in self.asked}
         return frozenset(found | ({"metrics"} if self._opened.metrics_attached else set()))
 
     @property
     def hears_logs(self) -> bool:
-        """Whether log records of the adapter can be heard: only those of this process can (R74)."""
-        return self.declaration.in_process
+        """Whether log records of the adapter can be heard: those of this process can, and standard error (R74)."""
+        return self.declaration.in_process if self.remote is None else self.remote.hears_logs
+
+    @property
+    def remote(self) -> RemoteAdapter | None:
+        """The adapter where it runs outside this process and is open."""
+        return self._opened.remote
 
     def serves(self, component: str) -> bool:
         """Whether there is a handler that a component's operations can be sent to."""
@@ -253,12 +274,13 @@ class AdapterClient:
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
         self._admit(exchange)
-        if self._late[exchange.op] >= PATIENCE:
+        if self._late[exchange.op] >= PATIENCE or self._is_silent():
             raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
         struck, handed = len(self.provider.struck), len(self.provider.handed_on)
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
+        self._turn()
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
             self._carry_out(exchange, component, limit)
@@ -267,6 +289,10 @@ class AdapterClient:
         exchange.observations = tuple(self.metrics.observations[observed:])
         exchange.counts = tuple(self.metrics.counts[counted:])
         exchange.logs = tuple(tap.texts)
+        if self.remote is not None:
+            if exchange.secrets and self.hears_logs:
+                time.sleep(SETTLE_S)
+            exchange.logs, exchange.headers = self.remote.beside.take()
         exchange.reached_provider = self.provider.calls() - reached
         exchange.faults = tuple(self.provider.struck[struck:])
         exchange.handed_on = tuple(self.provider.handed_on[handed:])
@@ -288,6 +314,7 @@ class AdapterClient:
         for exchange in exchanges:
             self._admit(exchange)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
+        self._turn()
         try:
             self._loop.run(call_all(self._opened.transport(component), exchanges), self.call_timeout)
         except TimeLimit as late:
@@ -312,6 +339,15 @@ class AdapterClient:
             return observations() + len(self.metrics.counts) - counted
 
         self.metrics.lateness.wait(observations, reports, expected=expected)
+
+    def _turn(self) -> None:
+        """A call begins: what is still reported of those before belongs to none."""
+        if self.remote is not None:
+            self.remote.hooks.turn()
+
+    def _is_silent(self) -> bool:
+        """Whether an adapter elsewhere has never answered, and was given time enough."""
+        return self.remote is not None and not self._answered and sum(self._late.values()) >= MAX_SILENT
 
     def _admit(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())
@@ -346,6 +382,9 @@ class AdapterClient:
                 self._replace_loop()
         finally:
             exchange.frames = list(seen.frames)
+            self._answered = self._answered or bool(seen.frames)
+            if not exchange.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
+                self._late[exchange.op] += 1
 
 
 def _is_observed(exchange: Exchange) -> bool:

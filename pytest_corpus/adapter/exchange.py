@@ -52,6 +52,7 @@ class Exchange:
 
     `component` is the one whose handler it went to; `handed_on` is what the provider was told of the context;
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
+    `headers` are those of an answer over HTTP;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `faults` are the kinds of the planned faults of the provider that struck.
     """
@@ -64,6 +65,7 @@ class Exchange:
     observations: tuple[Observation, ...] = ()
     counts: tuple[Count, ...] = ()
     logs: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     reached_provider: int = 0
     handed_on: tuple[Arrival, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter import sdk
+from pytest_corpus.adapter import address, sdk
 from pytest_corpus.adapter.cancelling import is_cancelled
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.plain import said
 from pytest_corpus.adapter.raised import raised
+from pytest_corpus.adapter.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.spec.components import COMPONENTS
@@ -30,7 +31,9 @@ Closer = Callable[[], Awaitable[None]]
 
 
 def split_label(declared: str) -> tuple[str, str]:
-    """``label=mypkg:factory`` as (label, spec); the label is empty where none is given."""
+    """``label=mypkg:factory`` as (label, spec); the label is empty where none is given, unless it is an address."""
+    if (found := address.split_label(declared)) is not None:
+        return found
     label, equals, spec = declared.partition("=")
     return (label.strip(), spec.strip()) if equals else ("", declared.strip())
 
@@ -138,6 +141,7 @@ class Opened:
         parts: the objects that the factory returned.
         closers: how to close them; a transport that holds a connection adds its `aclose`.
         metrics_attached: an SDK adapter was given the recording sink.
+        remote: the adapter, where it is outside this process.
     """
 
     def __init__(self) -> None:
@@ -146,6 +150,7 @@ class Opened:
         self.parts: list[Any] = []
         self.closers: list[Closer] = []
         self.metrics_attached = False
+        self.remote: RemoteAdapter | None = None
 
     def serves(self, component: str) -> bool:
         """Whether a component's operations reach a handler."""
@@ -203,6 +208,9 @@ def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Op
 
 
 def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) -> None:
+    if isinstance(part, RemoteAdapter):
+        opened.shared, opened.remote = part.transport, part
+        return
     wrapped = sdk.wrapped(part, sink)
     handler = wrapped.handler if wrapped else part
     if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import address
 from pytest_corpus.adapter import factory as factories
 from pytest_corpus.adapter.client import Declaration
 from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
+from pytest_corpus.adapter.remote import RemoteFactory
 from pytest_corpus.integration.handles import AdapterHandle, ClientHandle, Handle, Remote, RunSettings
 from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
@@ -107,10 +109,20 @@ class Adapters:
         Raises:
             DeclarationError: the factory cannot be found, or the label is taken.
         """
+        if isinstance(factory, str) and address.scheme_of(factory):
+            return self._declare_address(factory, label)
         found = factories.resolve(factory) if isinstance(factory, str) else factory
         if not callable(found):
             raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is not a factory")
         declaration = Declaration(label, found, declared)
+        return self._note(declaration, AdapterHandle(declaration, self._settings))
+
+    def _declare_address(self, declared: str, label: str) -> Adapter:
+        parsed = address.parse(declared)
+        connection = self._settings.options.connection
+        found = RemoteFactory(parsed, connection)
+        found.check()
+        declaration = Declaration(label, found, parsed.shown, in_process=False, startup_s=connection.startup_s)
         return self._note(declaration, AdapterHandle(declaration, self._settings))
 
     def declare_client(self, declared: str, label: str) -> Adapter:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from pytest_corpus.adapter import address
 from pytest_corpus.integration import github, messages, progress, rerunning
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult
@@ -60,7 +61,7 @@ class Concluding:
         options = self.state.options
         known = self.state.adapters.known.values()
         return [
-            *(f"corpus: {declared}" for declared in options.adapters),
+            *(f"corpus: {_shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             *progress.environment(os.environ),
@@ -185,3 +186,13 @@ class Concluding:
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 """The exit codes of a run that pytest brought to its end."""
+
+
+def _shown(declared: str) -> str:
+    """A declaration as the header of a run says it: of an address only what may be shown."""
+    found = address.split_label(declared)
+    if found is None:
+        return declared
+    label, spec = found
+    shown = address.shown(spec)
+    return shown if label == shown else f"{label}={shown}"

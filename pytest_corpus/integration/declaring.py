@@ -83,8 +83,9 @@ class Declaring:
                 raise self.state.usage(said) from error
             if not found:
                 return None
-            name = getattr(found[0], "__qualname__", str(found[0]))
-            self.by_conftest[path] = self.declare(found[0], f"{self._relative(path)}: {name}", name)
+            label, factory = split_label(found[0]) if isinstance(found[0], str) else ("", found[0])
+            name = label or getattr(factory, "__qualname__", str(factory))
+            self.by_conftest[path] = self.declare(factory, f"{self._relative(path)}: {name}", name)
         return self.by_conftest[path]
 
     def _conftests(self) -> list[Path]:

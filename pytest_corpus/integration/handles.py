@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.closing import ClosingBudget
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.integration.options import Options
@@ -146,7 +146,10 @@ class AdapterHandle:
         if not client.serves(component):
             return Answer(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
-        reply = Reply(client.send(request, component))
+        try:
+            reply = Reply(client.send(request, component))
+        except Unresponsive:
+            return Answer(None, broken=True)
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""

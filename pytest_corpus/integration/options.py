@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.adapter.remote import Connection
+from pytest_corpus.integration import connecting
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
@@ -61,6 +64,7 @@ class Options:
     read_only: bool
     on_terminal: Level
     in_files: Level
+    connection: Connection = field(default_factory=Connection)
 
     def deviates(self, requirement: str, adapter: str) -> bool:
         """Whether a deviation that counts today is declared."""
@@ -109,6 +113,7 @@ def read(config: pytest.Config) -> Options:
         read_only=is_production(os.environ) and not allowed,
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
+        connection=connecting.read(partial(_one, config), _several(config, "header"), config.invocation_params.dir),
     )
 
 

@@ -21,7 +21,7 @@ from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.settling import Settling
 from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
-from pytest_corpus.spec.requirements import Requirement
+from pytest_corpus.spec.requirements import HOOKS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 
 Own = TypeVar("Own", bound="Subject")
@@ -63,6 +63,7 @@ class Subject:
         self._fresh: list[AdapterClient] = []
         self.beside: Callable[[str], Subject | None] = _nobody
         """Another component of the same adapter by name; None where that is not tested."""
+        self._tried: set[str] = set()
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
@@ -83,7 +84,21 @@ class Subject:
         Raises:
             Undecided: it is not.
         """
+        self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
+
+    def _learn_hooks(self, requirement: Requirement) -> None:
+        """Find out whether an adapter elsewhere calls the hooks that a requirement needs (R86): by plain requests.
+
+        Each operation is tried at most once, and a test that needs it to work later does not try it again.
+        """
+        missing = {need for need in requirement.needs if need in HOOKS} - self.client.hooks
+        if self.client.remote is None or not missing or not self.capabilities.document:
+            return
+        for name in (self.principal, *self.operations()):
+            if name not in self._tried and missing - self.client.hooks:
+                self._tried.add(name)
+                self.works(name)
 
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
         """What everything that was exchanged in the current test breaks, whatever it was asked for."""

@@ -28,10 +28,14 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
     for need in requirement.needs:
         if need in HOOKS:
             if need not in client.hooks:
-                raise NotAssessed(LACKING.format(need), need)
+                absent = f"the adapter has never called the hook {need!r}"
+                raise NotAssessed(absent if client.remote else LACKING.format(need), need)
         elif need == LOGS:
             if not client.hears_logs:
-                raise NotAssessed("log records are heard only in this process, and the adapter runs outside it")
+                raise NotAssessed(
+                    "log records are heard only in this process, and the adapter runs outside it; "
+                    "name its log with --corpus-log"
+                )
         elif need == "supports_caching":
             if not capabilities.caches:
                 raise NotApplicable("no cache is claimed")

@@ -263,9 +263,13 @@ def _leaks(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
         return
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     texts: dict[str, Sequence[str]] = {
-        "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)],
+        "error": [_error_text(frame.body) for frame in exchange.frames if looks_like_error(frame.body)]
+        + list(exchange.headers if _failure(exchange) else ()),
         "message": [str(frame.body.get("message")) for frame in exchange.frames if looks_like_error(frame.body)],
-        "answer": [json.dumps(frame.body, ensure_ascii=False, default=str) for frame in exchange.frames],
+        "answer": [
+            *(json.dumps(frame.body, ensure_ascii=False, default=str) for frame in exchange.frames),
+            *exchange.headers,
+        ],
         "metrics": [json.dumps(report.labels(), default=str, ensure_ascii=False) for report in reports],
         "log": logs,
     }

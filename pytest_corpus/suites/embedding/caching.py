@@ -203,7 +203,7 @@ def failing_batch(
     Where an adapter asks the provider text by text, one of these calls fails; where it falls back to that, the call
     for the whole batch fails before, in the same way or in that of `before`.
     """
-    texts = arranged(embedding, "plain", several(embedding, 5))
+    texts = never_sent(embedding, arranged(embedding, "plain", several(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
     provider = fresh.client.provider
@@ -218,6 +218,13 @@ def failing_batch(
     if not plans[-1].fired:
         raise NotApplicable("a batch is embedded with fewer calls of the provider")
     return fresh, texts, reply, len(plans)
+
+
+def never_sent(embedding: Embedding, texts: list[str]) -> list[str]:
+    """Texts that a fresh instance has in no cache; one that runs elsewhere is not fresh, and knows those of before."""
+    if embedding.client.remote is None or embedding.small:
+        return texts
+    return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
 
 
 def told_of(reply: Reply, texts: list[str]) -> Reply:

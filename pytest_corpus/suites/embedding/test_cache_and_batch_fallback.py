@@ -20,6 +20,7 @@ from pytest_corpus.suites.embedding.caching import (
     failing_batch,
     key_of,
     left_of,
+    never_sent,
     not_taken,
     replayed,
     requests_apart,
@@ -342,7 +343,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     many = several(embedding, 5)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
-    texts = arranged(embedding, "mixed", many)
+    texts = never_sent(embedding, arranged(embedding, "mixed", many))
     fresh.client.provider.clear()
     plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=20)
     reply = fresh.batch(texts)

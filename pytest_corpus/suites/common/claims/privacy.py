@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import Request, canary
 from pytest_corpus.suites.common.claims.context import FAILURES, TRACE, every_outcome
@@ -111,6 +112,8 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
+        if not subject.client.declaration.in_process:
+            raise NotAssessed("debug logging cannot be switched on outside this process")
         subject.require(subject.principal)
         tenant, key = canary(24), canary(24)
         context = {"tenant": tenant, "idempotency_key": key}

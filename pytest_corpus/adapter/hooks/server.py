@@ -1,0 +1,156 @@
+"""The hooks over the wire: a server on a loopback address, for adapters outside this process (R86).
+
+What is posted to ``metrics/observe``, ``metrics/counter`` and ``provider/reached`` becomes the same call that an
+adapter in this process makes, on the same sink and the same probe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections import deque
+from typing import Any
+
+from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, HookRequest, Refused, answer, read_request
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
+from pytest_corpus.text.strict_json import read_exactly
+
+HOST = "127.0.0.1"
+WATCH_S = 0.02
+"""How often is looked whether who waits for the provider has gone."""
+
+MAX_REPORTS = 1_000
+
+
+class HookServer:
+    """Serves the hooks of one adapter, in the event loop in which it was started.
+
+    Each call has an address of its own, so that what is reported belongs to a call for certain, however many run side
+    by side. What arrives for a call before the current turn is answered and not kept: it would be taken for a report
+    of another call.
+
+    Attributes:
+        called: which of `metrics` and `provider` were called at all.
+        reports: the latest reports, each with the call that its address is of.
+    """
+
+    def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
+        self._metrics, self._provider = metrics, provider
+        self.called: set[str] = set()
+        self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
+        self._token = secrets.token_urlsafe(12)
+        self._server: asyncio.base_events.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+        self._turn = self._number = 0
+
+    async def start(self) -> None:
+        """Listen on a free port."""
+        self._server = await asyncio.start_server(self._connected, HOST, 0, limit=MAX_HEAD_BYTES)
+
+    @property
+    def url(self) -> str:
+        """The address that is right for every call, as long as only one is under way."""
+        assert self._server is not None, "not started"
+        return f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
+
+    def turn(self) -> None:
+        """Keep from now on only what belongs to calls that are still to begin."""
+        self._turn += 1
+
+    def address(self) -> tuple[str, str]:
+        """The name of a call that begins, and the address for its reports."""
+        self._number += 1
+        call = f"{self._turn}-{self._number}"
+        return call, f"{self.url}/{call}"
+
+    async def aclose(self) -> None:
+        """End every connection, and with it whatever still waits for the provider."""
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    # -- connections -----------------------------------------------------------------------------------
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await self._converse(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            return
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                request = await read_request(reader, writer)
+                if request is None:
+                    return
+                status, value = await self._answered(request, reader)
+                keeps_open = request.keeps_open
+            except Refused as refused:
+                status, value, keeps_open = refused.status, {}, False
+            writer.write(answer(status, value, keeps_open=keeps_open))
+            await writer.drain()
+            if not keeps_open:
+                return
+
+    async def _answered(self, request: HookRequest, reader: asyncio.StreamReader) -> tuple[int, dict[str, Any]]:
+        token, *rest = [part for part in request.path.split("/") if part] or [""]
+        if token != self._token:
+            return 404, {}
+        call, what = ("", "/".join(rest)) if len(rest) < 3 else (rest[0], "/".join(rest[1:]))
+        if what not in ("metrics/observe", "metrics/counter", "provider/reached"):
+            return 404, {}
+        if request.method != "POST":
+            return 405, {}
+        value, flaw = read_exactly(request.body)
+        if flaw is not None and value is None:
+            return 400, {}
+        return 200, await self._report(what, call, value, reader)
+
+    async def _report(self, what: str, call: str, value: Any, reader: asyncio.StreamReader) -> dict[str, Any]:
+        self.called.add(what.partition("/")[0])
+        if call and call.partition("-")[0] != str(self._turn):
+            return {}
+        self.reports.append((call, what, value))
+        if what == "provider/reached":
+            return await self._reached(value, reader)
+        report = self._metrics.observe if what == "metrics/observe" else self._metrics.counter
+        report(**value) if isinstance(value, dict) and "self" not in value else report(value)
+        return {}
+
+    # -- the provider ----------------------------------------------------------------------------------
+
+    async def _reached(self, value: Any, reader: asyncio.StreamReader) -> dict[str, Any]:
+        facts = {name: each for name, each in value.items() if name != "self"} if isinstance(value, dict) else {}
+        arriving = asyncio.ensure_future(self._provider.reached(facts.pop("op", None), **facts))
+        try:
+            while not (await asyncio.wait({arriving}, timeout=WATCH_S))[0]:
+                if reader.at_eof():
+                    raise ConnectionResetError("nobody waits for the provider any more")
+        except BaseException:
+            arriving.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await arriving
+            raise
+        error = arriving.exception()
+        return {} if error is None else {"fault": _fault(error)}
+
+
+def _fault(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, ProviderFault):
+        return {
+            "kind": error.kind,
+            "http_status": error.http_status,
+            "retry_after_ms": error.retry_after_ms,
+            "message": error.message,
+        }
+    return {"kind": "unexpected", "http_status": None, "retry_after_ms": None, "message": str(error)}

@@ -1,0 +1,82 @@
+"""An adapter behind gRPC: one message a request, one a frame (SPECIFICATION 4.2.4.4; R89)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import grpc
+
+from pytest_corpus.adapter.beside import Beside
+from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
+from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.requests import written
+from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
+from pytest_corpus.text.frame_message import pack, unpack
+
+LIMITS = (("grpc.max_receive_message_length", MAX_ANSWER_BYTES), ("grpc.max_send_message_length", -1))
+
+
+class Grpc:
+    """Calls the two methods of `corpus.v1.Adapter`, without generated code."""
+
+    streams = True
+
+    def __init__(self, target: str, hooks: HookServer, beside: Beside, *, headers: Mapping[str, str]) -> None:
+        self._hooks, self._beside = hooks, beside
+        self._metadata = tuple((name.lower(), value) for name, value in headers.items())
+        self._channel = grpc.aio.insecure_channel(target, options=LIMITS)
+        self._unary = self._channel.unary_unary(f"/{GRPC_SERVICE}/Handle")
+        self._stream = self._channel.unary_stream(f"/{GRPC_SERVICE}/HandleStream")
+
+    async def send(self, envelope: Any) -> bytes:
+        """The answer to a request.
+
+        Raises:
+            CallFailed: there is none: the status is not OK, and no envelope goes with it.
+        """
+        call = self._unary(pack(written(envelope)), metadata=self._told())
+        try:
+            answer = await call
+        except grpc.aio.AioRpcError as error:
+            return self._envelope_of(error)
+        return _read(answer)
+
+    async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
+        """The frames that answer a request."""
+        call = self._stream(pack(written(envelope)), metadata=self._told())
+        try:
+            async for message in call:
+                yield _read(message)
+        except grpc.aio.AioRpcError as error:
+            yield self._envelope_of(error)
+        finally:
+            call.cancel()
+
+    def _told(self) -> tuple[tuple[str, str], ...]:
+        return (*self._metadata, (HOOKS_HEADER.lower(), self._hooks.address()[1]))
+
+    def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
+        """The envelope that goes with a status, in the trailing metadata."""
+        trailing = dict(error.trailing_metadata() or ())
+        self._beside.headers([error.details() or "", *(each for each in trailing.values() if isinstance(each, str))])
+        found = trailing.get(GRPC_ENVELOPE)
+        if isinstance(found, bytes):
+            return found
+        raise CallFailed(CallFault("raised", f"the status is {error.code().name}, without an envelope")) from None
+
+    async def settle(self) -> None:
+        """What an adapter elsewhere reports arrives by itself."""
+
+    async def aclose(self) -> None:
+        """Close the channel."""
+        await self._channel.close(None)
+
+
+def _read(message: bytes) -> bytes:
+    try:
+        return unpack(message)
+    except ValueError as error:
+        raise CallFailed(CallFault("not_json", f"a message that is no Frame: {error}")) from None

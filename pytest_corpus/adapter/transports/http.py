@@ -1,0 +1,168 @@
+"""An adapter behind HTTP: unary calls, and streams as NDJSON or SSE (SPECIFICATION 4.2.1, 4.2.4.1, 4.2.4.2; R87)."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+
+from pytest_corpus.adapter.beside import Beside
+from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.requests import written
+from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE, STREAM_TYPES
+from pytest_corpus.text.redaction import type_name
+
+MAX_STALE = 8
+"""So many connections that were closed while idle are passed over for one call."""
+
+NOT_ACCEPTABLE = 406
+
+
+class Http:
+    """Posts envelopes to one URL; `Accept` alone says what comes back."""
+
+    streams = True
+
+    def __init__(
+        self,
+        url: str,
+        hooks: HookServer,
+        beside: Beside,
+        *,
+        headers: Mapping[str, str],
+        connections: int,
+        tls: ssl.SSLContext | bool,
+    ) -> None:
+        self._url, self._hooks, self._beside = url, hooks, beside
+        self.format = "ndjson"
+        traced = aiohttp.TraceConfig()
+        traced.on_connection_reuseconn.append(_note_reuse)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=connections, ssl=tls),
+            headers={**headers, "Content-Type": JSON, "Accept-Encoding": "identity"},
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            trace_configs=[traced],
+        )
+
+    async def send(self, envelope: Any) -> bytes:
+        """The body of the answer, whatever its status.
+
+        Raises:
+            CallFailed: there is none, or too much of it.
+        """
+        try:
+            async with await self.post(written(envelope), JSON) as response:
+                return await read_body(response)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise failed(error) from None
+
+    async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
+        """The frames of a stream, in the format that the adapter offers."""
+        try:
+            async with aclosing(self._frames(written(envelope))) as frames:
+                async for frame in frames:
+                    yield frame
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise failed(error) from None
+
+    async def _frames(self, body: bytes) -> AsyncGenerator[bytes, None]:
+        response = await self.post(body, STREAM_TYPES[self.format])
+        if response.status == NOT_ACCEPTABLE and self.format == "ndjson":
+            response.close()
+            self.format = "sse"
+            response = await self.post(body, SSE)
+        try:
+            async with aclosing(frames_of(response, STREAM_TYPES[self.format])) as frames:
+                async for frame in frames:
+                    yield frame
+        finally:
+            # A connection on which a stream was not read to its end tells the adapter that nobody listens.
+            response.close()
+
+    async def post(self, body: bytes, accept: str, headers: Mapping[str, str] | None = None) -> aiohttp.ClientResponse:
+        """The head of the answer to a request; one that a connection is no longer there for is sent again.
+
+        Raises:
+            aiohttp.ClientError, OSError
+        """
+        _, hooks = self._hooks.address()
+        own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
+        for attempt in range(MAX_STALE + 1):
+            trace = SimpleNamespace(reused=False)
+            try:
+                response = await self._session.post(
+                    self._url, data=body, headers=own, allow_redirects=False, trace_request_ctx=trace
+                )
+            except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError):
+                if not trace.reused or attempt == MAX_STALE:
+                    raise
+                continue
+            self._beside.headers(response.headers.values())
+            return response
+        raise aiohttp.ServerDisconnectedError
+
+    async def settle(self) -> None:
+        """What an adapter elsewhere reports arrives by itself."""
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._session.close()
+
+
+async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object) -> None:
+    if trace.trace_request_ctx is not None:
+        trace.trace_request_ctx.reused = True
+
+
+async def read_body(response: aiohttp.ClientResponse) -> bytes:
+    """A body to its end.
+
+    Raises:
+        CallFailed: it is longer than any answer.
+    """
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > MAX_ANSWER_BYTES:
+            response.close()
+            raise too_long()
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenerator[bytes, None]:
+    """The frames of an answer, by its content type; by the one that was asked for where it names no other."""
+    kind = content_type(response)
+    if kind == JSON:
+        yield await read_body(response)
+        return
+    splitter: Splitter = Events() if (kind if kind in (NDJSON, SSE) else asked) == SSE else Lines()
+    async for part in response.content.iter_any():
+        for frame in splitter.feed(part):
+            yield frame
+        if splitter.waiting > MAX_ANSWER_BYTES:
+            response.close()
+            raise too_long()
+    for frame in splitter.end():
+        yield frame
+
+
+def content_type(response: aiohttp.ClientResponse) -> str:
+    """The content type of an answer, without its parameters."""
+    return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+def failed(error: Exception) -> CallFailed:
+    """What a call comes to that ended in an error of the connection."""
+    return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))

@@ -1,0 +1,176 @@
+"""Calls side by side over one channel of messages: what stdio and WebSocket share (R88).
+
+A request is ``{"id": n, "envelope": ...}``, each answer ``{"id": n, "frame": ...}``, and ``{"cancel": n}`` ends a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any
+
+from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.requests import is_stream, written
+
+_ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,18}|null)\s*,\s*"frame"\s*:')
+_FRAME_FIRST = re.compile(rb'\s*\{\s*"frame"\s*:')
+_ID_LAST = re.compile(rb',\s*"id"\s*:\s*(-?\d{1,18}|null)\s*\}\s*\Z')
+
+_GOING_ON = re.compile(rb'"is_final"\s*:\s*false')
+_PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
+"""What most frames of a stream hold, and what none of those does that end it; they need not be read twice."""
+
+Send = Callable[[bytes], Awaitable[None]]
+
+
+class NoMessage(Exception):
+    """What came is no answer: not an object of `id` and `frame` alone."""
+
+
+def unpack(message: bytes) -> tuple[int | None, bytes]:
+    """The id of an answer and the bytes of its frame, which are not read.
+
+    Raises:
+        NoMessage
+    """
+    if found := _ID_FIRST.match(message):
+        whole = message.rstrip()
+        if not whole.endswith(b"}"):
+            raise NoMessage
+        return _number(found[1]), whole[found.end() : -1].strip()
+    begin, end = _FRAME_FIRST.match(message), _ID_LAST.search(message)
+    if begin is None or end is None:
+        raise NoMessage
+    return _number(end[1]), message[begin.end() : end.start()].strip()
+
+
+def _number(text: bytes) -> int | None:
+    return None if text == b"null" else int(text)
+
+
+class Calls:
+    """The calls that are under way on one channel.
+
+    Attributes:
+        strays: how many messages came that were no answer to a call under way.
+    """
+
+    def __init__(self, send: Send, hooks: HookServer, *, tells_hooks: bool = True) -> None:
+        self._send, self._hooks, self._tells_hooks = send, hooks, tells_hooks
+        self._waiting: dict[int, asyncio.Queue[bytes | CallFailed]] = {}
+        self._number = 0
+        self._ended: CallFault | None = None
+        self.strays = 0
+
+    # -- what comes ------------------------------------------------------------------------------------
+
+    def take(self, message: bytes) -> None:
+        """Give a message to the call that it answers."""
+        try:
+            number, frame = unpack(message)
+        except NoMessage:
+            self.strays += 1
+            self.fail(CallFault("not_json", "a message that is no answer: an object of `id` and `frame` alone is one"))
+            return
+        if number is None and len(self._waiting) == 1:
+            (queue,) = self._waiting.values()
+            queue.put_nowait(frame)
+        elif number in self._waiting:
+            self._waiting[number].put_nowait(frame)
+        elif number is None or not 0 < number <= self._number:
+            self.strays += 1
+
+    def fail(self, fault: CallFault) -> None:
+        """Tell every call under way that there is no answer to rely on."""
+        for queue in self._waiting.values():
+            queue.put_nowait(CallFailed(fault))
+
+    def end(self, fault: CallFault) -> None:
+        """The channel is closed: no call has an answer from now on."""
+        self._ended = fault
+        self.fail(fault)
+
+    # -- what goes -------------------------------------------------------------------------------------
+
+    async def unary(self, envelope: Any) -> bytes:
+        """The one frame that answers a request.
+
+        Raises:
+            CallFailed: there is none.
+        """
+        number, queue = await self._begin(envelope, streaming=False)
+        try:
+            answer = await queue.get()
+        except asyncio.CancelledError:
+            await self._cancel(number)
+            raise
+        finally:
+            self._waiting.pop(number, None)
+        if isinstance(answer, CallFailed):
+            raise answer
+        return answer
+
+    async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
+        """The frames that answer a request, up to the one that ends the stream.
+
+        Raises:
+            CallFailed: it does not come to its end.
+        """
+        number, queue = await self._begin(envelope, streaming=True)
+        ended = False
+        try:
+            while not ended or not queue.empty():
+                answer = await queue.get()
+                ended = ended or isinstance(answer, CallFailed) or is_terminal(answer)
+                if isinstance(answer, CallFailed):
+                    raise answer
+                yield answer
+        finally:
+            self._waiting.pop(number, None)
+            if not ended:
+                await self._cancel(number)
+
+    async def _begin(self, envelope: Any, *, streaming: bool) -> tuple[int, asyncio.Queue[bytes | CallFailed]]:
+        if self._ended is not None:
+            raise CallFailed(self._ended)
+        self._number += 1
+        number = self._number
+        queue: asyncio.Queue[bytes | CallFailed] = asyncio.Queue()
+        self._waiting[number] = queue
+        extra = b"" if streaming == is_stream(envelope) else b',"stream":true' if streaming else b',"stream":false'
+        if self._tells_hooks:
+            extra += b',"hooks":' + json.dumps(self._hooks.address()[1]).encode()
+        try:
+            await self._send(b'{"id":%d%b,"envelope":%b}' % (number, extra, written(envelope)))
+        except (OSError, RuntimeError):
+            self._waiting.pop(number, None)
+            raise CallFailed(self._ended or CallFault("raised", "the connection is closed")) from None
+        except BaseException:
+            self._waiting.pop(number, None)
+            raise
+        return number, queue
+
+    async def _cancel(self, number: int) -> None:
+        if self._ended is None:
+            try:
+                await asyncio.shield(self._send(b'{"cancel":%d}' % number))
+            except (OSError, RuntimeError):
+                return
+
+
+def is_terminal(frame: bytes) -> bool:
+    """Whether no frame can follow this one: a final chunk, an error, or what is no frame of a stream at all."""
+    if _GOING_ON.search(frame) and not _PERHAPS_TERMINAL.search(frame):
+        return False
+    try:
+        body = json.loads(frame)
+    except (ValueError, RecursionError):
+        return True
+    if not isinstance(body, dict) or body.get("ok") is not True:
+        return True
+    chunk = body.get("chunk")
+    return not isinstance(chunk, dict) or chunk.get("is_final") is True

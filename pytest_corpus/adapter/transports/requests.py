@@ -1,0 +1,33 @@
+"""What goes out to an adapter outside this process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.spec.operations import BY_OP
+
+_BEYOND = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
+
+
+def written(envelope: Any) -> bytes:
+    """A request as compact UTF-8 JSON; what JSON cannot say, NaN and infinities, becomes ``1e999`` (R88)."""
+    data = to_bytes(envelope)
+    if b"NaN" not in data and b"Infinity" not in data:
+        return data
+    return _BEYOND.sub(_beyond, data)
+
+
+def _beyond(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    if text.startswith(b'"'):
+        return text
+    return b"-1e999" if text.startswith(b"-") else b"1e999"
+
+
+def is_stream(envelope: Any) -> bool:
+    """Whether the operation of an envelope is a streaming one, where that decides on the entry point."""
+    op = envelope.get("op") if isinstance(envelope, Mapping) else None
+    return isinstance(op, str) and op in BY_OP and BY_OP[op].streaming

@@ -1,0 +1,110 @@
+"""An adapter behind a WebSocket: one message a request, one a frame (SPECIFICATION 4.2.4.3; R88)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import aiohttp
+
+from pytest_corpus.adapter.beside import Beside
+from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.transports.messages import Calls
+from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.spec.transports import HOOKS_HEADER
+from pytest_corpus.text.redaction import type_name
+
+CLOSING_S = 2.0
+
+
+class WebSocket:
+    """Speaks over one connection, which is opened again where it was closed while no call was under way."""
+
+    streams = True
+
+    def __init__(
+        self, url: str, hooks: HookServer, beside: Beside, *, headers: Mapping[str, str], tls: ssl.SSLContext | bool
+    ) -> None:
+        self._url, self._hooks, self._beside = url, hooks, beside
+        self._headers, self._tls = dict(headers), tls
+        self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+        self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
+        self._calls: Calls | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+
+    async def connect(self) -> Calls:
+        """The calls of an open connection.
+
+        Raises:
+            aiohttp.ClientError, OSError: there is none.
+        """
+        async with self._opening:
+            if self._socket is not None and not self._socket.closed and self._calls is not None:
+                return self._calls
+            socket = await self._session.ws_connect(
+                self._url,
+                headers={**self._headers, HOOKS_HEADER: self._hooks.url},
+                max_msg_size=MAX_ANSWER_BYTES,
+                ssl=self._tls,
+                autoping=True,
+            )
+            self._socket = socket
+            self._calls = calls = Calls(lambda message: socket.send_str(message.decode()), self._hooks)
+            self._reader = asyncio.ensure_future(self._read(socket, calls))
+            return calls
+
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: Calls) -> None:
+        try:
+            async for message in socket:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    calls.take(message.data.encode("utf-8", "surrogatepass"))
+                elif message.type is aiohttp.WSMsgType.BINARY:
+                    calls.fail(CallFault("not_json", "a binary message, where text is expected"))
+        except Exception as error:  # noqa: BLE001 - whatever the connection ends in, the calls on it have no answer
+            calls.end(CallFault("raised", f"the connection failed: {type_name(error)}"))
+            return
+        if socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG:
+            calls.end(too_long().fault)
+        else:
+            calls.end(CallFault("raised", f"the connection was closed with code {socket.close_code}"))
+
+    async def _open(self) -> Calls:
+        try:
+            return await self.connect()
+        except (aiohttp.ClientError, OSError) as error:
+            raise CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}")) from None
+
+    async def send(self, envelope: Any) -> bytes:
+        """The frame that answers a request.
+
+        Raises:
+            CallFailed: there is none.
+        """
+        return await (await self._open()).unary(envelope)
+
+    async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
+        """The frames that answer a request."""
+        frames = (await self._open()).stream(envelope)
+        try:
+            async for frame in frames:
+                yield frame
+        finally:
+            await frames.aclose()
+
+    async def settle(self) -> None:
+        """What an adapter elsewhere reports arrives by itself."""
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        if self._socket is not None:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._socket.close(), CLOSING_S)
+        if self._reader is not None:
+            self._reader.cancel()
+        await self._session.close()

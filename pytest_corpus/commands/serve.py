@@ -1,0 +1,123 @@
+"""`pytest-corpus serve`: put a Python adapter behind HTTP and WebSocket, gRPC, or standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import importlib.util
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pytest_corpus.commands import FINE, CommandError
+from pytest_corpus.commands import _console as console
+
+SUMMARY = "put a Python adapter behind HTTP and WebSocket, gRPC, or standard input and output"
+
+HOST, PORT = "127.0.0.1", 8080
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The adapter, and where it is served."""
+    parser.add_argument("factory", metavar="FACTORY", help="module:factory, as for --corpus-adapter")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--stdio", action="store_true", help="serve on standard input and output: a line of JSON each way"
+    )
+    instead.add_argument("--grpc", action="store_true", help="serve gRPC in the place of HTTP and WebSocket")
+    parser.add_argument("--host", default=HOST, help=f"the address to listen on (default {HOST})")
+    parser.add_argument("--port", type=int, default=PORT, help=f"the port; 0 for any that is free (default {PORT})")
+    parser.add_argument(
+        "--log-frames", action="store_true", help="write every envelope and frame to standard error, with its content"
+    )
+    parser.epilog = (
+        "Over HTTP, Accept decides: application/json, application/x-ndjson or text/event-stream; a WebSocket is opened "
+        "at the same address. It ends with Ctrl-C, SIGTERM or, with --stdio, at the end of standard input."
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Serve until told to stop.
+
+    Raises:
+        CommandError: there is no such adapter, the port is taken, or a library is missing.
+    """
+    from pytest_corpus.adapter.errors import DeclarationError
+    from pytest_corpus.adapter.factory import resolve
+    from pytest_corpus.serving.service import Service
+    from pytest_corpus.serving.stdio import take_stdout
+
+    if given.grpc and importlib.util.find_spec("grpc") is None:
+        raise CommandError("gRPC needs grpcio: pip install 'pytest-corpus[grpc]', or serve with --stdio")
+    if not (given.stdio or given.grpc) and importlib.util.find_spec("aiohttp") is None:
+        raise CommandError("HTTP needs aiohttp: pip install 'pytest-corpus[http]', or serve with --stdio")
+    if not 0 <= given.port <= 65535:
+        raise CommandError(f"--port={given.port}: use a number from 0 to 65535")
+    answers = take_stdout() if given.stdio else -1
+    try:
+        service = Service(resolve(given.factory), given.factory, log=sys.stderr if given.log_frames else None)
+        asyncio.run(_serve(service, given, answers))
+    except DeclarationError as error:
+        raise CommandError(str(error)) from None
+    return FINE
+
+
+async def _serve(service: Any, given: argparse.Namespace, answers: int) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(name, stopped.set)
+    await service.open()
+    try:
+        await (_stdio if given.stdio else _network)(service, given, answers, stopped.wait)
+    finally:
+        for said in await service.close():
+            console.warn(f"closing the adapter raised {said}")
+
+
+async def _stdio(
+    service: Any, _given: argparse.Namespace, answers: int, stopped: Callable[[], Awaitable[object]]
+) -> None:
+    from pytest_corpus.serving.stdio import converse
+
+    ends = [asyncio.ensure_future(converse(service, answers)), asyncio.ensure_future(stopped())]
+    done, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def _network(
+    service: Any, given: argparse.Namespace, _answers: int, stopped: Callable[[], Awaitable[object]]
+) -> None:
+    server = _server(service, given)
+    try:
+        try:
+            port = await server.start(given.host, given.port)
+        except OSError as error:
+            raise CommandError(
+                f"{given.host}:{given.port} cannot be listened on: {(error.strerror or str(error)).lower()}"
+            ) from None
+        host = f"[{given.host}]" if ":" in given.host else given.host
+        where = f"grpc://{host}:{port}" if given.grpc else f"http://{host}:{port}/ and ws://{host}:{port}/"
+        console.say(f"serving {given.factory} at {where}")
+        sys.stdout.flush()
+        await stopped()
+    finally:
+        await server.close()
+
+
+def _server(service: Any, given: argparse.Namespace) -> Any:
+    """What listens; each library is imported only where it is used."""
+    if given.grpc:
+        from pytest_corpus.serving.grpc import GrpcServer
+
+        return GrpcServer(service)
+    from pytest_corpus.serving.http import HttpServer
+
+    return HttpServer(service)

@@ -1,0 +1,1 @@
+"""Putting a Python adapter behind HTTP, WebSocket or standard input and output."""

@@ -1,0 +1,74 @@
+"""An adapter behind gRPC, without generated code (SPECIFICATION 4.2.4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+
+from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.serving.service import NOT_JSON, Service
+from pytest_corpus.spec.transports import GRPC_SERVICE, HOOKS_HEADER
+from pytest_corpus.text.frame_message import pack, unpack
+
+MAX_REQUEST_BYTES = 64 * 2**20
+LIMITS = (("grpc.max_receive_message_length", MAX_REQUEST_BYTES), ("grpc.max_send_message_length", -1))
+ENDING_S = 2.0
+
+
+class GrpcServer:
+    """Serves `corpus.v1.Adapter` on one port."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._server = grpc.aio.server(options=LIMITS)
+        methods = {
+            "Handle": grpc.unary_unary_rpc_method_handler(self._handle),
+            "HandleStream": grpc.unary_stream_rpc_method_handler(self._handle_stream),
+        }
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(GRPC_SERVICE, methods),))
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; the port.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        try:
+            taken = self._server.add_insecure_port(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        except RuntimeError:
+            taken = 0
+        if not taken:
+            raise OSError("the address cannot be used")
+        await self._server.start()
+        return int(taken)
+
+    async def close(self) -> None:
+        """Stop listening, and end what is under way after a moment."""
+        await self._server.stop(ENDING_S)
+
+    def _read(self, message: bytes) -> tuple[Any, bool]:
+        try:
+            return self._service.read(unpack(message))
+        except ValueError:
+            return None, False
+
+    async def _handle(self, message: bytes, context: Any) -> bytes:
+        envelope, is_json = self._read(message)
+        return pack(await self._service.unary(envelope, _hooks(context)) if is_json else to_bytes(NOT_JSON))
+
+    async def _handle_stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
+        envelope, is_json = self._read(message)
+        if not is_json:
+            yield pack(to_bytes(NOT_JSON))
+            return
+        async with aclosing(self._service.stream(envelope, _hooks(context))) as frames:
+            async for frame in frames:
+                yield pack(frame)
+
+
+def _hooks(context: Any) -> str:
+    found = dict(context.invocation_metadata() or ()).get(HOOKS_HEADER.lower(), "")
+    return found if isinstance(found, str) else ""

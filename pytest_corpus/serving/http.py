@@ -1,0 +1,119 @@
+"""An adapter behind HTTP and WebSocket, at one address (SPECIFICATION 4.2.4.1 to 4.2.4.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from aiohttp import WSMsgType, web
+
+from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.serving.messages import Conversation
+from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope, failure_of
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
+
+MAX_REQUEST_BYTES = 64 * 2**20
+ENDING_S = 2.0
+
+
+class HttpServer:
+    """Serves every path of one port."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        app = web.Application(client_max_size=MAX_REQUEST_BYTES)
+        app.router.add_route("*", "/{path:.*}", self._answer)
+        self._runner = web.AppRunner(
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=ENDING_S, handle_signals=False
+        )
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; the port.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        return int(self._runner.addresses[0][1])
+
+    async def close(self) -> None:
+        """Stop listening, and end what is under way after a moment."""
+        await self._runner.cleanup()
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            return await self._converse(request)
+        if request.method != "POST":
+            return _refusal(405, "BadRequest", "send the envelope with POST")
+        if request.headers.get("Content-Type") and request.content_type != JSON:
+            return _refusal(415, "BadRequest", f"the content type must be {JSON}")
+        kind = _accepted(request.headers.get("Accept", "*/*"))
+        if kind is None:
+            return _refusal(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
+        envelope, is_json = self._service.read(await request.read())
+        if not is_json:
+            return _json(to_bytes(NOT_JSON))
+        hooks = request.headers.get(HOOKS_HEADER, "")
+        if kind == JSON:
+            return _json(await self._service.unary(envelope, hooks))
+        return await self._stream(request, kind, envelope, hooks)
+
+    async def _stream(self, request: web.Request, kind: str, envelope: object, hooks: str) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": kind, "Cache-Control": "no-store"})
+        response.enable_chunked_encoding()
+        async with aclosing(self._service.stream(envelope, hooks)) as frames:
+            async for frame in frames:
+                if not response.prepared:
+                    if failure_of(frame):
+                        return _json(frame)
+                    await response.prepare(request)
+                await response.write(b"data: %b\n\n" % frame if kind == SSE else frame + b"\n")
+        if not response.prepared:
+            await response.prepare(request)
+        await response.write_eof()
+        return response
+
+    async def _converse(self, request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse(max_msg_size=MAX_REQUEST_BYTES, compress=False)
+        await socket.prepare(request)
+        turn = asyncio.Lock()
+
+        async def send(message: bytes) -> None:
+            async with turn:
+                await socket.send_str(message.decode())
+
+        conversation = Conversation(self._service, send, request.headers.get(HOOKS_HEADER, ""))
+        try:
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    await conversation.take(message.data.encode())
+                elif message.type is WSMsgType.BINARY:
+                    await socket.close(code=1003)
+        finally:
+            await conversation.close()
+        return socket
+
+
+def _accepted(accept: str) -> str | None:
+    """The content type that `Accept` asks for; None where none of ours is among them."""
+    named = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    for kind in (NDJSON, SSE, JSON):
+        if kind in named:
+            return kind
+    return JSON if any(part in ("", "*/*", "application/*") for part in named) else None
+
+
+def _json(answer: bytes) -> web.Response:
+    """An envelope with the status of its class (ERRORS 3.1)."""
+    name = failure_of(answer)
+    return web.Response(body=answer, status=_status(name) if name else 200, content_type=JSON)
+
+
+def _status(name: str) -> int:
+    return TAXONOMY[name].http[0]
+
+
+def _refusal(status: int, name: str, message: str) -> web.Response:
+    return web.Response(body=to_bytes(error_envelope(name, message)), status=status, content_type=JSON)

@@ -1,0 +1,164 @@
+"""A Python adapter as a service: envelopes in, the bytes of frames out, whatever stands in front of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, TextIO
+
+from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+from pytest_corpus.serving.hooks import RequestMetrics, RequestProvider, reporting
+from pytest_corpus.serving.posting import Posting
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.text.strict_json import read_exactly
+
+
+def error_envelope(name: str, message: str) -> dict[str, Any]:
+    """What is answered in the adapter's place, as an error of a class."""
+    error = TAXONOMY[name]
+    return {
+        "ok": False,
+        "code": error.code,
+        "error": error.name,
+        "message": message,
+        "retry_after_ms": None,
+        "details": None,
+        "ms": 0.0,
+    }
+
+
+NOT_JSON = error_envelope("BadRequest", "the request is not JSON")
+
+
+class Service:
+    """Hands envelopes to the adapter that a factory makes.
+
+    Attributes:
+        posting: what posts to hooks.
+    """
+
+    def __init__(self, factory: Callable[..., Any], declared: str, *, log: TextIO | None = None) -> None:
+        self._factory, self._declared, self._log = factory, declared, log
+        self._opened = factories.Opened()
+        self.posting = Posting()
+
+    async def open(self) -> None:
+        """Call the factory.
+
+        Raises:
+            DeclarationError: it raises, or returns no adapter.
+        """
+        asked = factories.asked_for(self._factory, self._declared)
+        metrics = RequestMetrics()
+        hooks: dict[str, Any] = {"metrics": metrics, "provider": RequestProvider()}
+        keywords = {name: hook for name, hook in hooks.items() if name in asked}
+        if "component" not in asked:
+            await self._open_one(keywords, metrics)
+            return
+        refused: list[DeclarationError] = []
+        for component in COMPONENTS:
+            try:
+                await self._open_one({**keywords, "component": component}, metrics)
+            except DeclarationError as error:
+                refused.append(error)
+        if not self._opened.transports:
+            raise refused[0]
+
+    async def _open_one(self, keywords: Mapping[str, Any], metrics: RequestMetrics) -> None:
+        await factories.open_factory(self._factory, keywords, metrics, self._declared, self._opened)
+
+    async def close(self) -> list[str]:
+        """Close the adapter; what that raised."""
+        try:
+            return await self._opened.close()
+        finally:
+            self.posting.close()
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    @staticmethod
+    def read(data: bytes) -> tuple[Any, bool]:
+        """The value of a request, and whether it is JSON at all."""
+        value, flaw = read_exactly(data)
+        return value, flaw is None
+
+    def _way(self, envelope: Any) -> Transport | None:
+        op = envelope.get("op") if isinstance(envelope, Mapping) else None
+        component = op.partition(".")[0] if isinstance(op, str) else ""
+        if component in COMPONENTS:
+            return self._opened.transport(component) if self._opened.serves(component) else None
+        return self._opened.shared or next(iter(self._opened.transports.values()), None)
+
+    async def unary(self, envelope: Any, hooks: str) -> bytes:
+        """The answer of the unary entry point; an exception of the adapter's becomes an error."""
+        self._note(">", to_bytes(envelope))
+        async with reporting(hooks, self.posting) as reports:
+            answer = await self._unary(envelope)
+            if reports is not None:
+                await reports.flush()
+        self._note("<", answer)
+        return answer
+
+    async def _unary(self, envelope: Any) -> bytes:
+        way = self._way(envelope)
+        if way is None:
+            return to_bytes(error_envelope("NotSupported", "the component is not served here"))
+        try:
+            return await way.send(envelope)
+        except CallFailed as failed:
+            return to_bytes(error_envelope("Unavailable", _said(failed)))
+
+    async def stream(self, envelope: Any, hooks: str) -> AsyncGenerator[bytes, None]:
+        """The frames of the streaming entry point."""
+        self._note(">", to_bytes(envelope))
+        async with reporting(hooks, self.posting) as reports, aclosing(self._stream(envelope)) as frames:
+            async for frame in frames:
+                if reports is not None:
+                    await reports.flush()
+                self._note("<", frame)
+                yield frame
+
+    async def _stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
+        way = self._way(envelope)
+        if way is None or not way.streams:
+            yield to_bytes(error_envelope("NotSupported", "the component has no streams here"))
+            return
+        frames = way.stream(envelope)
+        try:
+            async for frame in frames:
+                yield frame
+        except CallFailed as failed:
+            yield to_bytes(error_envelope("Unavailable", _said(failed)))
+        finally:
+            await frames.aclose()
+
+    def _note(self, arrow: str, data: bytes) -> None:
+        if self._log is not None:
+            self._log.write(f"{arrow} {data.decode('utf-8', 'replace')}\n")
+            self._log.flush()
+
+
+def _said(failed: CallFailed) -> str:
+    sys.stderr.write(f"the adapter failed: {failed}\n")
+    return "the adapter failed"
+
+
+def is_stream(envelope: Any) -> bool:
+    """Whether an envelope asks for a streaming operation."""
+    op = envelope.get("op") if isinstance(envelope, Mapping) else None
+    return isinstance(op, str) and op in BY_OP and BY_OP[op].streaming
+
+
+def failure_of(answer: bytes) -> str:
+    """The class of the error that an answer is; empty where it is none."""
+    if b'"error"' not in answer:
+        return ""
+    value, _ = read_exactly(answer)
+    name = value.get("error") if isinstance(value, Mapping) and value.get("ok") is False else None
+    return name if isinstance(name, str) and name in TAXONOMY else ""

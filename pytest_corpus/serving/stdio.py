@@ -1,0 +1,55 @@
+"""An adapter behind standard input and output: a line of JSON each way (R88)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from pytest_corpus.serving.messages import Conversation
+from pytest_corpus.serving.service import Service
+from pytest_corpus.spec.transports import HOOKS_VARIABLE
+
+MAX_LINE_BYTES = 64 * 2**20
+
+
+def take_stdout() -> int:
+    """Keep standard output for answers alone: what the adapter prints goes to standard error. The answers' file."""
+    sys.stdout.flush()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return answers
+
+
+async def converse(service: Service, answers: int) -> None:
+    """Answer line after line, until standard input ends."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
+    incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    turn = asyncio.Lock()
+
+    async def send(message: bytes) -> None:
+        async with turn:
+            await asyncio.to_thread(_write, answers, message + b"\n") if len(message) > BLOCKING else _write(
+                answers, message + b"\n"
+            )
+
+    conversation = Conversation(service, send, os.environ.get(HOOKS_VARIABLE, ""))
+    try:
+        while line := await reader.readline():
+            if line.strip():
+                await conversation.take(line)
+    finally:
+        incoming.close()
+        await conversation.close()
+
+
+BLOCKING = 32 * 2**10
+"""A longer message may not fit into a pipe, so it is written beside the loop."""
+
+
+def _write(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]

@@ -1,0 +1,54 @@
+"""How an adapter outside this process is reached (SPECIFICATION 4.2.4), a row for each kind of address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HOOKS_HEADER = "X-Corpus-Hooks"
+"""The header in which the address of the hooks goes along with a request."""
+
+HOOKS_VARIABLE = "CORPUS_HOOKS_URL"
+"""The environment variable in which a program that the suite starts gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """What an address begins with.
+
+    Attributes:
+        prefix: what it is written with.
+        module: the module in `adapter/transports/` that reaches it.
+        extra: the extra of this package that it needs; empty where it needs none.
+        library: the module that comes with the extra.
+        formats: what `streaming_transports` may name for it (SPECIFICATION 4.2.4.5).
+    """
+
+    prefix: str
+    module: str
+    extra: str
+    library: str
+    formats: tuple[str, ...]
+
+
+SCHEMES = (
+    Scheme("http://", "http", "http", "aiohttp", ("ndjson", "sse")),
+    Scheme("https://", "http", "http", "aiohttp", ("ndjson", "sse")),
+    Scheme("ws://", "websocket", "http", "aiohttp", ("websocket",)),
+    Scheme("wss://", "websocket", "http", "aiohttp", ("websocket",)),
+    Scheme("grpc://", "grpc", "grpc", "grpc", ("grpc",)),
+    Scheme("cmd:", "stdio", "", "", ("stdio",)),
+)
+"""Every kind of address."""
+
+GRPC_SERVICE = "corpus.v1.Adapter"
+"""The service of `proto/corpus/v1/adapter.proto`."""
+
+GRPC_ENVELOPE = "corpus-envelope-bin"
+"""The trailing metadata in which an envelope may go with a status that is not OK (R89)."""
+
+NDJSON = "application/x-ndjson"
+SSE = "text/event-stream"
+JSON = "application/json"
+
+STREAM_TYPES = {"ndjson": NDJSON, "sse": SSE}
+"""The content type of each streaming format of HTTP (SPECIFICATION 4.2.4.1, 4.2.4.2)."""

@@ -1,0 +1,62 @@
+"""The one message of `proto/corpus/v1/adapter.proto` as bytes: ``message Frame { bytes json = 1; }``.
+
+So small a message needs no generated code, and no library of protocol buffers.
+"""
+
+from __future__ import annotations
+
+_JSON = b"\x0a"
+"""The tag of field 1, of the type that has a length."""
+
+
+def pack(json: bytes) -> bytes:
+    """A message that holds a JSON document."""
+    return _JSON + _varint(len(json)) + json
+
+
+def unpack(message: bytes) -> bytes:
+    """The JSON document of a message; unknown fields are passed over, of several the last counts.
+
+    Raises:
+        ValueError: it is no message of protocol buffers.
+    """
+    found, at = b"", 0
+    while at < len(message):
+        tag, at = _read_varint(message, at)
+        kind = tag & 7
+        if kind == 2:
+            length, at = _read_varint(message, at)
+            if at + length > len(message):
+                raise ValueError("a field is cut off")
+            if tag >> 3 == 1:
+                found = message[at : at + length]
+            at += length
+        elif kind == 0:
+            _, at = _read_varint(message, at)
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            raise ValueError("a field of an unknown type")
+    if at != len(message):
+        raise ValueError("a field is cut off")
+    return found
+
+
+def _varint(number: int) -> bytes:
+    parts = bytearray()
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*parts, number))
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    number = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            break
+        number |= (data[at] & 0x7F) << shift
+        at += 1
+        if not data[at - 1] & 0x80:
+            return number, at
+    raise ValueError("a number is cut off")

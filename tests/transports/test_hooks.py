@@ -1,0 +1,197 @@
+"""Hooks over the wire: what is posted is the same record that an adapter in this process leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from served_adapters import served
+
+from pytest_corpus.adapter.beside import Beside
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.grpc import Grpc
+from pytest_corpus.adapter.transports.http import Http
+from pytest_corpus.adapter.transports.websocket import WebSocket
+from pytest_corpus.serving.posting import Posting
+
+Test = Callable[[HookServer, Posting], Awaitable[None]]
+
+OBSERVED = {"component": "llm", "op": "complete", "ms": 1.0, "ok": True, "code": "OK", "extra": {"a": 1}}
+
+
+def carried_out(test: Test, probe: ProviderProbe | None = None) -> HookServer:
+    """Run a test against a hook server of its own."""
+    server = HookServer(RecordingSink(), probe or ProviderProbe())
+
+    async def run() -> None:
+        await server.start()
+        posting = Posting()
+        try:
+            await asyncio.wait_for(test(server, posting), 10)
+        finally:
+            posting.close()
+            await server.aclose()
+
+    asyncio.run(run())
+    return server
+
+
+async def raw(server: HookServer, request: bytes) -> bytes:
+    """What comes back on a connection of its own, to its end."""
+    port = int(server.url.split(":")[2].partition("/")[0])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+def test_a_report_is_the_same_record_as_in_process() -> None:
+    """An observation and a counter arrive with their keyword arguments."""
+    server = HookServer(sink := RecordingSink(), ProviderProbe())
+
+    async def run() -> None:
+        await server.start()
+        _, url = server.address()
+        await Posting().post(url, "metrics/observe", json.dumps(OBSERVED).encode())
+        await Posting().post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
+        await server.aclose()
+
+    asyncio.run(run())
+    (seen,), (count,) = sink.observations, sink.counts
+    assert (seen.component, seen.op, seen.extra, seen.malformed) == ("llm", "complete", {"a": 1}, "")
+    assert (count.name, count.value) == ("n", 2)
+    assert server.called == {"metrics"}
+
+
+def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
+    """As some HTTP clients send it, at an address whose slash was doubled."""
+
+    async def post(server: HookServer, _posting: Posting) -> None:
+        path = server.url.partition("127.0.0.1")[2].partition("/")[2]
+        head = f"POST /{path}//metrics/observe HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        answer = await raw(server, head.encode() + b'3\r\n{"o\r\n7;x=y\r\np":"a"}\r\n0\r\n\r\n')
+        assert answer.startswith(b"HTTP/1.1 200")
+
+    server = carried_out(post)
+    assert [value for _, _, value in server.reports] == [{"op": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"GET %b/metrics/observe HTTP/1.1\r\nConnection: close\r\n\r\n", b"405"),
+        (b"POST /elsewhere HTTP/1.1\r\nConnection: close\r\n\r\n", b"404"),
+        (b"POST %b/metrics/observe HTTP/1.1\r\nConnection: close\r\nContent-Length: 1\r\n\r\n{", b"400"),
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"POST %b/metrics/observe HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"),
+    ],
+)
+def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
+    """And nothing is recorded."""
+
+    async def post(server: HookServer, _posting: Posting) -> None:
+        path = ("/" + server.url.rpartition("/")[2]).encode()
+        answer = await raw(server, request_.replace(b"%b", path))
+        assert answer.split()[1] == status
+
+    assert not carried_out(post).reports
+
+
+def test_a_report_for_a_call_that_is_over_counts_for_nothing() -> None:
+    """It would be taken for one of the next call."""
+
+    async def post(server: HookServer, posting: Posting) -> None:
+        _, url = server.address()
+        server.turn()
+        await posting.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
+
+    server = carried_out(post)
+    assert not server.reports
+    assert server.called == {"metrics"}
+
+
+def test_a_planned_fault_is_the_answer() -> None:
+    """With its kind, status and message; `unexpected` has no status."""
+    probe = ProviderProbe()
+
+    async def post(server: HookServer, posting: Posting) -> None:
+        probe.plan("rate_limited", retry_after_ms=50)
+        fault = json.loads(await posting.post(server.url, "provider/reached", b'{"op":"llm.complete"}'))["fault"]
+        assert (fault["kind"], fault["http_status"], fault["retry_after_ms"]) == ("rate_limited", 429, 50)
+        assert probe.canaries[0] in fault["message"]
+        probe.plan("unexpected")
+        fault = json.loads(await posting.post(server.url, "provider/reached", b'{"op":"a","chunk":null}'))["fault"]
+        assert (fault["kind"], fault["http_status"]) == ("unexpected", None)
+        assert json.loads(await posting.post(server.url, "provider/reached", b'{"op":"a"}')) == {}
+
+    carried_out(post, probe)
+    assert probe.calls() == 3
+
+
+def test_a_closed_connection_ends_a_hang() -> None:
+    """The probe's wait is cancelled."""
+    probe = ProviderProbe()
+    ended: list[bool] = []
+
+    async def post(server: HookServer, posting: Posting) -> None:
+        async def hangs(op: str, **_facts: Any) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(True)
+
+        probe.reached = hangs  # type: ignore[method-assign]
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(posting.post(server.url, "provider/reached", b'{"op":"a"}'), 0.2)
+        for _ in range(100):
+            if ended:
+                return
+            await asyncio.sleep(0.01)
+
+    carried_out(post, probe)
+    assert ended
+
+
+@pytest.mark.parametrize("kind", [Http, WebSocket, Grpc])
+def test_fifty_calls_side_by_side_report_each_to_its_own_address(kind: Any) -> None:
+    """An observation arrives at the address of the call whose tenant it names."""
+    with served("pytest_corpus.reference:all", *(["--grpc"] if kind is Grpc else [])) as (place, _):
+
+        async def call(server: HookServer, _posting: Posting) -> None:
+            if kind is Http:
+                transport = kind(f"http://{place}/", server, Beside(), headers={}, connections=100, tls=True)
+            elif kind is Grpc:
+                transport = kind(place, server, Beside(), headers={})
+            else:
+                transport = kind(f"ws://{place}/", server, Beside(), headers={}, tls=True)
+            try:
+                alone = [await transport.send(_envelope(number)) for number in range(50)]
+                answers = await asyncio.gather(*(transport.send(_envelope(number)) for number in range(50)))
+                answers += alone
+            finally:
+                await transport.aclose()
+            assert all(json.loads(answer)["ok"] for answer in answers)
+
+        server = carried_out(call)
+    calls = [(name, value) for name, path, value in server.reports if path == "metrics/observe"]
+    hashes = {int(name.partition("-")[2]): value["extra"]["tenant_hash"] for name, value in calls}
+    # Addresses are numbered in the order of the calls: first each tenant alone, then all of them at once.
+    assert sorted(hashes) == list(range(1, 101))
+    assert len(calls) == 100
+    assert [hashes[number] for number in range(51, 101)] == [hashes[number] for number in range(1, 51)]
+    assert len(set(hashes.values())) == 50
+
+
+def _envelope(number: int) -> dict[str, Any]:
+    messages = [{"role": "user", "content": f"question {number}"}]
+    return {
+        "op": "llm.complete",
+        "ctx": {"tenant": f"tenant-{number}"},
+        "args": {"model": "reference-small", "messages": messages},
+    }

@@ -1,0 +1,126 @@
+"""Hostile servers: a call comes to a fault in time, and neither the suite nor its memory suffers."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import hostile_servers
+import pytest
+from hostile_servers import BODY, HEAD, Script, reset_at, serving
+
+from pytest_corpus.adapter.address import parse
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.remote import Connection, RemoteFactory
+
+REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
+LIMIT_S = 0.5
+
+
+@contextmanager
+def opened(address: str) -> Iterator[AdapterClient]:
+    """A client of an adapter at an address."""
+    factory = RemoteFactory(parse(address), Connection(startup_s=2.0))
+    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=2.0), LIMIT_S).open()
+    try:
+        yield client
+    finally:
+        assert client.close() == []
+
+
+def called(address: str, *, streaming: bool) -> Exchange:
+    """One call, which must end in time."""
+    with opened(address) as client:
+        started = time.monotonic()
+        exchange = client.send(REQUEST, "llm", streaming=streaming)
+        assert time.monotonic() - started < LIMIT_S + 2.0
+        return exchange
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["unary", "stream"])
+@pytest.mark.parametrize("script", hostile_servers.ALL, ids=lambda script: script.__name__)
+def test_a_hostile_server_is_a_fault_of_the_call(script: Script, streaming: bool) -> None:
+    """It ends in time, with a fault or without a frame; what stands behind a whole answer is not part of it."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with serving(script) as place:
+        exchange = called(f"http://{place}/", streaming=streaming)
+    if script is hostile_servers.content_too_long:
+        assert exchange.fault is None
+        assert exchange.frames[0].body == json.loads(BODY)
+    else:
+        assert exchange.fault is not None or not exchange.frames
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150 * 2**10
+
+
+@pytest.mark.parametrize("place", range(1, len(HEAD % len(BODY) + BODY), 9))
+def test_a_reset_at_any_byte_is_a_fault(place: int) -> None:
+    """Not a crash, and no answer that is taken for a whole one."""
+    with serving(reset_at(place)) as where:
+        exchange = called(f"http://{where}/", streaming=False)
+    assert exchange.fault is not None
+    assert exchange.fault.kind == "raised"
+
+
+def test_a_connection_that_was_closed_while_idle_is_opened_again() -> None:
+    """No finding: the next call has an answer."""
+
+    def answers_once(connection, _ends) -> None:  # type: ignore[no-untyped-def]
+        connection.sendall(HEAD % len(BODY) + BODY)
+
+    with serving(answers_once) as place, opened(f"http://{place}/") as client:
+        for _ in range(3):
+            assert client.send(REQUEST, "llm").fault is None
+            time.sleep(0.05)
+
+
+PROGRAMS = {
+    "silent": "import time; time.sleep(60)",
+    "garbage": "import os, sys\nfor line in sys.stdin: os.write(1, bytes(range(256)) + b'\\n')",
+    "endless line": "import os, sys\nfor line in sys.stdin:\n    while True: os.write(1, b'a' * 65536)",
+    "endless errors": "import os\nwhile True: os.write(2, b'a' * 65536)",
+    "ends": 'import sys; sys.stdin.readline(); print(\'{"id":1,"frame":{}}\', flush=True); sys.stdin.readline()',
+    "closes its input": "import os, time; os.close(0); time.sleep(60)",
+    "deep": (
+        "import sys\n"
+        "for n, _ in enumerate(sys.stdin):\n"
+        "    print('{\"id\":%d,\"frame\":%s' % (n + 1, '[' * 10**6), flush=True)"
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_hostile_program_is_a_fault_of_the_call(name: str, tmp_path: Path) -> None:
+    """It ends in time, with a fault, and is gone afterwards."""
+    (tmp_path / "program.py").write_text(PROGRAMS[name])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    exchange = called(f"cmd:{sys.executable} {tmp_path / 'program.py'}", streaming=False)
+    assert exchange.fault is not None
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150 * 2**10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", hostile_servers.ALL, ids=lambda script: script.__name__)
+def test_a_run_against_a_hostile_server_ends_with_a_report(script: Script, tmp_path: Path) -> None:
+    """Within two minutes and 300 MB, with findings rather than a crash (R91)."""
+    measured = (
+        "import resource, sys, pytest; code = pytest.main(sys.argv[1:]);"
+        "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, int(code))"
+    )
+    with serving(script) as place:
+        ended = subprocess.run(
+            [sys.executable, "-c", measured, "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
+             f"--corpus-adapter=http://{place}/", "--corpus-report=r.json"],
+            cwd=tmp_path, check=False, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+    _, peak, code = ended.stdout.splitlines()[-1].split()
+    assert int(code) in (1, 4), ended.stdout[-2000:]
+    assert int(peak) < 300 * 2**10
+    assert "INTERNALERROR" not in ended.stdout

@@ -1,0 +1,153 @@
+"""The parts of transports: addresses, bytes that become frames, messages with an id."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_corpus.adapter.address import parse, shown, split_label
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.transports.messages import NoMessage, is_terminal, unpack
+from pytest_corpus.adapter.transports.requests import written
+from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.text import frame_message
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("http://h:1/p", ("http://h:1/p", "http://h:1/p")),
+        ("mine=http://h:1/p?a=b", ("mine", "http://h:1/p?a=b")),
+        ("http://h:1/p?a=b", ("http://h:1/p", "http://h:1/p?a=b")),
+        ("go-1=cmd:run --x=y", ("go-1", "cmd:run --x=y")),
+        ("cmd:run --x=y", ("cmd:run --x=y", "cmd:run --x=y")),
+        ("mypkg:factory", None),
+        ("a=mypkg:factory", None),
+    ],
+)
+def test_a_label_stands_before_the_first_equals_sign_of_an_address(declared: str, expected: Any) -> None:
+    """An equals sign inside an address begins no label."""
+    assert split_label(declared) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("http:///x", "names no host"),
+        ("http://h:port/", "cannot be read"),
+        ("cmd:", "names no program"),
+        ("cmd:a 'b", "cannot be read"),
+        ("http://user:hunter2@h/", "--corpus-header"),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_told_in_one_sentence(declared: str, said: str) -> None:
+    """And without what may be a password."""
+    with pytest.raises(DeclarationError) as told:
+        parse(declared)
+    assert said in str(told.value)
+    assert "hunter2" not in str(told.value)
+
+
+def test_an_address_is_shown_without_its_query() -> None:
+    """A query may hold a key."""
+    assert shown("https://h:1/p?key=abc#d") == "https://h:1/p"
+
+
+def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:
+    """A text that says NaN stays one."""
+    data = written({"NaN": [math.nan, math.inf, -math.inf, 'a "NaN" \\']})
+    assert data == b'{"NaN":[1e999,1e999,-1e999,"a \\"NaN\\" \\\\"]}'
+
+
+def _cut(splitter: Splitter, data: bytes, cuts: list[int]) -> list[bytes]:
+    found: list[bytes] = []
+    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    for start, end in pairwise(places):
+        found += splitter.feed(data[start:end])
+    return [*found, *splitter.end()]
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=8))
+def test_lines_are_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+    """Both line endings, blank lines, and a last line without an end."""
+    assert _cut(Lines(), b'{"a":1}\n\r\n{"b":"x"}\r\n{"c":[]}', cuts) == [b'{"a":1}', b'{"b":"x"}', b'{"c":[]}']
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=8))
+def test_events_are_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+    """A BOM, comments, other fields, data in several lines, all three line endings, and an event that is cut off."""
+    data = (
+        b'\xef\xbb\xbf: hello\n\nevent: x\nid: 1\nretry: 5\ndata: {"a":\ndata: 1}\n\ndata:{"b":2}\r\rid: 2\r\n\r\n'
+        b'data: {"c":3}\r\n\r\ndata: {"d":4}'
+    )
+    assert _cut(Events(), data, cuts) == [b'{"a":\n1}', b'{"b":2}', b'{"c":3}', b'{"d":4}']
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (b'{"id":7,"frame":{"id":1,"frame":{}}}', (7, b'{"id":1,"frame":{}}')),
+        (b' { "frame" : {"ok":true,"id":3} , "id" : 9 } ', (9, b'{"ok":true,"id":3}')),
+        (b'{"id":null,"frame":{}}', (None, b"{}")),
+    ],
+)
+def test_the_bytes_of_a_frame_are_taken_out_unread(message: bytes, expected: tuple[int | None, bytes]) -> None:
+    """In either order of the keys."""
+    assert unpack(message) == expected
+
+
+@pytest.mark.parametrize("message", [b"", b"hello", b"[]", b'{"id":1}', b'{"frame":{}}', b'{"id":"a","frame":{}}'])
+def test_what_has_no_id_and_frame_is_no_message(message: bytes) -> None:
+    """It belongs to no call."""
+    with pytest.raises(NoMessage):
+        unpack(message)
+
+
+def test_a_key_beside_id_and_frame_leaves_no_json() -> None:
+    """The strict reader finds it."""
+    _, frame = unpack(b'{"id":1,"frame":{},"more":1}')
+    with pytest.raises(ValueError, match="Extra data"):
+        json.loads(frame)
+
+
+@pytest.mark.parametrize(
+    ("frame", "ends"),
+    [
+        (b'{"ok":true,"code":"STREAMING","ms":1,"chunk":{"is_final":false}}', False),
+        (b'{"ok":true,"code":"STREAMING","ms":1,"chunk":{"is_final":true}}', True),
+        (b'{"ok":false}', True),
+        (b'{"ok":false,"chunk":{"is_final":false}}', True),
+        (b'{"ok":true,"chunk":{"is_final":false,"\\u0069s_final":true}}', True),
+        (b'{"ok":true,"chunk":{"is_final":false,"text":"is_final: true"}}', False),
+        (b"[1]", True),
+        (b"{", True),
+    ],
+)
+def test_a_stream_ends_with_its_terminal_frame(frame: bytes, ends: bool) -> None:
+    """Or with what is no frame of a stream at all."""
+    assert is_terminal(frame) is ends
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 70_000])
+def test_a_frame_message_is_the_same_after_both_ways(size: int) -> None:
+    """Its length is a number of one byte or more."""
+    assert frame_message.unpack(frame_message.pack(b"x" * size)) == b"x" * size
+
+
+def test_unknown_fields_of_a_frame_message_are_passed_over() -> None:
+    """A number, a fixed one of either size, and a text."""
+    unknown = b"\x10\x96\x01" + b"\x19" + b"12345678" + b"\x25" + b"1234" + b"\x2a\x02hi"
+    assert frame_message.unpack(unknown + frame_message.pack(b"{}")) == b"{}"
+
+
+@pytest.mark.parametrize("message", [b"\x0a", b"\x0a\x05ab", b"\x0b", b"\x19abc", b"\xff" * 12])
+def test_what_is_no_frame_message_is_told(message: bytes) -> None:
+    """A field that is cut off, or of a type that nobody knows."""
+    with pytest.raises(ValueError, match="a "):
+        frame_message.unpack(message)

@@ -1,0 +1,279 @@
+"""Whole runs against adapters outside this process: the command line, their end, and where nothing is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served_adapters import SERVE, command, served
+
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio"]
+SOME = "COM-WIRE-1,COM-ENV-*,COM-LEAK-3,COM-LEAK-6,COM-OBS-1,LLM-STREAM-*"
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A run in an empty folder."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "CI")}
+    return subprocess.run(
+        [*PYTEST, *arguments],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**inherited, "CORPUS_TEST_ENV": "local", **environment},
+    )
+
+
+def statuses(path: Path) -> dict[tuple[str, str], str]:
+    """The status of each requirement of a report, by component and id."""
+    entries = json.loads(path.read_text())["requirements"]
+    return {(entry["component"], entry["id"]): entry["status"] for entry in entries}
+
+
+def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
+    """The statuses of a few requirements of an LLM at an address."""
+    ended = run(
+        folder, f"--corpus-adapter=a={address}", "--corpus-components=llm", f"--corpus-requirement={SOME}",
+        "--corpus-report=r.json", *more,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return statuses(folder / "r.json")
+
+
+@pytest.mark.slow
+def test_the_same_adapter_has_the_same_statuses_behind_each_transport(tmp_path: Path) -> None:
+    """With both hooks; log records aside, which an address does not give."""
+    inside = some(tmp_path, "pytest_corpus.reference:all")
+    assert set(inside.values()) == {"satisfied", "not_assessed"}  # the others were not asked for
+    with served() as (place, _):
+        for address in (f"http://{place}/", f"ws://{place}/"):
+            assert some(tmp_path, address) == {**inside, ("llm", "COM-LEAK-3"): "not_assessed"}
+    with served("pytest_corpus.reference:all", "--grpc") as (place, _):
+        assert some(tmp_path, f"grpc://{place}") == {**inside, ("llm", "COM-LEAK-3"): "not_assessed"}
+    assert some(tmp_path, command(), "-n", "2") == inside
+
+
+@pytest.mark.slow
+def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
+    """Then what rests on log records is assessed."""
+    (tmp_path / "adapter.log").write_text("")
+    with served() as (place, _):
+        found = some(tmp_path, f"http://{place}/", "--corpus-log=adapter.log")
+    assert found["llm", "COM-LEAK-3"] == "satisfied"
+
+
+def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
+    """The standard error of a program is its log (R74)."""
+    (tmp_path / "chatty.py").write_text(
+        "import sys\n"
+        "from pytest_corpus.reference.llm.adapter import ReferenceLLM\n"
+        "class Chatty(ReferenceLLM):\n"
+        "    async def handle(self, envelope):\n"
+        "        print(envelope, file=sys.stderr, flush=True)\n"
+        "        return await super().handle(envelope)\n"
+        "def factory(metrics=None, provider=None):\n"
+        "    return Chatty(metrics=metrics, provider=provider)\n"
+    )
+    ended = run(tmp_path, f"--corpus-adapter={command('chatty:factory')}", "--corpus-requirement=COM-LEAK-3",
+                "--corpus-report=r.json")  # fmt: skip
+    assert ended.returncode == 1
+    assert statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
+
+
+def test_hooks_that_are_never_called_are_absent_each_on_its_own(tmp_path: Path) -> None:
+    """What rests on one that was called is assessed in full (R86)."""
+    (tmp_path / "deaf.py").write_text(
+        "from pytest_corpus.reference import llm\ndef factory(metrics=None):\n    return llm(metrics=metrics)\n"
+    )
+    found = some(tmp_path, command("deaf:factory"))
+    assert found["llm", "COM-OBS-1"] == "satisfied"
+    assert found["llm", "COM-LEAK-6"] == "not_assessed"
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"http://127.0.0.1:{_free_port()}/", "nothing answers there within 0.2 s"),
+        ("cmd:no-such-program-anywhere", "cannot be started"),
+        (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
+        ("ws://{place}/none", "does not upgrade to a WebSocket"),
+        ("https://{plain}/", "its certificate cannot be verified"),
+    ],
+)
+def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, address: str, said: str) -> None:
+    """Exit code 4, before any test runs (R91)."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        stop = _answering(silent, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        address = address.replace("{place}", place).replace("{plain}", place)
+        ended = run(tmp_path, f"--corpus-adapter=a={address}", "--corpus-startup-timeout=0.2")
+        stop()
+    assert ended.returncode == 4, ended.stdout
+    assert said in ended.stderr.replace("\n", " ")
+    assert "Traceback" not in ended.stderr
+
+
+def _answering(server: socket.socket, answer: bytes) -> Any:
+    """Answer each connection so, whatever it asks; calling it ends that."""
+    import threading
+
+    ends = threading.Event()
+    server.settimeout(0.1)
+
+    def serve() -> None:
+        while not ends.is_set():
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                continue
+            with connection:
+                connection.settimeout(1)
+                try:
+                    if connection.recv(65536):
+                        connection.sendall(answer)
+                except OSError:
+                    continue
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+
+    def stop() -> None:
+        ends.set()
+        thread.join()
+
+    return stop
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--corpus-header=hunter2", "write it as NAME:VALUE"),
+        ("--corpus-header=A:hunter2\x01", "--corpus-header=A: the value holds a control character"),
+        ("--corpus-header=Accept:hunter2", "the suite sets this header itself"),
+        ("--corpus-tls-verify=nowhere.pem", "there is no such file"),
+        ("--corpus-connections=0", "use a whole number"),
+        ("--corpus-startup-timeout=-1", "use a number of seconds"),
+        ("--corpus-log=nowhere.log", "there is no such file to read"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_one_sentence(tmp_path: Path, option: str, said: str) -> None:
+    """The value of a header is never in it."""
+    ended = run(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", option)
+    assert ended.returncode == 4
+    assert said in ended.stderr
+    assert "hunter2" not in ended.stdout + ended.stderr
+
+
+def test_a_missing_extra_is_one_sentence(tmp_path: Path) -> None:
+    """It says what to install."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util\nfound = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *more: None if name == 'aiohttp' else found(name, *more)\n"
+    )
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    ended = run(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", PYTHONPATH=path)
+    assert ended.returncode == 4
+    assert "pip install 'pytest-corpus[http]'" in ended.stderr
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [None, signal.SIGINT, signal.SIGTERM])
+def test_a_program_and_its_children_end_with_the_run(tmp_path: Path, how: signal.Signals | None) -> None:
+    """Also where the run is stopped, and where the program does not heed the end of its input."""
+    (tmp_path / "stubborn.py").write_text(
+        "import os, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "open('pids', 'w').write(f'{os.getpid()} {child.pid}')\n"
+        "from pytest_corpus.reference import llm as factory\n"
+        "import atexit, time\n"
+        "atexit.register(time.sleep, 600)\n"
+    )
+    (tmp_path / "begins.py").write_text("def pytest_runtest_teardown():\n    open('begun', 'w').close()\n")
+    arguments = [
+        *PYTEST, f"--corpus-adapter=a={command('stubborn:factory')}", "--corpus-components=llm", "-p", "begins",
+        *(["--corpus-requirement=COM-ENV-1"] if how is None else ["--corpus-repeat=20"]),
+    ]  # fmt: skip
+    process = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if how is not None:
+        until = time.monotonic() + 60
+        while not (tmp_path / "begun").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert (tmp_path / "begun").exists()
+        process.send_signal(how)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode in {None: (0,), signal.SIGINT: (2,), signal.SIGTERM: (143,)}[how], said
+    pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
+    time.sleep(0.2)
+    assert len(pids) == 2
+    assert not [pid for pid in pids if _alive(pid)], said
+
+
+def test_serving_ends_gracefully(tmp_path: Path) -> None:
+    """SIGTERM closes the adapter, and the exit code is 0."""
+    (tmp_path / "closing.py").write_text(
+        "from pytest_corpus.reference import llm\n"
+        "def factory():\n    try:\n        yield llm()\n    finally:\n        print('closed', flush=True)\n"
+    )
+    process = subprocess.Popen(
+        [*SERVE, "closing:factory", "--port=0"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert "http://127.0.0.1:" in process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=20)
+    assert (out.strip(), process.returncode) == ("closed", 0), err
+
+
+def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> None:
+    """Behind stdio, standard output is for answers alone; `--log-frames` shows the traffic on standard error."""
+    (tmp_path / "printing.py").write_text("print('hello')\nfrom pytest_corpus.reference import llm as factory\n")
+    asked = '{"id":1,"envelope":{"op":"llm.capabilities","ctx":{},"args":{}}}\nno json\n[]\n'
+    ended = subprocess.run(
+        [*SERVE, "printing:factory", "--stdio", "--log-frames"], cwd=tmp_path, input=asked, check=False,
+        capture_output=True,
+        text=True, timeout=30,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert sorted(str(answer["id"]) for answer in answers) == ["1", "None", "None"]
+    assert {answer["frame"]["code"] for answer in answers if answer["id"] is None} == {"BAD_REQUEST"}
+    assert "hello" in ended.stderr
+    assert '> {"op":"llm.capabilities"' in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no_such_module:factory", "--stdio"], "there is no module 'no_such_module'"),
+        (["pytest_corpus.reference:llm", "--port=99999"], "use a number from 0 to 65535"),
+        (["pytest_corpus.reference:llm", "--host=192.0.2.1", "--port=0"], "cannot be listened on"),
+    ],
+)
+def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
+    """Exit code 2."""
+    ended = subprocess.run([*SERVE, *arguments], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
