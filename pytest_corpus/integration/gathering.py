@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import linecache
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +125,7 @@ def _observed(exchange: Exchange, requirement: str) -> str:
     """What the metrics hook was told during an exchange, where a requirement speaks of that."""
     if not requirement.startswith("COM-OBS-"):
         return ""
-    counters = [f"counter {word(count.name)} by {word(count.value)}" for count in exchange.counts]
+    counters = [f"counter {word(count.name)} by {word(count.value)}{_extra(count.extra)}" for count in exchange.counts]
     every = [*map(_observation, exchange.observations), *counters]
     more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
     return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
@@ -133,8 +133,15 @@ def _observed(exchange: Exchange, requirement: str) -> str:
 
 def _observation(seen: Observation) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
-    extra = f", extra with {listed('the key', seen.extra)}" if seen.extra else ""
-    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + extra
+    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra)
+
+
+def _extra(labels: Mapping[str, Any]) -> str:
+    """The keys of further labels, and which of them say how the call ended."""
+    if not labels:
+        return ""
+    codes = [f" and code={word(labels['code'])}"] if "code" in labels else []
+    return f", extra with {listed('the key', labels)}" + "".join(codes)
 
 
 def _rounded(value: object) -> object:
