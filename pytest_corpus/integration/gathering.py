@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import linecache
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,13 +15,14 @@ from pytest_corpus.adapter.hooks.metrics import Observation
 from pytest_corpus.adapter.raised import Raised
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.text.masking import content, masked, secret_values, sentence, shape
-from pytest_corpus.text.redaction import listed, word
+from pytest_corpus.text.masking import LONGEST_STRING, content, masked, secret_values, sentence, shape
+from pytest_corpus.text.redaction import cut, listed, word
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
 LONGEST_ANSWER = 2_000
 MOST_LINES = 20
+MOST_RECORDS = 5
 MOST_OBSERVATIONS = 4
 
 
@@ -42,13 +44,15 @@ class Behind:
 class Gathering:
     """How evidence is taken: at `full` with its content, and of a request and its replay so many characters.
 
-    `printed` are pytest's captured sections, `planted` every secret that the test planted.
+    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` says that what was
+    logged is told too.
     """
 
     full: bool
     sent_length: int
     planted: tuple[str, ...] = ()
     printed: Sequence[tuple[str, str]] = ()
+    logs: bool = False
     trace: str = ""
 
     def evidence(
@@ -93,9 +97,11 @@ class Gathering:
     def _content(self, behind: Behind, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
         replay = tuple(masked(line, secrets) for line in behind.replay.splitlines())
-        printed = tuple(_printed(self.printed, secrets))
+        logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
+        printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
+        shown = tuple(_printed(printed, secrets))
         if exchange is None:
-            return Content(replay=replay, printed=printed)
+            return Content(replay=replay, printed=shown)
         bodies = [frame.body for frame in exchange.frames]
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
@@ -105,7 +111,8 @@ class Gathering:
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             replay=replay,
-            printed=printed,
+            logged=logged,
+            printed=shown,
         )
 
 
@@ -159,6 +166,15 @@ def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
         source = linecache.getline(place.file, place.line).strip()
         yield f"{place} in {place.function}" + (f": {sentence(source, secrets)}" if source else "")
     yield from (f"caused by {name}: {sentence(message, secrets)}" for name, message in raised.causes)
+
+
+def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
+    """The first line of each record, the last ones of many, and one line for what was said again and again."""
+    times = Counter(cut(sentence(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record)
+    if len(times) > MOST_RECORDS:
+        yield f"... {len(times) - MOST_RECORDS} records before"
+    for line, number in [*times.items()][-MOST_RECORDS:]:
+        yield line + (f"  ({number} times)" if number > 1 else "")
 
 
 def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> Iterator[str]:
