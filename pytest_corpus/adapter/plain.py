@@ -58,7 +58,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _path_to(sought: object, whole: object) -> str:
-    """Where an object stands in dictionaries and lists; empty where it is within something else, which is left alone."""
+    """Where an object stands in dictionaries and lists; empty where it is in something else, which is left alone."""
     waiting: list[tuple[object, str]] = [(whole, "")]
     for _ in range(_MOST_LOOKS):
         if not waiting:

@@ -6,7 +6,7 @@ import json
 import linecache
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from pytest_corpus.verdict.ledger import Finding, TestRecord
 LONGEST_ANSWER = 2_000
 MOST_LINES = 20
 MOST_RECORDS = 5
+MADE_UP = 12
 MOST_OBSERVATIONS = 4
 
 
@@ -85,9 +86,9 @@ class Gathering:
             node=node,
             rerun=masked(rerun(finding.requirement), secrets),
             sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
-            raised=str(fault.raised) if fault and fault.raised else "",
+            raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",
-            observed=_observed(exchange, finding.requirement) if exchange else "",
+            observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.problems),
             replay=tuple(_replayed(behind.replay)),
             trace=masked(self.trace, secrets),
@@ -114,6 +115,19 @@ class Gathering:
             logged=logged,
             printed=shown,
         )
+
+
+def planted_in_context(request: Any) -> Iterator[str]:
+    """The tenant and the idempotency key of a request, where they were made up for it."""
+    context = request.get("ctx") if isinstance(request, Mapping) else None
+    if isinstance(context, Mapping):
+        values = (context.get(name) for name in ("tenant", "idempotency_key"))
+        yield from (value for value in values if isinstance(value, str) and len(value) >= MADE_UP)
+
+
+def veiled(text: str, planted: Iterable[str]) -> str:
+    """A text of a finding without the secrets that a class, a function or a key of the adapter's is named for."""
+    return masked(text, (*planted, *secret_values(os.environ)))
 
 
 def _sent(exchange: Exchange, request: str) -> str:
@@ -158,14 +172,15 @@ def _rounded(value: object) -> object:
 def _whole(raised: Raised, secrets: tuple[str, ...]) -> str:
     message = sentence(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""
-    return f"{raised.type}: {message}{where}" if message else f"{raised.type}{where}"
+    return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
 
 def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
     for place in raised.places:
+        linecache.checkcache(place.file)  # the file may have changed, or its name stand for another one by now
         source = linecache.getline(place.file, place.line).strip()
-        yield f"{place} in {place.function}" + (f": {sentence(source, secrets)}" if source else "")
-    yield from (f"caused by {name}: {sentence(message, secrets)}" for name, message in raised.causes)
+        yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
+    yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
 
 
 def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:

@@ -74,6 +74,15 @@ def _without_parts(text: str, secret: str) -> str:
     return "".join(kept)
 
 
+def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
+    """A JSON value with each secret in its keys and texts masked."""
+    if isinstance(value, str):
+        return masked(value, secrets)
+    if isinstance(value, dict):
+        return {masked(key, secrets): masked_within(item, secrets) for key, item in value.items()}
+    return [masked_within(item, secrets) for item in value] if isinstance(value, list) else value
+
+
 def shape(value: object, most: int) -> str:
     """A JSON value without content, in one line: keys, numbers and words of the protocol; other strings by length."""
     return cut(json.dumps(_shape(value), default=_unknown), most)
