@@ -177,8 +177,9 @@ def _whole(raised: Raised, secrets: tuple[str, ...]) -> str:
 
 def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
     for place in raised.places:
-        linecache.checkcache(place.file)  # the file may have changed, or its name stand for another one by now
-        source = linecache.getline(place.file, place.line).strip()
+        file = os.path.abspath(place.file)
+        linecache.checkcache(file)  # the file may have changed since it was read
+        source = linecache.getline(file, place.line).strip()
         yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
     yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
 
