@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.text.redaction import Unreadable, type_name
+from pytest_corpus.text.redaction import Unreadable, place, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
@@ -19,6 +19,19 @@ MAX_BITS = 1024
 
 class NotJSON(ValueError):
     """A value that no JSON text can hold, or bytes that are none; `str()` says why, without content."""
+
+
+class _Foreign(NotJSON):
+    """An object that JSON does not know."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(f"a value of type {type_name(value)} is not JSON")
+        self.value = value
+
+    def within(self, whole: object) -> NotJSON:
+        """The same, with the place in the whole value."""
+        path = _path_to(self.value, whole)
+        return NotJSON(f"{self}  (at {place(path)})" if path else str(self))
 
 
 def to_bytes(value: Any) -> bytes:
@@ -32,8 +45,8 @@ def to_bytes(value: Any) -> bytes:
     """
     try:
         return _write(value).encode("utf-8", "backslashreplace")
-    except NotJSON:
-        raise
+    except _Foreign as found:
+        raise found.within(value) from None
     except BaseException as error:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the value
         raise NotJSON(f"{type_name(error)} while writing JSON") from None
 
@@ -41,7 +54,26 @@ def to_bytes(value: Any) -> bytes:
 def _mapping(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    raise NotJSON(f"a {type_name(value)} is not a JSON value")
+    raise _Foreign(value)
+
+
+def _path_to(sought: object, whole: object) -> str:
+    """Where an object stands in dictionaries and lists; empty where it is in something else, which is left alone."""
+    waiting: list[tuple[object, str]] = [(whole, "")]
+    for _ in range(_MOST_LOOKS):
+        if not waiting:
+            break
+        value, path = waiting.pop()
+        if value is sought:
+            return path
+        if type(value) is dict:
+            waiting += [(item, f"{path}.{key}".lstrip(".")) for key, item in value.items() if type(key) is str]
+        elif type(value) is list or type(value) is tuple:
+            waiting += [(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    return ""
+
+
+_MOST_LOOKS = 10_000
 
 
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mapping).encode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
+from pytest_corpus.text.masking import masked_within, secret_values
 from pytest_corpus.verdict.ledger import Ledger
 
 
@@ -54,7 +56,7 @@ class Adapter:
         """
         self.handle.open()
         self.ledger.components = self.components
-        self.ledger.capabilities.update(self.handle.capabilities)
+        self.ledger.capabilities.update(masked_within(self.handle.capabilities, secret_values(os.environ)))
         return self
 
     def target(self, component: str) -> Target:

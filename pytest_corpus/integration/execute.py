@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteFo
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
-from pytest_corpus.integration.gathering import Behind
+from pytest_corpus.integration.gathering import Behind, planted_in_context, veiled
 from pytest_corpus.kit import expect, looks
 from pytest_corpus.kit.gate import CAPABILITIES, FOUNDATIONS
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
@@ -105,10 +106,13 @@ class TestExecution:
             requirement=self.requirement.id,
             test=test_of(self.item),
             outcome=self._outcome,
-            reason=self._broken_off or (undecided.reason if undecided else ""),
+            reason=veiled(self._broken_off or (undecided.reason if undecided else ""), self.planted),
             keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
             blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
-            findings=tuple(self._findings),
+            findings=tuple(
+                replace(each, got=veiled(each.got, self.planted), path=veiled(each.path, self.planted))
+                for each in self._findings
+            ),
             editions=tuple(sorted(self._editions)),
             repetition=repetition_of(self.item),
             duration_s=round(time.monotonic() - self._started, 4),
@@ -255,7 +259,8 @@ class TestExecution:
     def _note_secrets(self) -> None:
         exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
         exchanges += [each.exchange for each in self.behind if each.exchange]
-        self.planted.update(secret for exchange in exchanges for secret in exchange.secrets.values())
+        for exchange in exchanges:
+            self.planted.update((*exchange.secrets.values(), *planted_in_context(exchange.request)))
 
     def _audit(self) -> None:
         for requirement, violation, exchange in self.target.audit():

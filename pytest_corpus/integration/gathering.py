@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import linecache
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,15 @@ from pytest_corpus.adapter.hooks.metrics import Observation
 from pytest_corpus.adapter.raised import Raised
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.text.masking import content, masked, secret_values, sentence, shape
-from pytest_corpus.text.redaction import listed, word
+from pytest_corpus.text.masking import LONGEST_STRING, content, masked, secret_values, sentence, shape
+from pytest_corpus.text.redaction import cut, listed, word
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
 LONGEST_ANSWER = 2_000
 MOST_LINES = 20
+MOST_RECORDS = 5
+MADE_UP = 12
 MOST_OBSERVATIONS = 4
 
 
@@ -42,13 +45,15 @@ class Behind:
 class Gathering:
     """How evidence is taken: at `full` with its content, and of a request and its replay so many characters.
 
-    `printed` are pytest's captured sections, `planted` every secret that the test planted.
+    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` says that what was
+    logged is told too.
     """
 
     full: bool
     sent_length: int
     planted: tuple[str, ...] = ()
     printed: Sequence[tuple[str, str]] = ()
+    logs: bool = False
     trace: str = ""
 
     def evidence(
@@ -81,9 +86,9 @@ class Gathering:
             node=node,
             rerun=masked(rerun(finding.requirement), secrets),
             sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
-            raised=str(fault.raised) if fault and fault.raised else "",
+            raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",
-            observed=_observed(exchange, finding.requirement) if exchange else "",
+            observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.problems),
             replay=tuple(_replayed(behind.replay)),
             trace=masked(self.trace, secrets),
@@ -93,9 +98,11 @@ class Gathering:
     def _content(self, behind: Behind, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
         replay = tuple(masked(line, secrets) for line in behind.replay.splitlines())
-        printed = tuple(_printed(self.printed, secrets))
+        logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
+        printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
+        shown = tuple(_printed(printed, secrets))
         if exchange is None:
-            return Content(replay=replay, printed=printed)
+            return Content(replay=replay, printed=shown)
         bodies = [frame.body for frame in exchange.frames]
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
@@ -105,8 +112,22 @@ class Gathering:
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             replay=replay,
-            printed=printed,
+            logged=logged,
+            printed=shown,
         )
+
+
+def planted_in_context(request: Any) -> Iterator[str]:
+    """The tenant and the idempotency key of a request, where they were made up for it."""
+    context = request.get("ctx") if isinstance(request, Mapping) else None
+    if isinstance(context, Mapping):
+        values = (context.get(name) for name in ("tenant", "idempotency_key"))
+        yield from (value for value in values if isinstance(value, str) and len(value) >= MADE_UP)
+
+
+def veiled(text: str, planted: Iterable[str]) -> str:
+    """A text of a finding without the secrets that a class, a function or a key of the adapter's is named for."""
+    return masked(text, (*planted, *secret_values(os.environ)))
 
 
 def _sent(exchange: Exchange, request: str) -> str:
@@ -125,7 +146,7 @@ def _observed(exchange: Exchange, requirement: str) -> str:
     """What the metrics hook was told during an exchange, where a requirement speaks of that."""
     if not requirement.startswith("COM-OBS-"):
         return ""
-    counters = [f"counter {word(count.name)} by {word(count.value)}" for count in exchange.counts]
+    counters = [f"counter {word(count.name)} by {word(count.value)}{_extra(count.extra)}" for count in exchange.counts]
     every = [*map(_observation, exchange.observations), *counters]
     more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
     return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
@@ -133,8 +154,15 @@ def _observed(exchange: Exchange, requirement: str) -> str:
 
 def _observation(seen: Observation) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
-    extra = f", extra with {listed('the key', seen.extra)}" if seen.extra else ""
-    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + extra
+    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra)
+
+
+def _extra(labels: Mapping[str, Any]) -> str:
+    """The keys of further labels, and which of them say how the call ended."""
+    if not labels:
+        return ""
+    codes = [f" and code={word(labels['code'])}"] if "code" in labels else []
+    return f", extra with {listed('the key', labels)}" + "".join(codes)
 
 
 def _rounded(value: object) -> object:
@@ -144,14 +172,25 @@ def _rounded(value: object) -> object:
 def _whole(raised: Raised, secrets: tuple[str, ...]) -> str:
     message = sentence(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""
-    return f"{raised.type}: {message}{where}" if message else f"{raised.type}{where}"
+    return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
 
 def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
     for place in raised.places:
-        source = linecache.getline(place.file, place.line).strip()
-        yield f"{place} in {place.function}" + (f": {sentence(source, secrets)}" if source else "")
-    yield from (f"caused by {name}: {sentence(message, secrets)}" for name, message in raised.causes)
+        file = os.path.abspath(place.file)
+        linecache.checkcache(file)  # the file may have changed since it was read
+        source = linecache.getline(file, place.line).strip()
+        yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
+    yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
+
+
+def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
+    """The first line of each record, the last ones of many, and one line for what was said again and again."""
+    times = Counter(cut(sentence(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record)
+    if len(times) > MOST_RECORDS:
+        yield f"... {len(times) - MOST_RECORDS} records before"
+    for line, number in [*times.items()][-MOST_RECORDS:]:
+        yield line + (f"  ({number} times)" if number > 1 else "")
 
 
 def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> Iterator[str]:

@@ -81,11 +81,13 @@ def _evidence(
     options: Options,
     rerun: Callable[[str], str],
 ) -> tuple[evidence.Evidence, ...]:
+    shown = getattr(execution.item.config.option, "showcapture", "all")
     gathering = Gathering(
         full="full" in (options.on_terminal, options.in_files),
         sent_length=options.profile.sent_length,
         planted=tuple(execution.planted),
-        printed=_captured(report, getattr(execution.item.config.option, "showcapture", "all")),
+        printed=_captured(report, shown),
+        logs=shown in ("all", "log"),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
     return gathering.evidence(record, execution.behind, execution.item.nodeid, rerun)

@@ -16,12 +16,10 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.words import SUCCESS_CODES
+from pytest_corpus.spec.words import STREAM_OUTCOME, SUCCESS_CODES
 from pytest_corpus.text.redaction import type_name, word
 
 Finding = tuple[str, Violation]
-
-STREAM_OUTCOME = "count_stream_final_outcome"
 
 GRAM = 8
 """A substring of this length of a secret is a leak (R21)."""
@@ -204,7 +202,7 @@ def _labels(
     name = exchange.op.partition(".")[2]
     if name != "capabilities" and not _hidden(exchange, failure):
         if seen.ok is not (failure is None):
-            yield "COM-OBS-5", Violation(str(failure is None), word(seen.ok), "ok")
+            yield "COM-OBS-5", Violation(word(failure is None), word(seen.ok), "ok")
         if not isinstance(seen.code, str) or seen.code not in _codes(exchange, failure):
             yield "COM-OBS-6", Violation(_named_codes(failure), word(seen.code), "code")
     yield from _context_labels(exchange, seen)

@@ -43,6 +43,7 @@ def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
         *(("problem", each) for each in (seen.problems if len(seen.problems) > 1 else ())),
         *(("traceback", each) for each in (content.traceback if content else ())),
         *(("replay", each) for each in (content.replay if content else seen.replay)),
+        *(("logged", each) for each in (content.logged if content else ())),
         *(("printed", each) for each in (content.printed if content else ())),
     ]
     yield from ((label, printable(text)) for label, text in rows if text)
@@ -75,6 +76,7 @@ def _more(seen: Evidence | None) -> Iterator[str]:
         ("problems", seen.problems if len(seen.problems) > 1 else ()),
         ("traceback of the adapter", content.traceback if content else ()),
         ("replay", content.replay if content else seen.replay),
+        ("logged meanwhile", content.logged if content else ()),
         ("printed meanwhile", content.printed if content else ()),
         ("traceback of the test", tuple(seen.trace.splitlines())),
     ]

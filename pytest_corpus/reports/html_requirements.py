@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pytest_corpus.reports import view
@@ -85,7 +88,18 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
 def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What is behind the first finding of a requirement."""
     if seen := view.evidence_of(shown.evidence, entry):
-        yield from ((label.capitalize(), f"<code>{text(said)}</code>") for label, said in behind(seen))
+        for label, rows in groupby(behind(seen), key=itemgetter(0)):
+            lines = [line for _, said in rows for line in _lines(said)]
+            yield label.capitalize(), f"<code>{'<br>'.join(map(text, lines))}</code>"
+
+
+def _lines(said: str) -> list[str]:
+    """A text of evidence: of a stream that is shown as a whole a line for each frame."""
+    try:
+        frames = json.loads(said) if said.startswith("[{") else None
+    except ValueError:
+        frames = None
+    return [json.dumps(frame, ensure_ascii=False) for frame in frames] if frames else [said]
 
 
 def deviations(shown: Shown) -> Iterator[str]:

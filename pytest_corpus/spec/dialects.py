@@ -24,7 +24,7 @@ PURPOSES = {
     "ordered": "all nodes of `group`, the lowest corpus_rank first",
     "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`",
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
-    "literal": "as `find`, with {literal} in place of the parameter",
+    "literal": "as `find`, with {literal} in the quotes of the language in place of the parameter",
     "broken": "a text that is not a query of the language",
     "create_index": "an index of the corpus_rank of nodes, made where there is none; only where DDL is claimed",
     "drop_index": "that index, dropped where there is one; only where DDL is claimed",

@@ -8,6 +8,9 @@ SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
 STREAMING_CODE = "STREAMING"
 """The `code` of every success frame (SPECIFICATION 4.2.3.1; R2)."""
 
+STREAM_OUTCOME = "count_stream_final_outcome"
+"""The counter of streams (BEHAVIORAL_CONFORMANCE 6.2)."""
+
 EXTENSION_KEYS = ("streaming_transports", "tag_model_in_metrics", "read_after_write_consistency", "metric_default")
 """The keys without a namespace that the documents themselves show under `extensions` (SPECIFICATION 6.2, R71)."""
 

@@ -17,16 +17,32 @@ GRAM: Final = 8
 SHORTEST: Final = 4
 """A shorter value of an environment variable would mask half of every text."""
 
-_SECRET_NAME: Final = re.compile(r"key|token|secret|passw|passphrase|pwd|credential", re.IGNORECASE)
+_SECRET_NAME: Final = re.compile(
+    r"(?!(?:OLD)?PWD$)(?=.*(?:key|token|secret|passw|passphrase|pwd|credential))", re.IGNORECASE
+)
+"""The shell's working directories are none: their parts are the names of components and test files too."""
+
+_COUNT: Final = re.compile(r"token(?:s|izers)(?:_|$)", re.IGNORECASE)
+_SETTING: Final = re.compile(r"\d{1,7}")
+_SWITCHES: Final = frozenset({"true", "false", "null", "none"})
 
 LONGEST_STRING: Final = 400
 MOST_ITEMS: Final = 8
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the environment variables whose names speak of keys, tokens, secrets or passwords."""
-    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST}
+    """The values of the environment variables whose names speak of keys, tokens, secrets or passwords.
+
+    No secrets are words that every answer has, as of `TOKENIZERS_PARALLELISM=false`, and numbers of tokens.
+    """
+    found = {value for name, value in environment.items() if _SECRET_NAME.match(name) and not _is_setting(name, value)}
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def _is_setting(name: str, value: str) -> bool:
+    """Whether the value of a variable that is named like a secret is none, or cannot be told from other text."""
+    plain = value.lower() in _SWITCHES or value in VOCABULARY
+    return plain or len(value) < SHORTEST or bool(_COUNT.search(name) and _SETTING.fullmatch(value))
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:
@@ -56,6 +72,15 @@ def _without_parts(text: str, secret: str) -> str:
             kept.append(text[at])
         at += 1
     return "".join(kept)
+
+
+def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
+    """A JSON value with each secret in its keys and texts masked."""
+    if isinstance(value, str):
+        return masked(value, secrets)
+    if isinstance(value, dict):
+        return {masked(key, secrets): masked_within(item, secrets) for key, item in value.items()}
+    return [masked_within(item, secrets) for item in value] if isinstance(value, list) else value
 
 
 def shape(value: object, most: int) -> str:

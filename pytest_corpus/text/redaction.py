@@ -18,7 +18,7 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.user_content import LISTS, OBJECTS, TEXTS, VECTORS
-from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAMING_CODE, SUCCESS_CODES
+from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAM_OUTCOME, STREAMING_CODE, SUCCESS_CODES
 
 _WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS
 """Keys at and below which anything may stand that a user wrote."""
@@ -109,7 +109,7 @@ VOCABULARY: Final = frozenset(
         *BY_CODE,
         *(code.lower() for code in BY_CODE),
         *(name for operation in OPERATIONS for name in (operation.op, operation.name)),
-        *(*SUCCESS_CODES, STREAMING_CODE, *FINISH_REASONS, *HEALTH_STATES),
+        *(*SUCCESS_CODES, STREAMING_CODE, *FINISH_REASONS, *HEALTH_STATES, STREAM_OUTCOME),
         *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
     )
 )

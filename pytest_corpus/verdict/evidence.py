@@ -24,7 +24,8 @@ class Content:
         raised: the exception that the adapter let escape, with what it says of itself.
         traceback: a line for each frame of the adapter's, the outermost first, and one for each exception behind it.
         replay: the requests that led there, a line each.
-        printed: what the adapter printed and logged meanwhile, as pytest captured it.
+        logged: what was logged during the call, a line for each record.
+        printed: what was printed and logged during the test, as pytest captured it; without `logged`, if that is told.
     """
 
     sent: str = ""
@@ -32,6 +33,7 @@ class Content:
     raised: str = ""
     traceback: tuple[str, ...] = ()
     replay: tuple[str, ...] = ()
+    logged: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
 
 

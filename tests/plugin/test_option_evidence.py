@@ -7,7 +7,7 @@ from inner_runs import Project, said, violated
 
 SECRET = "env-value-4711"
 RAISES = """
-import os
+import logging, os
 
 def inner(envelope):
     raise ValueError("no route for " + str(envelope["args"]) + os.environ.get("ACME_API_KEY", ""))
@@ -24,6 +24,14 @@ class Leaks(Wrapped):
         answer = await self.inner.handle(envelope)
         if op_of(envelope) == "llm.complete" and answer["ok"]:
             answer["result"]["finish_reason"] = answer["result"]["text"] = str(envelope)
+        return answer
+
+class Logs(Wrapped):
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.count_tokens":
+            logging.getLogger("mine").error("cannot count, the key is %s", os.environ["ACME_API_KEY"])
+            answer["result"] = -1
         return answer
 
 class Counts(Wrapped):
@@ -117,6 +125,14 @@ def test_files(faulty: Project, level: str | None) -> None:
         text = (faulty.path / name).read_text("utf-8").replace("&#x27;", "'")
         assert SECRET not in text
         assert (PROMPT in text) == (level == "full" and name in ("r.md", "r.html", "r.junit.xml")), name
+
+
+@pytest.mark.parametrize("level", ["shape", "full"])
+def test_what_was_logged_during_the_call(faulty: Project, level: str) -> None:
+    """At `full` a finding shows what was logged during its call, also where an earlier test made that call."""
+    text = run(faulty, "Logs", "LLM-TOKENS-1", f"--corpus-evidence={level}")
+    assert ("logged meanwhile:\n    cannot count, the key is ***" in text) == (level == "full")
+    assert SECRET not in text
 
 
 def test_a_wrong_level(project: Project) -> None:

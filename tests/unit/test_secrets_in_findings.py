@@ -12,6 +12,7 @@ from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.plain import NotJSON, to_bytes
 from pytest_corpus.kit.audit import audit
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -20,6 +21,7 @@ from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS
 from pytest_corpus.suites.llm.component import COMPONENT
+from pytest_corpus.text.masking import secret_values
 from pytest_corpus.text.redaction import Unreadable, cut, listed, names, place, redacted, sample, shown, type_name, word
 
 SECRETS = [
@@ -272,3 +274,26 @@ def test_a_fault_names_the_type_alone(subject: Subject) -> None:
     assert [str(violation) for _, violation in audit(exchange, subject)] == [
         "expected an envelope, whatever happens; got the exception ValueError"
     ]
+
+
+def test_secret_values_of_the_environment() -> None:
+    """Keys and passwords are secret; working directories, switches, words of the protocol and limits are not."""
+    kept = {"ACME_API_KEY": "abcdefgh", "DB_PWD": "hunter22", "API_TOKEN": "1234567", "PASSWORD": "geheim"}
+    plain = {"PWD": "/home/me/my-embedding", "OLDPWD": "/home/me", "TOKENIZERS_PARALLELISM": "false"}
+    plain |= {"MAX_TOKENS": "4096", "MY_KEY": "vector", "KEY": "abc"}
+    assert set(secret_values({**kept, **plain})) == set(kept.values())
+
+
+def test_the_place_of_what_is_not_json() -> None:
+    """What JSON does not know is told with its type and its place, of which no key is content."""
+
+    class Money:
+        pass
+
+    for value, place_of in (
+        ({"result": {"hits": [1, Money()]}}, "result.hits[1]"),
+        ({"What I asked": Money()}, "(a key)"),
+    ):
+        with pytest.raises(NotJSON) as caught:
+            to_bytes(value)
+        assert str(caught.value) == f"a value of type Money is not JSON  (at {place_of})"

@@ -97,11 +97,12 @@ def cold(llm: LLM) -> dict[str, Any]:
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
     """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
     spent = whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
+    most = f"at most {limit} token{'s' * (limit != 1)}"
     if spent is not None:
-        expect.that(spent <= limit, f"at most {limit} tokens", f"{spent}", "usage.completion_tokens")
+        expect.that(spent <= limit, most, f"{spent}", "usage.completion_tokens")
     if isinstance(text, str) and text and llm.works("count_tokens"):
         counted = llm.count(text)
-        expect.that(counted <= 2 * limit + 8, f"at most {limit} tokens", f"a text of {counted}", "text")
+        expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text")
     elif spent is None:
         raise NotAssessed("neither usage nor count_tokens tells how long the completion is")
 

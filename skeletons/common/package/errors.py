@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 # EDIT: the HTTP statuses (or exception classes) of your provider's client, and what each of them means.
@@ -25,6 +28,8 @@ MESSAGES = {
     "Unavailable": "The provider is temporarily unavailable",
 }
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
+
+logger = logging.getLogger(__name__)
 
 
 class WireError(Exception):
@@ -55,6 +60,8 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
     # EDIT: what your client calls it; the faults of a conformance run have it in `http_status`
     status = getattr(fault, "http_status", None) or getattr(fault, "status_code", None)
     name = STATUSES.get(status or 0, "Unavailable")
+    if status not in STATUSES:
+        log_unforeseen(fault)
     retry_after_ms = getattr(fault, "retry_after_ms", None)
     details: dict[str, Any] = {}
     if name not in RETRYABLE:
@@ -65,3 +72,11 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
         details.update(throttle_scope="provider", resource_scope="rate_limit")
     subtype = kinds.get(getattr(fault, "kind", ""), name)
     return WireError(subtype, MESSAGES[name], retry_after_ms=retry_after_ms, **details)
+
+
+def log_unforeseen(fault: Exception) -> None:
+    """Log which exception it was and where in this package: a bug, or an exception that is not in the table yet."""
+    frames = traceback.extract_tb(fault.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).parent == Path(__file__).parent]
+    where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in own[:-4:-1])
+    logger.error("unforeseen %s at %s", type(fault).__name__, where)  # never its text: it may hold a prompt

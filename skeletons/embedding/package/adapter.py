@@ -85,7 +85,7 @@ class Adapter(WireHandler):
         texts: list[str] = call.args.list_of("a string", "texts", required=True)
         self.check_batch(call.args, len(texts))
         cut = [self.cut(text, f"args.texts[{index}]", options)[0] for index, text in enumerate(texts)]
-        vectors = await self.provider.embed("embedding.embed_batch", options.model, cut)
+        vectors = await self.provider.embed("embedding.embed_batch", options.model, cut) if cut else []
         self.count(cut)
         return {
             "embeddings": [self.embedding(vector, text, options) for vector, text in zip(vectors, cut, strict=True)],

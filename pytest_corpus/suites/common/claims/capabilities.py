@@ -124,7 +124,8 @@ class Capabilities:
                 continue
             tried = True
             expect.readable(reply)
-            what = f"{operation.op}, which {operation.capability} {'claims' if claimed else 'does not deny'}"
+            flag = next((place for place, _ in subject.capabilities.stated(operation.capability)), operation.capability)
+            what = f"{operation.op}, which {flag} {'claims' if claimed else 'does not deny'}"
             expect.that(not reply.is_error, f"{what}, to work", str(reply))
         if not tried:
             raise NotApplicable("every operation that can be denied is denied, or not offered")

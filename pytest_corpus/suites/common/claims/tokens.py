@@ -50,10 +50,15 @@ NO_STRINGS: dict[str, dict[str, Any]] = {
 
 def token_count(result: Any) -> int | None:
     """A token count, as an integer or inside an object (R10); None where it is none."""
-    if isinstance(result, Mapping):
-        result = next((result[key] for key in COUNT_KEYS if key in result), None)
-    count = whole(result)
+    count = whole(_stated_count(result)[1])
     return count if count is not None and count >= 0 else None
+
+
+def _stated_count(result: Any) -> tuple[str, Any]:
+    """Where a result of `count_tokens` states its count, and what stands there."""
+    if not isinstance(result, Mapping):
+        return "result", result
+    return next(((f"result.{key}", result[key]) for key in COUNT_KEYS if key in result), ("result.tokens", None))
 
 
 def adds_up(usage: Any) -> bool:
@@ -108,7 +113,8 @@ class Counting(Subject):
         if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
             yield Violation("an object (edition 1.0.0)", word(result), "result")
         if token_count(result) is None:
-            yield Violation("a whole number that is not negative", word(result), "result")
+            place, found = _stated_count(result)
+            yield Violation("a whole number that is not negative", word(found), place)
 
 
 def longer_is_never_fewer(subject: Counting, alphabet: str) -> None:
