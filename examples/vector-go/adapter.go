@@ -57,7 +57,9 @@ func (a *Adapter) capabilities(context.Context, *Arguments) (any, error) {
 // A provider that is down is a report, not an error.
 func (a *Adapter) health(ctx context.Context, _ *Arguments) (any, error) {
 	report := map[string]any{"ok": true, "status": "ok", "server": "vector-adapter-go", "version": "0.1.0"}
-	if !a.provider.IsUp(ctx) {
+	if up := a.provider.IsUp(ctx); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if !up {
 		report["ok"], report["status"], report["reason"] = false, "down", "the provider does not answer"
 	}
 	return report, nil
@@ -79,7 +81,9 @@ func (a *Adapter) batchQuery(ctx context.Context, args *Arguments) (any, error) 
 }
 
 // answers has a query result for the arguments of each query.
-func (a *Adapter) answers(ctx context.Context, op string, space Space, args *Arguments, asked []*Arguments) ([]any, error) {
+func (a *Adapter) answers(
+	ctx context.Context, op string, space Space, args *Arguments, asked []*Arguments,
+) ([]any, error) {
 	queries := make([]Query, len(asked))
 	shown := make([]func(Item) map[string]any, len(asked))
 	for index, one := range asked {
@@ -219,8 +223,7 @@ func vector(args *Arguments, dimensions int) []float64 {
 	if len(vector) == 0 {
 		args.Refuse("vector", "must not be empty")
 	} else if expected != 0 && len(vector) != expected {
-		mismatch := Fail("DimensionMismatch", args.path+".vector has another dimension")
-		args.RefuseWith(mismatch).With("expected", expected).With("provided", len(vector))
+		args.RefuseWith(WrongDimension(expected, len(vector)))
 	}
 	for _, component := range vector {
 		if math.Abs(component) > largestComponent {
@@ -245,7 +248,8 @@ func metadata(args *Arguments) map[string]any {
 func filter(args *Arguments) map[string]any {
 	wanted := args.Object("filter", false)
 	if len(wanted) > maxFilterTerms {
-		args.Refuse("filter", fmt.Sprintf("must have at most %d terms", maxFilterTerms)).With("max_filter_terms", maxFilterTerms)
+		refusal := args.Refuse("filter", fmt.Sprintf("must have at most %d terms", maxFilterTerms))
+		refusal.With("max_filter_terms", maxFilterTerms)
 	}
 	for _, value := range wanted {
 		switch value.(type) {

@@ -60,6 +60,12 @@ func Invalid(path, rule string) *Failure {
 	return failure.With("validation_errors", []any{map[string]any{"field": path, "code": "INVALID"}})
 }
 
+// WrongDimension refuses a vector that does not fit its namespace.
+func WrongDimension(expected, provided int) *Failure {
+	return Fail("DimensionMismatch", "A vector has another dimension than its namespace").
+		With("expected", expected).With("provided", provided)
+}
+
 // Subtype makes it a subtype of its class.
 func (f *Failure) Subtype(name string) *Failure {
 	f.Name = name
@@ -105,8 +111,8 @@ var messages = map[string]string{
 	"Unavailable":       "The provider is temporarily unavailable",
 }
 
-// AsFailure says in the words of the protocol what went wrong. What nobody foresaw is Unavailable. The text of a foreign
-// error stays behind: it may hold vectors or credentials.
+// AsFailure says in the words of the protocol what went wrong. What nobody foresaw is Unavailable. The text of a
+// foreign error stays behind: it may hold vectors or credentials.
 func AsFailure(err error) *Failure {
 	var failure *Failure
 	if errors.As(err, &failure) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Where observations go (SPECIFICATION 6.4), and where a conformance run lets the provider fail. The suite names the address
-// of its hooks with each request; WithHooks puts it into the context of the call.
+// Where observations go (SPECIFICATION 6.4), and where a conformance run lets the provider fail. The suite names the
+// address of its hooks with each request; WithHooks puts it into the context of the call.
 
 type hooksKey struct{}
 

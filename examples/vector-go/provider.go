@@ -10,8 +10,8 @@ import (
 
 // The provider: here you call your library. What stands here now is a stand-in that keeps vectors in memory.
 //
-// Keep the line `Reached(...)` before each call of the library. In production it does nothing; in a conformance run it is
-// where the suite lets the provider fail, hang or be slow. Give the context to the library: it ends at the deadline.
+// Keep the line `Reached(...)` before each call of the library. In production it does nothing; in a conformance run it
+// is where the suite lets the provider fail, hang or be slow. Give the context to the library: it ends at the deadline.
 
 // A Space is a namespace; Dimensions is 0 until the first vector of one that was not created.
 type Space struct {
@@ -97,7 +97,9 @@ func (p *Provider) CreateSpace(ctx context.Context, space Space) error {
 	}
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	p.add(space).Dimensions = space.Dimensions
+	if found := p.add(space); found.Dimensions == 0 {
+		found.Dimensions = space.Dimensions
+	}
 	return nil
 }
 
@@ -124,6 +126,11 @@ func (p *Provider) Upsert(ctx context.Context, name string, items []Item) error 
 	space := p.spaces[name]
 	if space == nil {
 		return errNoSpace()
+	}
+	for _, item := range items {
+		if err := space.check(item.Vector); err != nil {
+			return err
+		}
 	}
 	for _, item := range items {
 		space.Dimensions = len(item.Vector)
@@ -172,9 +179,20 @@ func (p *Provider) Search(ctx context.Context, op, name string, queries []Query)
 	}
 	answers := make([]Found, len(queries))
 	for index, query := range queries {
+		if err := space.check(query.Vector); err != nil {
+			return nil, err
+		}
 		answers[index] = space.search(query)
 	}
 	return answers, nil
+}
+
+// check looks again now that nobody else writes: meanwhile others may have given the namespace its dimensions.
+func (s *stored) check(vector []float64) error {
+	if s.Dimensions != 0 && s.Dimensions != len(vector) {
+		return WrongDimension(s.Dimensions, len(vector))
+	}
+	return nil
 }
 
 func errNoSpace() error { return Fail("NamespaceNotFound", "The namespace was deleted meanwhile") }

@@ -96,6 +96,9 @@ func readJSON(body io.Reader) (any, error) {
 
 func send(w http.ResponseWriter, status int, envelope map[string]any) {
 	w.Header().Set("Content-Type", jsonType)
+	if status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", http.MethodPost)
+	}
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -13,10 +14,17 @@ import (
 	"time"
 )
 
-// What all operations share: envelopes, deadlines, observations (SPECIFICATION 4 and 6). You rarely have to edit it.
+// What all operations share: envelopes, deadlines, observations (SPECIFICATION 4 and 6). You hardly ever edit it.
 
 // EDIT: one secret for each deployment, so that nobody else can compute the hash of a tenant.
-var tenantSalt = []byte(os.Getenv("TENANT_SALT"))
+var tenantSalt = []byte(setting("TENANT_SALT", "change me"))
+
+func setting(name, otherwise string) string {
+	if value, isSet := os.LookupEnv(name); isSet {
+		return value
+	}
+	return otherwise
+}
 
 // latestMs keeps what is far in the future within what time.Time can say.
 const latestMs = 1e15
@@ -68,7 +76,7 @@ func (h *Handler) carryOut(ctx context.Context, c *call, envelope any) (result a
 	defer func() {
 		if fault := recover(); fault != nil {
 			log.Printf("%s.%s: panic: %T", h.Component, c.op, fault)
-			err = fmt.Errorf("panic")
+			err = errors.New("panic")
 		}
 	}()
 	operation, err := h.read(c, envelope)

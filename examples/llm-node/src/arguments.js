@@ -145,7 +145,8 @@ export class Arguments {
 }
 
 /**
- * Refuse numbers that are not finite or beyond 64 bits, at any depth (SPECIFICATION 4.1).
+ * Refuse numbers that are not finite, and integers beyond 64 bits, at any depth (SPECIFICATION 4.1). JavaScript cannot
+ * tell the latter from other large numbers, so these are refused too.
  *
  * @param {unknown} value
  * @param {string} path
@@ -157,7 +158,7 @@ export function checkNumbers(value, path) {
     if (typeof item === "object" && item !== null) {
       for (const member of Object.values(item)) waiting.push(member);
     } else if (typeof item === "number" && !(Math.abs(item) < 2 ** 63)) {
-      throw invalid(path, "must hold finite numbers of at most 64 bits");
+      throw invalid(path, "must hold finite numbers, and integers of 64 bits");
     }
   }
 }

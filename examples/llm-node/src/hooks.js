@@ -1,7 +1,7 @@
 /**
  * Where observations go, and where a conformance run lets the provider fail.
  *
- * The suite names the address of its hooks with each request; the names of what is posted are those of SPECIFICATION 6.4.
+ * The suite names the address of its hooks with each request; what is posted has the names of SPECIFICATION 6.4.
  */
 
 import { ProviderFault } from "./errors.js";

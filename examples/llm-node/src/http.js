@@ -1,4 +1,4 @@
-/** HTTP: an envelope is posted, and `Accept` says what comes back: JSON, or a stream as NDJSON or SSE (SPECIFICATION 4.2.4). */
+/** HTTP: an envelope is posted; `Accept` asks for JSON, or for a stream as NDJSON or SSE (SPECIFICATION 4.2.4). */
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -50,8 +50,8 @@ export function httpServer(adapter, hooksFor) {
     try {
       await answer(adapter, hooksFor, request, response);
     } catch (error) {
-      const refusal = error instanceof Refusal ? error : new Refusal(500, "The request failed", "Unavailable");
-      if (refusal !== error) console.error(error);
+      const refusal = error instanceof Refusal ? error : new Refusal(503, "The request failed", "Unavailable");
+      if (refusal !== error && request.complete) console.error(error); // otherwise the client is gone
       if (response.headersSent) response.destroy();
       else sendJson(response, refusal.status, refusal.envelope);
     }
@@ -106,9 +106,9 @@ async function readEnvelope(request) {
   let size = 0;
   for await (const part of request) {
     size += part.length;
-    if (size > MAX_BODY_BYTES) throw new Refusal(413, "The request is too large");
-    parts.push(part);
+    if (size <= MAX_BODY_BYTES) parts.push(part); // the rest is read all the same: who still writes hears no answer
   }
+  if (size > MAX_BODY_BYTES) throw new Refusal(413, "The request is too large");
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts)));
   } catch {
@@ -131,6 +131,7 @@ function sendEnvelope(response, envelope) {
  */
 function sendJson(response, status, value) {
   const body = Buffer.from(JSON.stringify(value));
+  if (status === 405) response.setHeader("Allow", "POST");
   response.writeHead(status, { "Content-Type": JSON_TYPE, "Content-Length": body.length }).end(body);
 }
 
@@ -142,6 +143,7 @@ function sendJson(response, status, value) {
  * @param {AsyncIterable<{ ok: boolean }>} frames
  */
 async function sendStream(response, type, frames) {
+  const closed = new Promise((resolve) => response.once("close", resolve));
   for await (const frame of frames) {
     if (response.destroyed) return;
     if (!response.headersSent) {
@@ -149,7 +151,7 @@ async function sendStream(response, type, frames) {
       response.writeHead(200, { "Content-Type": type, "Cache-Control": "no-store" });
     }
     if (!response.write(FRAMING[type](JSON.stringify(frame)))) {
-      await Promise.race([once(response, "drain"), once(response, "close")]);
+      await Promise.race([once(response, "drain"), closed]);
     }
   }
   response.end();

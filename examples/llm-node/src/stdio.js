@@ -1,6 +1,6 @@
 /**
- * stdio: a line of JSON each way. A request is `{"id": n, "envelope": {...}}`, each answer `{"id": n, "frame": {...}}`, and
- * `{"cancel": n}` ends a call. Calls run side by side.
+ * stdio: a line of JSON each way. A request is `{"id": n, "envelope": {...}}`, each answer `{"id": n, "frame": {...}}`,
+ * and `{"cancel": n}` ends a call. Calls run side by side.
  */
 
 import { isObject } from "./arguments.js";

@@ -1,4 +1,4 @@
-/** What all operations share: envelopes, deadlines, observations (SPECIFICATION 4 and 6). You rarely have to edit it. */
+/** What all operations share: envelopes, deadlines, observations (SPECIFICATION 4 and 6). You hardly ever edit it. */
 
 import { createHmac } from "node:crypto";
 
@@ -109,8 +109,8 @@ export class Call {
 }
 
 /**
- * The way in and out, for every transport. A subclass names its operations: one of `unary` returns the `result`, one
- * of `streams` is an async generator of `chunk` objects. `kinds` has subtypes of errors by the provider's word for them.
+ * The way in and out, for every transport. A subclass names its operations: one of `unary` returns the `result`, one of
+ * `streams` is an async generator of `chunk` objects. `kinds` has subtypes of errors by the provider's word for them.
  */
 export class WireHandler {
   component = "";
