@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -45,21 +46,18 @@ def run_readme(folder: Path) -> str:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         block = block.replace(port, str(free.getsockname()[1]))
-    script = "set -e\n" + "".join(line for line in block.splitlines(True) if not line.startswith("pip "))
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    process = subprocess.Popen(
-        ["bash", "-c", script],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    commands = "".join(line for line in block.splitlines(True) if not line.startswith("pip "))
+    script = f'set -e\npytest() {{ {shlex.quote(sys.executable)} -m pytest "$@"; }}\n{commands}'
+    printed = folder / "printed"
+    with printed.open("w") as file:
+        process = subprocess.Popen(
+            ["bash", "-c", script], cwd=folder, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+        )
     try:
-        output, _ = process.communicate(timeout=600)
+        process.wait(600)
     finally:
         end_group(process)
+    output = printed.read_text()
     assert process.returncode == 0, output
     return output
 
