@@ -46,6 +46,8 @@ func (a *Adapter) capabilities(context.Context, *Arguments) (any, error) {
 		"supports_filters":          true,
 		"supports_batch_operations": true,
 		"supports_batch_queries":    true,
+		"concurrency":               64, // EDIT: how many calls your provider takes at once, and in a second
+		"rate_limit_qps":            100,
 		"supports_deadline":         true,
 		"supports_pagination":       false,
 		"supports_multi_tenant":     false,
@@ -89,7 +91,7 @@ func (a *Adapter) answers(
 	for index, one := range asked {
 		sameSpace(one, space)
 		topK := one.Integer("top_k", maxTopK, "max_top_k")
-		queries[index] = Query{vector(one, space.Dimensions), topK, filter(one)}
+		queries[index] = Query{vector(one, space), topK, filter(one)}
 		shown[index] = readShown(one, space)
 	}
 	if err := args.Err(); err != nil {
@@ -139,11 +141,10 @@ func (a *Adapter) upsert(ctx context.Context, args *Arguments) (any, error) {
 	space, vectors := a.space(args), args.Objects("vectors")
 	checkBatch(args, len(vectors))
 	items := make([]Item, len(vectors))
-	dimensions := space.Dimensions
 	for index, one := range vectors {
 		sameSpace(one, space)
-		items[index] = Item{one.Text("id"), vector(one, dimensions), metadata(one)}
-		dimensions = len(items[index].Vector)
+		items[index] = Item{one.Text("id"), vector(one, space), metadata(one)}
+		space.Dimensions = len(items[index].Vector)
 	}
 	if err := args.Err(); err != nil {
 		return nil, err
@@ -214,16 +215,16 @@ func sameSpace(args *Arguments, space Space) {
 }
 
 // vector is one of as many dimensions as the namespace has, if it has any yet.
-func vector(args *Arguments, dimensions int) []float64 {
+func vector(args *Arguments, space Space) []float64 {
 	vector := args.Numbers("vector")
-	expected := dimensions
+	expected := space.Dimensions
 	if expected == 0 && len(vector) > maxDimensions {
 		expected = maxDimensions
 	}
 	if len(vector) == 0 {
 		args.Refuse("vector", "must not be empty")
 	} else if expected != 0 && len(vector) != expected {
-		args.RefuseWith(WrongDimension(expected, len(vector)))
+		args.RefuseWith(WrongDimension(space.Name, expected, len(vector)))
 	}
 	for _, component := range vector {
 		if math.Abs(component) > largestComponent {

@@ -61,9 +61,9 @@ func Invalid(path, rule string) *Failure {
 }
 
 // WrongDimension refuses a vector that does not fit its namespace.
-func WrongDimension(expected, provided int) *Failure {
+func WrongDimension(namespace string, expected, provided int) *Failure {
 	return Fail("DimensionMismatch", "A vector has another dimension than its namespace").
-		With("expected", expected).With("provided", provided)
+		With("namespace", namespace).With("expected", expected).With("provided", provided)
 }
 
 // Subtype makes it a subtype of its class.
@@ -124,7 +124,7 @@ func AsFailure(err error) *Failure {
 	}
 	failure = Fail(name, messages[name])
 	if name == "ResourceExhausted" {
-		failure.With("throttle_scope", "provider")
+		failure.With("throttle_scope", "provider").With("resource_scope", "rate_limit")
 	}
 	if name == "ResourceExhausted" || name == "TransientNetwork" || name == "Unavailable" {
 		failure.RetryAfterMs = fault.RetryAfterMs

@@ -13,12 +13,24 @@ import (
 // address of its hooks with each request; WithHooks puts it into the context of the call.
 
 type hooksKey struct{}
+type alongKey struct{}
 
 var hooksClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 // WithHooks is a context for a call that reports to the hooks at an address.
 func WithHooks(ctx context.Context, url string) context.Context {
 	return context.WithValue(ctx, hooksKey{}, url)
+}
+
+// SendAlong is a context for a call whose trace and deadline go along to the provider as they came (SPECIFICATION 6.1).
+func SendAlong(ctx context.Context, members map[string]any) context.Context {
+	return context.WithValue(ctx, alongKey{}, members)
+}
+
+// Along is what goes along: `traceparent` and `deadline_ms`, each where the call has it.
+func Along(ctx context.Context) map[string]any {
+	members, _ := ctx.Value(alongKey{}).(map[string]any)
+	return members
 }
 
 // Observe tells how an operation ended. EDIT: what production does with observations.
@@ -42,6 +54,9 @@ func Reached(ctx context.Context, op string, items int) error {
 		return ctx.Err()
 	}
 	facts := map[string]any{"op": op}
+	for name, value := range Along(ctx) {
+		facts[name] = value
+	}
 	if items > 0 {
 		facts["items"] = items
 	}

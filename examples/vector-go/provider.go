@@ -12,6 +12,7 @@ import (
 //
 // Keep the line `Reached(...)` before each call of the library. In production it does nothing; in a conformance run it
 // is where the suite lets the provider fail, hang or be slow. Give the context to the library: it ends at the deadline.
+// Hand on what Along says: the trace and the deadline.
 
 // A Space is a namespace; Dimensions is 0 until the first vector of one that was not created.
 type Space struct {
@@ -190,7 +191,7 @@ func (p *Provider) Search(ctx context.Context, op, name string, queries []Query)
 // check looks again now that nobody else writes: meanwhile others may have given the namespace its dimensions.
 func (s *stored) check(vector []float64) error {
 	if s.Dimensions != 0 && s.Dimensions != len(vector) {
-		return WrongDimension(s.Dimensions, len(vector))
+		return WrongDimension(s.Name, s.Dimensions, len(vector))
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ type Handler struct {
 type call struct {
 	op         string
 	args       *Arguments
+	along      map[string]any
 	tenantHash string
 	deadlineMs *float64
 	started    time.Time
@@ -52,7 +53,7 @@ func (c *call) ms() float64 { return float64(time.Since(c.started).Microseconds(
 
 // Handle answers a request with one envelope; the failure is nil where it succeeded.
 func (h *Handler) Handle(ctx context.Context, envelope any) (map[string]any, *Failure) {
-	c := &call{op: "unknown", started: time.Now()}
+	c := &call{op: "unknown", along: map[string]any{}, started: time.Now()}
 	result, err := h.carryOut(ctx, c, envelope)
 	if err != nil {
 		failure := AsFailure(err)
@@ -89,7 +90,7 @@ func (h *Handler) carryOut(ctx context.Context, c *call, envelope any) (result a
 		defer cancel()
 	}
 	if err = ctx.Err(); err == nil {
-		result, err = operation(ctx, c.args)
+		result, err = operation(SendAlong(ctx, c.along), c.args)
 	}
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
 		return nil, Fail("DeadlineExceeded", "The time budget of the call is spent")
@@ -124,8 +125,11 @@ func (h *Handler) read(c *call, envelope any) (Operation, error) {
 
 // readContext reads the documented members of `ctx`; any others are ignored.
 func (h *Handler) readContext(c *call, ctx *Arguments) {
-	for _, name := range []string{"request_id", "traceparent", "idempotency_key"} {
+	for _, name := range []string{"request_id", "idempotency_key"} {
 		ctx.OptionalText(name)
+	}
+	if traceparent, present := read[string](ctx, "traceparent", "a string", false); present {
+		c.along["traceparent"] = traceparent
 	}
 	ctx.Object("attrs", false)
 	if tenant, present := read[string](ctx, "tenant", "a string", false); present {
@@ -138,7 +142,9 @@ func (h *Handler) readContext(c *call, ctx *Arguments) {
 	if deadlineMs != nil && *deadlineMs <= 0 {
 		ctx.Refuse("deadline_ms", "must be positive epoch milliseconds")
 	}
-	c.deadlineMs = deadlineMs
+	if deadlineMs != nil {
+		c.deadlineMs, c.along["deadline_ms"] = deadlineMs, *deadlineMs
+	}
 }
 
 // observe tells how a call ended; the labels hold no content, and of the tenant the hash alone.

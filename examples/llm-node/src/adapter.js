@@ -44,6 +44,8 @@ export class Adapter extends WireHandler {
       supports_roles: true,
       supports_system_message: true,
       supports_count_tokens: true,
+      concurrency: 64, // EDIT: how many calls your provider takes at once, and in a second
+      rate_limit_qps: 100,
       supports_deadline: true,
       supports_json_output: false,
       supports_tools: false,
@@ -116,9 +118,10 @@ export class Adapter extends WireHandler {
       },
     };
     if (prompt.sampling.top_p === 0) throw args.invalid("top_p", "must be above 0");
-    const limits = { max_context_length: this.provider.contextLength, provided_tokens: this.promptTokens(prompt) };
-    if (limits.provided_tokens > limits.max_context_length) {
-      throw args.invalid("messages", "exceed the context length", limits, "PromptTooLong");
+    const [most, provided] = [this.provider.contextLength, this.promptTokens(prompt)];
+    if (provided > most) {
+      const details = { max_context_length: most, provided_tokens: provided, model: prompt.model };
+      throw args.invalid("messages", "exceed the context length", details, "PromptTooLong");
     }
     return prompt;
   }
@@ -152,7 +155,7 @@ export class Adapter extends WireHandler {
   model(args) {
     const model = args.optionalText("model") || this.provider.models[0];
     if (!this.provider.models.includes(model)) {
-      throw args.invalid("model", "is not available", {}, "ModelNotAvailable");
+      throw args.invalid("model", "is not available", { model }, "ModelNotAvailable");
     }
     return model;
   }

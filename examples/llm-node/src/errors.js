@@ -97,6 +97,6 @@ export function asWireError(fault, kinds) {
   /** @type {Record<string, unknown>} */
   const details = {};
   if (retryable && retryAfterMs === null) details.suggested_backoff_ms = 500;
-  if (name === "ResourceExhausted") details.throttle_scope = "provider";
+  if (name === "ResourceExhausted") Object.assign(details, { throttle_scope: "provider", resource_scope: "rate_limit" });
   return new WireError(kinds.get(kind) ?? name, MESSAGES[name], details, retryable ? retryAfterMs : null);
 }

@@ -3,7 +3,7 @@
  *
  * Keep the line `await call.reached(...)` before each call of the library. In production it does nothing; in a
  * conformance run it is where the suite lets the provider fail, hang or be slow. Give `call.signal` to the library: it
- * is aborted at the deadline, and when the caller is gone.
+ * is aborted at the deadline, and when the caller is gone. Hand on what is in `call.along`: the trace and the deadline.
  */
 
 /** @import { Call } from "./wire.js" */

@@ -20,6 +20,8 @@ export class Call {
     this.tenantHash = null;
     /** @type {number | null} */
     this.deadlineMs = null;
+    /** @type {string | null} */
+    this.traceparent = null;
     this.started = performance.now();
     this.observed = false;
     this.aborting = new AbortController();
@@ -42,6 +44,14 @@ export class Call {
     return performance.now() - this.started;
   }
 
+  /** What goes along to the provider as it came: the trace and the deadline (SPECIFICATION 6.1, 11.3). */
+  get along() {
+    return {
+      ...(this.traceparent !== null && { traceparent: this.traceparent }),
+      ...(this.deadlineMs !== null && { deadline_ms: this.deadlineMs }),
+    };
+  }
+
   /** The caller is gone. */
   cancel() {
     this.aborting.abort(new WireError("Unavailable", "The call was cancelled"));
@@ -54,7 +64,7 @@ export class Call {
    * @param {object} [facts]
    */
   async reached(op, facts = {}) {
-    await this.hooks.reached({ op, ...facts }, this.signal);
+    await this.hooks.reached({ op, ...this.along, ...facts }, this.signal);
   }
 
   /**
@@ -200,7 +210,8 @@ export class WireHandler {
    * @param {Arguments} ctx
    */
   readContext(call, ctx) {
-    for (const name of ["request_id", "traceparent", "idempotency_key"]) ctx.optionalText(name);
+    for (const name of ["request_id", "idempotency_key"]) ctx.optionalText(name);
+    call.traceparent = ctx.optionalText("traceparent");
     ctx.object("attrs");
     const tenant = ctx.optionalText("tenant");
     if (tenant !== null) {
