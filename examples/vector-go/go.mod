@@ -1,0 +1,3 @@
+module vector-adapter-go
+
+go 1.19
