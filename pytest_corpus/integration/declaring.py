@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ class Declaring:
             if not found:
                 return None
             name = getattr(found[0], "__qualname__", str(found[0]))
-            self.by_conftest[path] = self.declare(found[0], f"{self._relative(path)}: {name}", name)
+            self.by_conftest[path] = self.declare(found[0], f"{self._relative(path)}: {name}", label_of(found[0], path))
         return self.by_conftest[path]
 
     def _conftests(self) -> list[Path]:
@@ -114,3 +115,12 @@ class Declaring:
             return path.relative_to(self.state.config.rootpath).as_posix()
         except ValueError:
             return str(path)
+
+
+def label_of(factory: Any, conftest: Path) -> str:
+    """How reports call the adapter of a conftest.py: as `--corpus-adapter` would, for many are called `factory`."""
+    name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
+    if name is None or module is None:
+        return str(factory)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return name if file is None or Path(file) == conftest else f"{module}:{name}"
