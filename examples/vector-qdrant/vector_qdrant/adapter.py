@@ -34,11 +34,8 @@ class Adapter(WireHandler):
         super().__init__(metrics)
         self.provider = provider
 
-    async def aclose(self) -> None:
-        await self.provider.aclose()
-
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """EDIT: what you offer. What is claimed is tested, and what is denied is not applicable."""
+        """What is offered."""
         return {
             "server": "vector-qdrant",
             "version": "0.1.0",
@@ -105,10 +102,7 @@ class Adapter(WireHandler):
         return Query(self.vector(args, space.dimensions), top_k, self.filter(args))
 
     def read_shown(self, args: Arguments) -> list[str]:
-        """The parts of an item that a match shows besides its id.
-
-        EDIT: clients that know edition 1.0.0 of the schemas alone need the vector in any case.
-        """
+        """The parts of an item that a match shows besides its id."""
         wanted = {
             "metadata": args.flag("include_metadata", default=True),
             "vector": args.flag("include_vectors", default=False),
@@ -193,7 +187,7 @@ class Adapter(WireHandler):
         return metadata
 
     def filter(self, args: Arguments) -> Mapping[str, Any]:
-        """EDIT: here only equality; what your library cannot serve has to be refused, never ignored (R31)."""
+        """Only equality; what is asked beyond it is refused, never ignored."""
         wanted, most = args.object("filter"), self.provider.max_filter_terms
         if len(wanted) > most:
             raise args.invalid("filter", f"must have at most {most} terms", max_filter_terms=most)

@@ -6,10 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# EDIT: the exception classes of your provider's client, and what each of them means; a subclass counts as its base.
-CLASSES: dict[type[Exception], str] = {}
+from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+from qdrant_client.http.exceptions import ResponseHandlingException
 
-# EDIT: the HTTP statuses of your provider, for exceptions of no class above.
+CLASSES: dict[type[Exception], str] = {
+    ResourceExhaustedResponse: "ResourceExhausted",
+    ResponseHandlingException: "TransientNetwork",  # no answer, or none that can be read
+}
+
+# The statuses of an `UnexpectedResponse`.
 STATUSES = {
     400: "BadRequest",
     401: "AuthError",
@@ -57,6 +62,8 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
     """
     name = class_of(fault)
     retry_after_ms = getattr(fault, "retry_after_ms", None)
+    if isinstance(fault, ResourceExhaustedResponse):
+        retry_after_ms = fault.retry_after_s * 1000
     details: dict[str, Any] = {}
     if name not in RETRYABLE:
         retry_after_ms = None
@@ -73,6 +80,5 @@ def class_of(fault: Exception) -> str:
     for kind, name in CLASSES.items():
         if isinstance(fault, kind):
             return name
-    # EDIT: what your client calls it; the faults of a conformance run have it in `http_status`
     status = getattr(fault, "http_status", None) or getattr(fault, "status_code", None)
     return STATUSES.get(status or 0, "Unavailable")

@@ -1,17 +1,31 @@
-"""The provider: here you call your library. What stands here now is a stand-in that keeps vectors in memory.
+"""The provider: Qdrant, on a server, in a folder or in memory; the client is the same for all three.
 
-Keep the line `await self.reached(...)` before each call of the library. In production it does nothing; in a
-conformance run it is where the suite lets the provider fail, hang or be slow.
+A namespace is a collection, and an item is a point with the payload `{"id", "metadata", "length"}`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import quote
+from uuid import NAMESPACE_OID, uuid5
+
+from qdrant_client import AsyncQdrantClient, models
+
+from .errors import invalid
 
 Vector = Sequence[float]
+
+DISTANCES = {
+    "cosine": models.Distance.COSINE,
+    "euclidean": models.Distance.EUCLID,
+    "dot": models.Distance.DOT,
+}
+LONGEST_NAME = 255
+EXACT = 2**53  # up to here a float is as good as an integer
 
 
 class Probe(Protocol):
@@ -20,14 +34,13 @@ class Probe(Protocol):
     async def reached(self, op: str, **facts: Any) -> object: ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Namespace:
     """Where vectors lie; `dimensions` is None until the first vector of a namespace that was not created."""
 
     name: str
     metric: str
     dimensions: int | None = None
-    items: dict[str, Item] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,115 +71,142 @@ class Hit:
 
 
 class Provider:
-    """EDIT: the limits, and how each method asks your library instead of the dictionaries here."""
+    """What is asked of a client that somebody else opens and closes."""
 
-    metrics = ("cosine", "euclidean", "dot")
-    max_dimensions = 256
-    max_batch_size = 64
-    max_top_k = 100
-    max_filter_terms = 8
-    largest_component = 1e18  # its square fits a 32-bit float, so that no score becomes infinite
+    metrics = tuple(DISTANCES)
+    max_dimensions = 4096  # Qdrant's own limit is 65,536
+    max_batch_size = 256
+    max_top_k = 1000
+    max_filter_terms = 32
+    largest_component = 1e17  # components are 32-bit floats: the sum of 4096 squares must stay finite
 
-    def __init__(self, probe: Probe | None = None) -> None:
+    def __init__(self, client: AsyncQdrantClient, probe: Probe | None = None) -> None:
+        self.client = client
         self.probe = probe
-        self.namespaces = {"default": Namespace("default", "cosine")}
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
             await self.probe.reached(op, **facts)
 
-    async def aclose(self) -> None:
-        """EDIT: close your library's client; called once, by whoever made the adapter."""
-
     async def is_up(self) -> bool:
         """Whether the provider answers."""
         try:
             await self.reached("vector.health")
-            # EDIT: a cheap call of your library
+            await self.client.get_collections()
         except Exception:  # noqa: BLE001 - why it does not answer is not the question
             return False
         return True
 
     async def find_namespace(self, name: str) -> Namespace | None:
-        return self.namespaces.get(name)
+        if await self.client.collection_exists(collection(name)):
+            found = (await self.client.get_collection(collection(name))).config.params.vectors
+            if isinstance(found, models.VectorParams):
+                metric = next(metric for metric, distance in DISTANCES.items() if distance == found.distance)
+                return Namespace(name, metric, found.size)
+        return Namespace(name, "cosine") if name == "default" else None
 
     async def create_namespace(self, namespace: Namespace) -> None:
         """One that is there stays as it is, with its vectors."""
         await self.reached("vector.create_namespace")
-        found = self.namespaces.setdefault(namespace.name, namespace)
-        found.dimensions = namespace.dimensions
+        name, size, distance = collection(namespace.name), namespace.dimensions or 0, DISTANCES[namespace.metric]
+        if not await self.client.collection_exists(name):
+            await self.client.create_collection(name, models.VectorParams(size=size, distance=distance))
 
     async def delete_namespace(self, name: str) -> bool:
         """Whether there was one."""
         await self.reached("vector.delete_namespace")
-        existed = self.namespaces.pop(name, None) is not None
-        self.namespaces.setdefault("default", Namespace("default", "cosine"))
+        existed = await self.client.collection_exists(collection(name))
+        if existed:
+            await self.client.delete_collection(collection(name))
         return existed
 
     async def upsert(self, namespace: Namespace, items: Sequence[Item]) -> None:
         """Store all of them, in the place of those with the same id."""
         await self.reached("vector.upsert", items=len(items))
-        for item in items:
-            namespace.dimensions = len(item.vector)
-            namespace.items[item.id] = item
+        name = collection(namespace.name)
+        if namespace.dimensions is None and items:
+            size, distance = len(items[0].vector), DISTANCES[namespace.metric]
+            await self.client.create_collection(name, models.VectorParams(size=size, distance=distance))
+        last = {item.id: item for item in items}  # of two items with one id the last one counts
+        if last:
+            await self.client.upsert(name, [point(item) for item in last.values()], wait=True)
 
     async def delete(self, namespace: Namespace, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
         """Delete by ids (none: whatever id), by filter, or what both name; how many that were."""
         await self.reached("vector.delete", items=len(ids))
-        named = [item for item in namespace.items.values() if not ids or item.id in ids]
-        doomed = [item for item in named if fits(item.metadata, wanted)]
-        for item in doomed:
-            del namespace.items[item.id]
-        return len(doomed)
+        if namespace.dimensions is None:
+            return 0
+        chosen = condition(wanted)
+        if ids:
+            chosen.must.append(models.HasIdCondition(has_id=[point_id(id_) for id_ in ids]))
+        name = collection(namespace.name)
+        found = await self.client.count(name, chosen)
+        await self.client.delete(name, models.FilterSelector(filter=chosen), wait=True)
+        return found.count
 
     async def search(self, op: str, namespace: Namespace, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
         """For each query the hits, best first, and how many vectors fit its filter."""
         await self.reached(op, items=len(queries))
-        # EDIT: here call your library, which may rank and filter by itself. A vector of zeros has no direction: its
-        # cosine score is 0, never NaN.
-        answers = []
-        for query in queries:
-            found = [item for item in namespace.items.values() if fits(item.metadata, query.wanted)]
-            hits = [Hit(item, *MEASURES[namespace.metric](query.vector, item.vector)) for item in found]
-            best = sorted(hits, key=lambda hit: (-hit.score, hit.item.id))[: query.top_k]
-            answers.append((best, len(found)))
-        return answers
+        if namespace.dimensions is None:
+            return [([], 0) for _ in queries]
+        return list(await asyncio.gather(*(self.best(namespace, query) for query in queries)))
+
+    async def best(self, namespace: Namespace, query: Query) -> tuple[list[Hit], int]:
+        name, chosen = collection(namespace.name), condition(query.wanted)
+        total = await self.client.count(name, chosen)
+        found = await self.client.query_points(
+            name, query=query.vector, query_filter=chosen, limit=query.top_k, with_payload=True, with_vectors=True
+        )
+        return [hit(each, namespace.metric) for each in found.points], total.count
 
 
-# The stand-in: delete it when nothing calls it any more.
+def collection(name: str) -> str:
+    """The name of a namespace's collection: Qdrant refuses some characters, such as `/` and `:`."""
+    quoted = quote(name, safe=" ")
+    if len(quoted) > LONGEST_NAME:
+        raise invalid("args.namespace", f"must have at most {LONGEST_NAME} characters as a part of a URL")
+    return quoted
 
 
-def fits(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether all these keys are there with these values; true is not 1."""
-    return all(
-        key in metadata and metadata[key] == value and isinstance(metadata[key], bool) == isinstance(value, bool)
-        for key, value in wanted.items()
-    )
+def point_id(id_: str) -> str:
+    """Qdrant takes only numbers and UUIDs; the id itself stands in the payload."""
+    return str(uuid5(NAMESPACE_OID, id_))
 
 
-def dot(left: Vector, right: Vector) -> float:
-    return math.fsum(a * b for a, b in zip(left, right, strict=True))
+def point(item: Item) -> models.PointStruct:
+    """What is stored. The length is kept too, for where cosine is the metric Qdrant keeps only the direction."""
+    payload = {"id": item.id, "metadata": item.metadata, "length": math.hypot(*item.vector)}
+    return models.PointStruct(id=point_id(item.id), vector=item.vector, payload=payload)
 
 
-def by_cosine(left: Vector, right: Vector) -> tuple[float, float]:
-    lengths = math.hypot(*left) * math.hypot(*right)
-    score = dot(left, right) / lengths if lengths else 0.0
-    return score, max(0.0, 1 - score)
+def hit(found: models.ScoredPoint, metric: str) -> Hit:
+    """What is shown; Qdrant's score is a distance where the metric is euclidean."""
+    payload: dict[str, Any] = found.payload or {}
+    vector: list[float] = found.vector  # type: ignore[assignment]  # a collection of ours has one vector a point
+    if metric == "cosine":
+        vector = [component * payload["length"] for component in vector]
+    item = Item(payload["id"], vector, payload["metadata"])
+    if metric == "euclidean":
+        return Hit(item, 1 / (1 + found.score), found.score)
+    return Hit(item, found.score, 1 - found.score if metric == "cosine" else -found.score)
 
 
-def by_distance(left: Vector, right: Vector) -> tuple[float, float]:
-    distance = math.dist(left, right)
-    return 1 / (1 + distance), distance
+def condition(wanted: Mapping[str, Any]) -> models.Filter:
+    """Equality as the protocol has it: for Qdrant a list equals each of its elements, so there must be none."""
+    must: list[models.Condition] = []
+    for key, value in wanted.items():
+        if '"' in key:
+            raise invalid("args.filter", "must not have a quotation mark in a name", error="FilterSyntaxError")
+        path = f'metadata."{key}"'
+        elements = models.PayloadField(key=f"{path}[]")
+        must += [equality(path, value), models.IsEmptyCondition(is_empty=elements)]
+    return models.Filter(must=must)
 
 
-def by_product(left: Vector, right: Vector) -> tuple[float, float]:
-    score = dot(left, right)
-    return score, -score
-
-
-MEASURES: dict[str, Callable[[Vector, Vector], tuple[float, float]]] = {
-    "cosine": by_cosine,
-    "euclidean": by_distance,
-    "dot": by_product,
-}
-"""Score and distance of a stored vector to that of a query."""
+def equality(path: str, value: Any) -> models.Condition:
+    """A match of 1 does not find 1.0, but the range from 1 to 1 finds both."""
+    if value is None:
+        return models.IsNullCondition(is_null=models.PayloadField(key=path))
+    if isinstance(value, (bool, str)) or (isinstance(value, int) and abs(value) > EXACT):
+        return models.FieldCondition(key=path, match=models.MatchValue(value=value))
+    return models.FieldCondition(key=path, range=models.Range(gte=value, lte=value))
