@@ -57,3 +57,36 @@ def test_a_large_batch_is_not_read_back_vector_by_vector(project: Project) -> No
     project.pytester.makepyfile(large=LARGE)
     project.run("--corpus-adapter=large:factory", "-k", "test_of_a_batch_that_is_too_large_nothing_is_stored")
     assert len((project.path / "queries").read_text()) < 20
+
+
+TYPED = """
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+
+class Typed(ReferenceGraph):
+    types = {}
+
+    async def upsert_nodes(self, call):
+        for node in call.args.values["nodes"]:
+            for key, value in node["properties"].items():
+                if self.types.setdefault(key, type(value)) is not type(value):
+                    raise AdapterError("BadRequest", "a property has one type")
+        return await super().upsert_nodes(call)
+
+    async def query(self, call):
+        if not self.types:
+            raise AdapterError("QueryParseError", "no such label")
+        return await super().query(call)
+
+def factory(metrics=None, provider=None):
+    return Typed(metrics=metrics, provider=provider)
+"""
+
+
+def test_a_graph_of_typed_properties_is_legal(project: Project) -> None:
+    """Where labels are not known before a node has them, and a property has one type, nothing is violated (R110)."""
+    project.pytester.makepyfile(typed=TYPED)
+    wanted = "GRA-QUERY-1,GRA-QUERY-2,GRA-QUERY-4,GRA-STREAM-4,GRA-NODE-9"
+    project.run("--corpus-adapter=typed:factory", f"--corpus-requirement={wanted}", "--corpus-report=r.json")
+    found = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
+    assert {found[name] for name in wanted.split(",")} == {"satisfied"}
