@@ -1224,7 +1224,9 @@ def kept(graph: Graph, value: object, kind: str) -> Any:
     graph.require("bulk_vertices")
     graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()
-    reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", **{f"corpus_{kind}": value})]})
+    node = sandbox.node("a")
+    node["properties"][f"corpus_{kind}"] = value
+    reply = sandbox.call("upsert_nodes", {"nodes": [node]})
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_error or failures(reply.result):
         return None
