@@ -7,6 +7,7 @@ import math
 import os
 import re
 import time
+from contextvars import ContextVar
 
 SALT = os.environ.get("TENANT_SALT", "change me").encode()
 DIMENSIONS, LONGEST = 64, 1000
@@ -15,6 +16,7 @@ STATUSES |= {502: "TransientNetwork", 503: "Unavailable", 504: "TransientNetwork
 DENIED = ("stream_embed", "embed_batch", "count_tokens")
 FACTS = {"server": "minimal", "version": "1.0.0", "protocol": "embedding/v1.0", "supported_models": ["bytes"]}
 FACTS |= {"max_dimensions": DIMENSIONS, "max_text_length": LONGEST, "supports_deadline": True}
+FACTS |= {"concurrency": 64, "rate_limit_qps": 100}
 FLAGS = ["batch_embedding", "truncation", "normalization", "token_counting", "streaming", "multi_tenant", "caching"]
 FACTS |= {f"supports_{flag}": False for flag in FLAGS} | {"idempotent_writes": False, "normalizes_at_source": False}
 
@@ -40,6 +42,7 @@ def finite(value):
 class Adapter:
     def __init__(self, metrics=None, provider=None):
         self.metrics, self.provider, self.texts = metrics, provider, 0
+        self.along = ContextVar("along")  # what of a call's context goes along to the provider
 
     async def handle(self, envelope):
         begun, labels, answer = time.perf_counter(), {"component": "embedding", "op": "unknown", "extra": {}}, {}
@@ -52,6 +55,8 @@ class Adapter:
         except Exception as fault:  # noqa: BLE001 - of the provider; its own words stay behind
             name = STATUSES.get(getattr(fault, "http_status", None), "Unavailable")
             after_ms, hint = getattr(fault, "retry_after_ms", None), {"throttle_scope": "provider"}
+            if name == "ResourceExhausted":
+                hint["resource_scope"] = "rate_limit"
             if name in ("BadRequest", "AuthError"):
                 after_ms, hint = None, {}
             elif after_ms is None:
@@ -95,6 +100,7 @@ class Adapter:
             labels["extra"]["deadline_bucket"] = "lt_10s" if left_s < 10 else "ge_10s"
             check(left_s > 0, "The time budget of the call is spent", "DeadlineExceeded")
         check(labels["op"] in offered, "The operation is not offered", "NotSupported")
+        self.along.set({key: ctx[key] for key in ("traceparent", "deadline_ms") if ctx.get(key) is not None})
         return await asyncio.wait_for(offered[op](args), left_s)
 
     async def capabilities(self, args):
@@ -115,7 +121,7 @@ class Adapter:
         check(isinstance(text, str) and isinstance(model, str), "args.text and args.model must be strings")
         for flag in ("truncate", "normalize"):
             check(isinstance(args.get(flag), (bool, type(None))), f"args.{flag} must be a boolean")
-        check(model == "bytes", "args.model is not available", "ModelNotAvailable")
+        check(model == "bytes", "args.model is not available", "ModelNotAvailable", model=model)
         check(not args.get("normalize"), "args.normalize is not supported", "NotSupported")
         limits = {"max_text_length": LONGEST, "provided_length": len(text)}
         check(len(text) <= LONGEST, "args.text is too long", "TextTooLong", **limits)
@@ -129,7 +135,7 @@ class Adapter:
 
     async def reached(self, op):
         if self.provider:  # where another adapter would call its library
-            await self.provider.reached(op)
+            await self.provider.reached(op, **self.along.get())
 
 
 def factory(metrics=None, provider=None):

@@ -28,9 +28,9 @@ def test_an_example_has_a_page_an_environment_and_a_row(example: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_what_examples_share_is_what_init_writes(example: Path) -> None:
-    """`wire.py` and `arguments.py` are never changed by hand: whoever mends them does so in `skeletons/`."""
+    """`wire.py`, `arguments.py` and `context.py` are changed in `skeletons/` alone."""
     package = example / example.name.replace("-", "_")
-    for name in ("wire.py", "arguments.py") if package.is_dir() else ():
+    for name in ("wire.py", "arguments.py", "context.py") if package.is_dir() else ():
         assert (package / name).read_text("utf-8") == (COMMON / name).read_text("utf-8"), f"{example.name}: {name}"
 
 

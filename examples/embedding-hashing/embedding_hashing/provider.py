@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from sklearn.feature_extraction.text import HashingVectorizer
 
+from .context import sent_along
+
 
 class Probe(Protocol):
     """What a conformance run passes as `provider`."""
@@ -36,7 +38,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def embed(self, op: str, model: str, texts: Sequence[str]) -> list[Sequence[float]]:
         """A vector for each text, in their order."""

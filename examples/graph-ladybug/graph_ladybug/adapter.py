@@ -47,6 +47,8 @@ class Adapter(WireHandler):
             "protocol": "graph/v1.0",
             "dialects": list(self.provider.dialects),
             "limits": {"max_query_length": self.provider.max_query_length},
+            "concurrency": 64,
+            "rate_limit_qps": 100,
             "supports_stream_query": True,
             "supports_namespaces": False,
             "supports_property_filters": True,

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import ladybug
 
+from .context import sent_along
 from .errors import WireError, invalid
 from .tables import KEY, Rows, Tables, as_json, one_label, quoted, stored
 
@@ -68,7 +69,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def aclose(self) -> None:
         self.connection.close()

@@ -42,6 +42,8 @@ class Adapter(WireHandler):
             "protocol": "graph/v1.0",
             "dialects": [],
             "max_traversal_depth": self.provider.max_depth,
+            "concurrency": 64,
+            "rate_limit_qps": 100,
             "supports_stream_query": False,
             "supports_namespaces": True,
             "supports_property_filters": True,

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import networkx as nx
 
+from .context import sent_along
 from .errors import WireError
 
 DIRECTIONS = ("OUTGOING", "INCOMING", "BOTH")
@@ -110,7 +111,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def is_up(self) -> bool:
         """Whether the provider answers."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from .arguments import Arguments, check_numbers
+from .context import send_along
 from .errors import WireError, from_provider, invalid
 
 T = TypeVar("T")
@@ -135,7 +136,7 @@ class WireHandler:
 
     def read_context(self, call: Call, ctx: Arguments) -> None:
         """Read the documented members of `ctx`; any others are ignored."""
-        for name in ("request_id", "traceparent", "idempotency_key"):
+        for name in ("request_id", "idempotency_key"):
             ctx.optional_text(name)
         ctx.object("attrs")
         if (tenant := ctx.optional_text("tenant")) is not None:
@@ -146,6 +147,7 @@ class WireHandler:
         if deadline_ms is not None and deadline_ms <= 0:
             raise invalid("ctx.deadline_ms", "must be positive epoch milliseconds")
         call.deadline_ms = deadline_ms
+        send_along(traceparent=ctx.optional_text("traceparent"), deadline_ms=deadline_ms)
 
     def failed(self, call: Call, error: Exception, *, stream: bool = False) -> Answer:
         """The envelope of an error."""

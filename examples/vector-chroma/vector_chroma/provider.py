@@ -20,6 +20,7 @@ import chromadb
 from chromadb.config import Settings
 from chromadb.errors import NotFoundError
 
+from .context import sent_along
 from .errors import invalid
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work, *args)

@@ -15,6 +15,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from qdrant_client import AsyncQdrantClient, models
 
+from .context import sent_along
 from .errors import invalid
 
 Vector = Sequence[float]
@@ -86,7 +87,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def is_up(self) -> bool:
         """Whether the provider answers."""

@@ -69,7 +69,7 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
     elif retry_after_ms is None:
         details["suggested_backoff_ms"] = 500
     if name == "ResourceExhausted":
-        details["throttle_scope"] = "provider"
+        details.update(throttle_scope="provider", resource_scope="rate_limit")
     subtype = kinds.get(getattr(fault, "kind", ""), name)
     return WireError(subtype, MESSAGES[name], retry_after_ms=retry_after_ms, **details)
 

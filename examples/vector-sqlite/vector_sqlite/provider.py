@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import apsw
 import sqlite_vec
 
+from .context import sent_along
 from .errors import WireError
 
 T = TypeVar("T")
@@ -105,7 +106,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
         """Do something in the thread of the database, all of it or nothing."""

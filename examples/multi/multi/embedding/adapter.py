@@ -53,6 +53,8 @@ class Adapter(WireHandler):
             "normalizes_at_source": False,
             "supports_truncation": True,
             "supports_token_counting": True,
+            "concurrency": 64,  # EDIT: how many calls your provider takes at once, and in a second
+            "rate_limit_qps": 100,
             "supports_deadline": True,
             "supports_streaming": False,
             "supports_multi_tenant": False,
@@ -111,7 +113,7 @@ class Adapter(WireHandler):
     def model(self, args: Arguments) -> str:
         model = args.text("model")
         if model not in self.provider.models:
-            raise args.invalid("model", "is not available", error="ModelNotAvailable")
+            raise args.invalid("model", "is not available", error="ModelNotAvailable", model=model)
         return model
 
     def check_batch(self, args: Arguments, size: int) -> None:

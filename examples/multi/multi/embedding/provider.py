@@ -10,6 +10,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from ..context import sent_along
+
 
 class Probe(Protocol):
     """What a conformance run passes as `provider`."""
@@ -29,7 +31,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def aclose(self) -> None:
         """EDIT: close your library's client; called once, by whoever made the adapter."""

@@ -40,6 +40,8 @@ class Adapter(WireHandler):
             "supports_roles": True,
             "supports_system_message": True,
             "supports_count_tokens": True,
+            "concurrency": 64,  # EDIT: how many calls your provider takes at once, and in a second
+            "rate_limit_qps": 100,
             "supports_deadline": True,
             "supports_json_output": False,
             "supports_tools": False,
@@ -103,7 +105,8 @@ class Adapter(WireHandler):
             raise args.invalid("top_p", "must be above 0")
         limits = {"max_context_length": self.provider.context_length, "provided_tokens": self.prompt_tokens(prompt)}
         if limits["provided_tokens"] > limits["max_context_length"]:
-            raise args.invalid("messages", "exceed the context length", error="PromptTooLong", **limits)
+            rule = "exceed the context length"
+            raise args.invalid("messages", rule, error="PromptTooLong", model=prompt.model, **limits)
         return prompt
 
     def message(self, message: Arguments) -> dict[str, str]:
@@ -119,7 +122,7 @@ class Adapter(WireHandler):
         """The model that was asked for, or the first one."""
         model = args.optional_text("model") or self.provider.models[0]
         if model not in self.provider.models:
-            raise args.invalid("model", "is not available", error="ModelNotAvailable")
+            raise args.invalid("model", "is not available", error="ModelNotAvailable", model=model)
         return model
 
     def prompt_tokens(self, prompt: Prompt) -> int:

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..context import sent_along
+
 
 class Probe(Protocol):
     """What a conformance run passes as `provider`."""
@@ -48,7 +50,7 @@ class Provider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if self.probe is not None:
-            await self.probe.reached(op, **facts)
+            await self.probe.reached(op, **sent_along(), **facts)
 
     async def aclose(self) -> None:
         """EDIT: close your library's client; called once, by whoever made the adapter."""

@@ -53,6 +53,8 @@ class Adapter(WireHandler):
             "supports_filters": True,
             "supports_batch_operations": True,
             "supports_batch_queries": True,
+            "concurrency": 64,  # EDIT: how many calls your provider takes at once, and in a second
+            "rate_limit_qps": 100,
             "supports_deadline": True,
             "supports_pagination": False,
             "supports_multi_tenant": False,
@@ -102,7 +104,7 @@ class Adapter(WireHandler):
     def read_query(self, args: Arguments, space: Namespace) -> Query:
         self.same_namespace(args, space)
         top_k = args.integer("top_k", 1, self.provider.max_top_k, required=True) or 1
-        return Query(self.vector(args, space.dimensions), top_k, self.filter(args))
+        return Query(self.vector(args, space, space.dimensions), top_k, self.filter(args))
 
     def read_shown(self, args: Arguments) -> list[str]:
         """The parts of an item that a match shows besides its id.
@@ -126,7 +128,7 @@ class Adapter(WireHandler):
         for args in vectors:
             self.same_namespace(args, space)
             dimensions = space.dimensions or (len(items[0].vector) if items else None)
-            items.append(Item(args.filled("id"), self.vector(args, dimensions), self.metadata(args)))
+            items.append(Item(args.filled("id"), self.vector(args, space, dimensions), self.metadata(args)))
         await self.provider.upsert(space, items)
         return {"processed_count": len(items), "failed_count": 0, "failures": []}
 
@@ -173,7 +175,7 @@ class Adapter(WireHandler):
         if args.optional_text("namespace") not in (None, space.name):
             raise args.invalid("namespace", "must be that of the request")
 
-    def vector(self, args: Arguments, dimensions: int | None) -> list[float]:
+    def vector(self, args: Arguments, space: Namespace, dimensions: int | None) -> list[float]:
         """A vector of as many dimensions as the namespace has, if it has any yet."""
         vector: list[float] = args.list_of("a number", "vector", required=True)
         if not vector:
@@ -181,7 +183,8 @@ class Adapter(WireHandler):
         most = self.provider.max_dimensions
         if len(vector) != dimensions and (dimensions is not None or len(vector) > most):
             sizes = {"expected": dimensions or most, "provided": len(vector)}
-            raise WireError("DimensionMismatch", f"{args.path}.vector has another dimension", **sizes)
+            rule = f"{args.path}.vector has another dimension"
+            raise WireError("DimensionMismatch", rule, namespace=space.name, **sizes)
         if max(map(abs, vector)) > self.provider.largest_component:
             raise args.invalid("vector", "holds a number that is too large")
         return [float(component) for component in vector]
