@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,9 @@ class Declaring:
                 return None
             label, factory = split_label(found[0]) if isinstance(found[0], str) else ("", found[0])
             name = label or getattr(factory, "__qualname__", str(factory))
-            self.by_conftest[path] = self.declare(factory, f"{self._relative(path)}: {name}", name)
+            self.by_conftest[path] = self.declare(
+                factory, f"{self._relative(path)}: {name}", label or label_of(factory, path)
+            )
         return self.by_conftest[path]
 
     def _conftests(self) -> list[Path]:
@@ -115,3 +118,12 @@ class Declaring:
             return path.relative_to(self.state.config.rootpath).as_posix()
         except ValueError:
             return str(path)
+
+
+def label_of(factory: Any, conftest: Path) -> str:
+    """How reports call the adapter of a conftest.py: as `--corpus-adapter` would, for many are called `factory`."""
+    name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
+    if name is None or module is None:
+        return str(factory)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return name if file is None or Path(file) == conftest else f"{module}:{name}"

@@ -59,7 +59,7 @@ class ProviderFaults:
         """
         self._calls.client.provider.clear()
         if not plan.fired:
-            raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired", "provider")
+            raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
 
     def provider_op(self, name: str) -> str | None:
         """The op at which a fault is planned for a working operation; None: at whatever it reaches the provider with.
@@ -81,8 +81,7 @@ class ProviderFaults:
         ops = calls.shared.provider_ops[name]
         if not ops:
             raise NotAssessed(
-                f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called",
-                "provider",
+                f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called"
             )
         return own if own in ops and len(ops) > 1 else None
 

@@ -30,6 +30,15 @@ def test_conftest_hook(project: Project) -> None:
     assert_passed(project.run(FEW), project, FEW, own=1)
 
 
+def test_the_adapter_of_a_conftest_is_called_as_on_the_command_line(project: Project) -> None:
+    """A factory of another module is called `module:factory` in reports, one of the conftest itself by its name."""
+    project.pytester.makepyfile(adapter="from pytest_corpus.reference import llm\ndef factory():\n    return llm()\n")
+    project.pytester.makeconftest("import adapter\ndef pytest_corpus_adapter(config): return adapter.factory")
+    assert "adapter adapter:factory" in said(project.run(FEW))
+    project.pytester.makeconftest("def factory(): pass\ndef pytest_corpus_adapter(config): return factory")
+    assert "conftest.py: factory" in said(project.run(FEW))
+
+
 def test_conftest_in_a_subfolder(project: Project) -> None:
     """The suite of a subfolder's `conftest.py` is collected there, and once."""
     (project.path / "tests").mkdir()

@@ -88,6 +88,7 @@ class GraphCapabilities(Subject):
             return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
 
         def attempt(text: str) -> Reply:
+            self.seed()  # where labels and properties are declared, those that nothing has yet are refused
             with self.client.provider.paused():
                 return super(GraphCapabilities, self).call("query", {"text": text, "dialect": spoken, "params": params})
 

@@ -572,6 +572,8 @@ def binds_typed(graph: Graph, operation: str, there: Any, absent: Any) -> None:
     sandbox = graph.sandbox(own=False)
     node = sandbox.node("a", rank=there)
     key = node["properties"]["corpus_key"] = f"{sandbox.key('a')} $rank $wanted"
+    if type(there) is not int and sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
+        raise NotApplicable("a property that holds integers takes no other values")
     values = sandbox.put(node)
     found = sandbox.answers(operation, "typed", wanted=key, rank=there)
     expect.that(found == values, "the node that has the value", f"{len(found)} nodes", "records")

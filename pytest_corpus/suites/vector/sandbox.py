@@ -122,13 +122,17 @@ class Sandbox:
             NotAssessed: so few can be asked for at once that those on a line hide each other.
         """
         total = len(self.known) + SPARE
-        if self.vector.at_most(total) == total:
+        most = self.vector.at_most(total)
+        if most == total:
             return {id_of(match): match for match in self.matches(None, total, **args)}
         self.tell_apart(total)
         vectors = [components for versions in self.known.values() for components in versions]
         found: dict[str, Mapping[str, Any]] = {}
         for vector in vectors:
-            found.update({id_of(match): match for match in self.matches(vector, total, **args)})
+            matches = self.matches(vector, total, **args)
+            found.update({id_of(match): match for match in matches})
+            if 0 < len(matches) < most:
+                break  # that was all: a real back end takes its time for each query
         return found
 
     def tell_apart(self, top_k: int) -> None:

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# EDIT: the HTTP statuses (or exception classes) of your provider's client, and what each of them means.
+# EDIT: the exception classes of your provider's client, and what each of them means; a subclass counts as its base.
+CLASSES: dict[type[Exception], str] = {}
+
+# EDIT: the HTTP statuses of your provider, for exceptions of no class above.
 STATUSES = {
     400: "BadRequest",
     401: "AuthError",
@@ -57,11 +60,7 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
 
     What nobody foresaw is `Unavailable`. The fault's own text stays behind: it may hold prompts or credentials.
     """
-    # EDIT: what your client calls it; the faults of a conformance run have it in `http_status`
-    status = getattr(fault, "http_status", None) or getattr(fault, "status_code", None)
-    name = STATUSES.get(status or 0, "Unavailable")
-    if status not in STATUSES:
-        log_unforeseen(fault)
+    name = class_of(fault)
     retry_after_ms = getattr(fault, "retry_after_ms", None)
     details: dict[str, Any] = {}
     if name not in RETRYABLE:
@@ -72,6 +71,18 @@ def from_provider(fault: Exception, kinds: Mapping[str, str]) -> WireError:
         details.update(throttle_scope="provider", resource_scope="rate_limit")
     subtype = kinds.get(getattr(fault, "kind", ""), name)
     return WireError(subtype, MESSAGES[name], retry_after_ms=retry_after_ms, **details)
+
+
+def class_of(fault: Exception) -> str:
+    """The class of the protocol for an exception."""
+    for kind, name in CLASSES.items():
+        if isinstance(fault, kind):
+            return name
+    # EDIT: what your client calls it; the faults of a conformance run have it in `http_status`
+    status = getattr(fault, "http_status", None) or getattr(fault, "status_code", None)
+    if status not in STATUSES:
+        log_unforeseen(fault)
+    return STATUSES.get(status or 0, "Unavailable")
 
 
 def log_unforeseen(fault: Exception) -> None:

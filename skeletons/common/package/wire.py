@@ -54,7 +54,7 @@ class Call:
         budgets = [] if self.deadline_ms is None else [self.deadline_ms / 1000 - time.time()]
         if timeout_ms is not None:
             budgets.append(timeout_ms / 1000)
-        left = min(budgets, default=None)
+        left, begun = min(budgets, default=None), time.perf_counter()
 
         async def begin() -> T:
             return await work()
@@ -63,8 +63,13 @@ class Call:
             if left is not None and left <= 0:
                 raise asyncio.TimeoutError
             return await asyncio.wait_for(begin(), left)
-        except asyncio.TimeoutError:
-            raise WireError("DeadlineExceeded", "The time budget of the call is spent") from None
+        except WireError:
+            raise
+        except Exception as error:
+            late = left is not None and time.perf_counter() - begun >= left
+            if late or isinstance(error, asyncio.TimeoutError):  # some clients raise their own error when cancelled
+                raise WireError("DeadlineExceeded", "The time budget of the call is spent") from None
+            raise
 
 
 class WireHandler:

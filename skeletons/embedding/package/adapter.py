@@ -35,6 +35,9 @@ class Adapter(WireHandler):
         self.provider = provider
         self.requests = self.texts = self.tokens = 0
 
+    async def aclose(self) -> None:
+        await self.provider.aclose()
+
     async def capabilities(self, call: Call) -> dict[str, Any]:
         """EDIT: what you offer. What is claimed is tested, and what is denied is not applicable."""
         return {

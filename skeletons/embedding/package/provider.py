@@ -33,6 +33,9 @@ class Provider:
         if self.probe is not None:
             await self.probe.reached(op, **sent_along(), **facts)
 
+    async def aclose(self) -> None:
+        """EDIT: close your library's client; called once, by whoever made the adapter."""
+
     async def embed(self, op: str, model: str, texts: Sequence[str]) -> list[Sequence[float]]:
         """A vector for each text, in their order."""
         await self.reached(op, items=len(texts))

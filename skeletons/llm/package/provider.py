@@ -52,6 +52,9 @@ class Provider:
         if self.probe is not None:
             await self.probe.reached(op, **sent_along(), **facts)
 
+    async def aclose(self) -> None:
+        """EDIT: close your library's client; called once, by whoever made the adapter."""
+
     async def complete(self, prompt: Prompt) -> Reply:
         await self.reached("llm.complete")
         # EDIT: here call your library, for example

@@ -34,6 +34,9 @@ class Adapter(WireHandler):
         super().__init__(metrics)
         self.provider = provider
 
+    async def aclose(self) -> None:
+        await self.provider.aclose()
+
     async def capabilities(self, call: Call) -> dict[str, Any]:
         """EDIT: what you offer. What is claimed is tested, and what is denied is not applicable."""
         return {

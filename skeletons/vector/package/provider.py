@@ -77,6 +77,9 @@ class Provider:
         if self.probe is not None:
             await self.probe.reached(op, **sent_along(), **facts)
 
+    async def aclose(self) -> None:
+        """EDIT: close your library's client; called once, by whoever made the adapter."""
+
     async def is_up(self) -> bool:
         """Whether the provider answers."""
         try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -15,7 +16,7 @@ from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, works
-from pytest_corpus.suites.common.claims.deadlines import cut_off
+from pytest_corpus.suites.common.claims.deadlines import cut_off, out_of_time
 from pytest_corpus.suites.common.claims.propagation import trace
 from pytest_corpus.text.redaction import word
 
@@ -112,11 +113,19 @@ class Faults:
             raise NotApplicable("deadlines are denied")
         name = subject.principal
         subject.faults.provider_op(name)
-        fresh = subject.fresh()
-        plan = fresh.faults.plan("hang", name, times=1)
-        cut = fresh.invoke(name, fresh.requests.distinct(name), {"deadline_ms": in_ms(150)}, limit_s=2.0)
-        fresh.faults.fired(plan)
-        fresh.client.provider.clear()
+        opened: list[Subject] = []
+
+        def plan(fresh: Subject) -> Plan:
+            opened.append(fresh)
+            return fresh.faults.plan("hang", name, times=1)
+
+        planned, cut, _ = out_of_time(
+            subject,
+            plan,
+            lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.distinct(name), ctx, limit_s=limit_s),
+        )
+        fresh = opened[-1]
+        fresh.faults.fired(planned)
         if not cut.is_a("DeadlineExceeded"):
             with expect.resting_on("COM-DEADLINE-4"):
                 cut_off(subject, name, at_chunk=None)

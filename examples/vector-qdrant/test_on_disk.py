@@ -1,0 +1,26 @@
+"""The suite once more, with the vectors in a folder: `pytest test_on_disk.py` runs it alone."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+
+import pytest_corpus
+from qdrant_client import AsyncQdrantClient
+
+from vector_qdrant import Adapter, Provider
+from vector_qdrant.provider import Probe
+from vector_qdrant.wire import Metrics
+
+
+@cache
+def client() -> AsyncQdrantClient:
+    """One for all adapters of the process: a folder can be opened only once."""
+    return AsyncQdrantClient(path=tempfile.mkdtemp())
+
+
+def on_disk(metrics: Metrics | None = None, provider: Probe | None = None) -> Adapter:
+    return Adapter(Provider(client(), provider), metrics)
+
+
+test_on_disk = pytest_corpus.suite(on_disk, label="vector_qdrant:on_disk")

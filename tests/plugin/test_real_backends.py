@@ -1,0 +1,92 @@
+"""What real back ends taught: the suite asks no more of a slow one than it needs, and knows one when it sees it."""
+
+from __future__ import annotations
+
+from inner_runs import Project, said
+
+LATE = """
+import asyncio
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
+
+class Late(ReferenceLLM):
+    async def complete(self, call):
+        await asyncio.sleep(0.2)
+        return await super().complete(call)
+
+def factory(metrics=None, provider=None):
+    return Late(metrics=metrics, provider=provider)
+"""
+
+LARGE = """
+from pathlib import Path
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+
+class Large(ReferenceVector):
+    max_batch_size = max_top_k = 60
+
+    async def query(self, call):
+        with Path("queries").open("a") as file:
+            file.write("x")
+        return await super().query(call)
+
+def factory(metrics=None, provider=None):
+    return Large(metrics=metrics, provider=provider)
+"""
+
+
+def test_a_deadline_that_passes_before_the_provider_is_reached_is_tried_again_with_more_time(project: Project) -> None:
+    """A back end that needs 200 ms before it reaches its provider is assessed like any other."""
+    project.pytester.makepyfile(late=LATE)
+    result = project.run("--corpus-adapter=late:factory", "-k", "test_the_call_after_a_deadline_works_again")
+    result.assert_outcomes(passed=1, deselected=result.parseoutcomes()["deselected"])
+
+
+def test_a_fault_that_never_fired_is_not_the_fault_of_the_factory(project: Project) -> None:
+    """A factory that takes `provider` is not told to take it."""
+    project.pytester.makepyfile(
+        deaf="from pytest_corpus.reference import llm\n"
+        "def factory(metrics=None, provider=None): return llm(metrics=metrics)\n"
+    )
+    shown = said(project.run("--corpus-adapter=deaf:factory", "--corpus-requirement=COM-FAULT-12"))
+    assert "await provider.reached('llm.complete') where it is called" in shown
+    assert "does not accept 'provider'" not in shown
+
+
+def test_a_large_batch_is_not_read_back_vector_by_vector(project: Project) -> None:
+    """An answer with fewer matches than were asked for shows all there is."""
+    project.pytester.makepyfile(large=LARGE)
+    project.run("--corpus-adapter=large:factory", "-k", "test_of_a_batch_that_is_too_large_nothing_is_stored")
+    assert len((project.path / "queries").read_text()) < 20
+
+
+TYPED = """
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+
+class Typed(ReferenceGraph):
+    types = {}
+
+    async def upsert_nodes(self, call):
+        for node in call.args.values["nodes"]:
+            for key, value in node["properties"].items():
+                if self.types.setdefault(key, type(value)) is not type(value):
+                    raise AdapterError("BadRequest", "a property has one type")
+        return await super().upsert_nodes(call)
+
+    async def query(self, call):
+        if not self.types:
+            raise AdapterError("QueryParseError", "no such label")
+        return await super().query(call)
+
+def factory(metrics=None, provider=None):
+    return Typed(metrics=metrics, provider=provider)
+"""
+
+
+def test_a_graph_of_typed_properties_is_legal(project: Project) -> None:
+    """Where labels are not known before a node has them, and a property has one type, nothing is violated (R110)."""
+    project.pytester.makepyfile(typed=TYPED)
+    wanted = "GRA-QUERY-1,GRA-QUERY-2,GRA-QUERY-4,GRA-STREAM-4,GRA-NODE-9"
+    project.run("--corpus-adapter=typed:factory", f"--corpus-requirement={wanted}", "--corpus-report=r.json")
+    found = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
+    assert {found[name] for name in wanted.split(",")} == {"satisfied"}

@@ -1,0 +1,56 @@
+"""The examples are whole, alike where they share, and known to tox and to their table."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/pyproject.toml"))
+COMMON = ROOT / "skeletons" / "common" / "package"
+LIGHT = ("minimal", "multi", "graph-networkx", "vector-sqlite")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_has_a_page_an_environment_and_a_row(example: Path) -> None:
+    """Its README has commands, tox runs it, and the table of the examples names it."""
+    assert commands(example)
+    assert re.search(rf"^\[testenv:.*[{{,]{example.name}[,}}]", (ROOT / "tox.ini").read_text("utf-8"), re.MULTILINE)
+    assert f"[{example.name}]({example.name}/README.md)" in (ROOT / "examples" / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_what_examples_share_is_what_init_writes(example: Path) -> None:
+    """`wire.py`, `arguments.py` and `context.py` are changed in `skeletons/` alone."""
+    package = example / example.name.replace("-", "_")
+    for name in ("wire.py", "arguments.py", "context.py") if package.is_dir() else ():
+        assert (package / name).read_text("utf-8") == (COMMON / name).read_text("utf-8"), f"{example.name}: {name}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIGHT)
+def test_the_commands_of_a_readme_work(name: str, tmp_path: Path) -> None:
+    """In a fresh virtual environment, copied as they stand, they come to the verdict that the README gives."""
+    left_out = shutil.ignore_patterns(".*", "node_modules", "reports", "__pycache__")
+    shutil.copytree(ROOT, tmp_path / "project", ignore=left_out)
+    folder = tmp_path / "project" / "examples" / name
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    for command in commands(folder)[:3]:
+        words = shlex.split(command, comments=True)
+        words[0] = sys.executable if words[0] == "python" else words[0]
+        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (verdict,) = set(re.findall(r"^  verdict: (\w+)$", done.stdout, re.MULTILINE))
+    assert f"verdict: {verdict}" in (folder / "README.md").read_text("utf-8")
+
+
+def commands(example: Path) -> list[str]:
+    """The lines of the README's first block of commands."""
+    return re.findall(r"^    (\S.*)$", (example / "README.md").read_text("utf-8"), re.MULTILINE)
