@@ -82,6 +82,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="SECONDS")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")
     both("repeat", "string", "run each test N times; one failure of N is a violation", metavar="N")
+    both("budget", "string", "the most calls and tokens that a run may use: calls=500,tokens=20000", metavar="LIMITS")
+    both("shard", "string", "run this part of the suite, such as 2/5; `pytest-corpus report combine` joins the reports",
+         metavar="NUMBER/OF")  # fmt: skip
     group.addoption("--corpus-allow-production", action="store_true",
                     help="run the suite, with its writes, although CORPUS_TEST_ENV is production")  # fmt: skip
     both("deviations", "string", "declared deviations: a .toml file (default corpus-deviations.toml)", metavar="FILE")

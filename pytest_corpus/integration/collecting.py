@@ -21,6 +21,7 @@ class Collecting:
 
     def __init__(self, state: RunState, declaring: Declaring) -> None:
         self.state, self.declaring = state, declaring
+        self._elsewhere: set[pytest.Item] = set()
 
     # -- nodes -----------------------------------------------------------------------------------------
 
@@ -105,14 +106,29 @@ class Collecting:
         chosen = {item for item in collect.own(items) if options.wants(collect.requirement_of(item))}
         if options.profile.smoke:
             chosen = collect.smoke(item for item in items if item in chosen)
+        elsewhere = self._of_other_shards(chosen)
+        chosen -= elsewhere
         dropped = [item for item in collect.own(items) if item not in chosen]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]
             self.state.config.hook.pytest_deselected(items=dropped)
 
+    def _of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
+        """The tests that are another shard's; this one's run is a part by that alone."""
+        shard = self.state.options.shard
+        if shard is None:
+            return set()
+        own = {}
+        for adapter in self.state.adapters.known.values():
+            own[adapter.label] = shard.tests(collect.suites_of(adapter))
+            if not adapter.left_out:
+                adapter.ledger.cut_short(shard.gap)
+        self._elsewhere = {item for item in items if not collect.is_among(item, own)}
+        return self._elsewhere
+
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         for item in items:
-            if own := collect.owner(item):
+            if (own := collect.owner(item)) and item not in self._elsewhere:
                 own[0].ledger.cut_short("tests were deselected")
 
     @pytest.hookimpl(trylast=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.presentation import PROPERTY
-from pytest_corpus.integration.state import RunState
+from pytest_corpus.integration.state import BUDGET, RunState
 
 
 class Distributing:
@@ -17,12 +17,22 @@ class Distributing:
     def __init__(self, state: RunState) -> None:
         self.state = state
         self._waiting: set[Any] = set()
+        self._nodes = 0
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
         node.workerinput[PROPERTY] = json.dumps(decided)
+        node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
         self._waiting.add(node)
+
+    def _share(self, workers: int) -> dict[str, int]:
+        """What the next worker may use: its part of what is left, and nothing in the place of one that was lost."""
+        number, self._nodes = self._nodes, self._nodes + 1
+        budget = self.state.options.budget
+        if number >= workers:
+            return dict.fromkeys(budget.limits, 0)
+        return budget.share(number, workers, used=self.state.spending).limits
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
