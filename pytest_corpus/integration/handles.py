@@ -189,7 +189,14 @@ class AdapterHandle:
         assert self.client is not None
         options = self._settings.options
         made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
-        settings = Settings(options.seed, options.edition, self._settings.run, options.dialects, options.settle)
+        settings = Settings(
+            options.seed,
+            options.edition,
+            self._settings.run,
+            options.dialects,
+            options.settle,
+            remembers=options.repeat == 1,
+        )
         return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
 
     def root_causes(self, component: str, target: Target) -> RootCauses[Any]:

@@ -19,6 +19,7 @@ class Shared:
         obstacles: by operation, why it cannot be relied on; None where it can.
         deeds: what the current test did.
         settle: how long writes take to be seen, and where something was written.
+        known: what was learnt, with the exchanges that showed it (`kit/memory.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
@@ -28,6 +29,7 @@ class Shared:
     deeds: Deeds = field(default_factory=Deeds)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    known: dict[Hashable, tuple[Any, list[Exchange]]] = field(default_factory=dict)
 
     def number(self) -> int:
         """A number that was not given before."""

@@ -48,7 +48,7 @@ def completing(llm: LLM, flag: str) -> list[str]:
         raise NotApplicable(f"every listed model denies {flag}")
     with expect.resting_on("LLM-MODEL-1"):
         for model in models:
-            works(llm.complete(model=model), "a completion by every listed model")
+            works(llm.known("complete", model=model), "a completion by every listed model")
     return models
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.memory import plain_call
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
@@ -40,7 +42,7 @@ ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_c
 @pytest.mark.requirement("LLM-COMPLETE-1")
 def test_a_plain_request_is_completed(llm: LLM) -> None:
     """One user message is answered with a completion of the schema."""
-    reply = llm.call("complete")
+    reply = plain_call(llm, "complete")
     expect.success(reply, "a completion of a plain request")
     holds("LLM-COMPLETE-1", reply, llm)
 
@@ -125,8 +127,10 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     """Where a model is asked for by its listed name, the result gives that name."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
+        reply = llm.known("complete", model=model)
+        assert isinstance(reply, Reply)
         with expect.resting_on("LLM-MODEL-1"):
-            result = expect.success(llm.complete(model=model), "a completion by every listed model")
+            result = expect.success(reply, "a completion by every listed model")
         expect.that(result.get("model") == model, "the model asked for", word(result.get("model")), "result.model")
 
 
@@ -135,9 +139,9 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values."""
     llm.require("complete")
-    reply = llm.complete(**accepted(llm, name))
+    reply = llm.known("complete", **accepted(llm, name))
     llm.fits(reply)
-    expect.success(reply, f"{name} to be accepted")
+    works(reply, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-7")
@@ -156,7 +160,7 @@ def test_every_listed_model_completes(llm: LLM) -> None:
     """Each model that capabilities list answers a plain request."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
-        expect.success(llm.complete(model=model), "a completion by every listed model")
+        works(llm.known("complete", model=model), "a completion by every listed model")
 
 
 @pytest.mark.core
@@ -185,7 +189,8 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
     for request in beyond(llm, where):
-        reply = llm.complete(**request)
+        reply = llm.known("complete", **request)
+        assert isinstance(reply, Reply)
         overran(llm, reply.result if reply.is_success else None)
         expect.refusal(reply, "BadRequest")
 
@@ -203,7 +208,8 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
     """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
     llm.require("complete")
-    reply = llm.complete(**beyond(llm, where)[0])
+    reply = llm.known("complete", **beyond(llm, where)[0])
+    assert isinstance(reply, Reply)
     refused_as_too_long(llm, reply)
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
