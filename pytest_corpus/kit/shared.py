@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.deeds import Deeds
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.settling import Settle

@@ -14,7 +14,6 @@ from pytest_corpus.suites.common.claims.deadlines import (
     Deadlines,
     NestedDeadlines,
     StreamDeadlines,
-    expired,
     heeded,
     in_time,
     out_of_time,

@@ -47,7 +47,8 @@ def test_a_value_beyond_its_range_is_refused_for_every_model(llm: LLM, name: str
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
         for value in (BEYOND[name][1], BEYOND[name][-1]):
-            llm.refuses("complete", model=model, **{name: value})
+            # Plain requests name a model already.
+            llm.refuses("complete", **({"model": model} if model != llm.model else {}), **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -119,9 +120,9 @@ def test_a_value_that_is_no_number_is_refused(llm: LLM, name: str, value: Any) -
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *((name, value) for name, values in BEYOND.items() for value in values),
+        *((name, value) for name, values in BEYOND.items() for value in (values[0], values[2], values[-1])),
         *(("max_tokens", value) for value in NO_COUNTS),
-        *((name, value) for name in (*RANGES, "max_tokens") for value in NO_NUMBERS.values()),
+        *((name, NO_NUMBERS[kind]) for name in (*RANGES, "max_tokens") for kind in ("numeral", "list")),
     ],
     ids=str,
 )

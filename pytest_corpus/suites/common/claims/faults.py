@@ -12,10 +12,10 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
+from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims.context import PASSING, works
+from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
 from pytest_corpus.suites.common.claims.deadlines import cut_off
 from pytest_corpus.suites.common.claims.propagation import trace
 from pytest_corpus.text.redaction import word
@@ -46,10 +46,13 @@ class Faults:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
-        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider."""
+        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider.
+
+        So it does where the context of a call tells all that a context can.
+        """
         for name in subject.faults.backed(streaming=False):
-            for ctx in (None, context()):
-                expect.refusal(struck(subject, name, kind, ctx), str(BY_KIND[kind].canonical))
+            expect.refusal(struck(subject, name, kind), str(BY_KIND[kind].canonical))
+        expect.refusal(provider_failure(subject, subject.principal, kind), str(BY_KIND[kind].canonical))
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
@@ -169,7 +172,10 @@ class StreamFaults:
         expect.readable(unary)
         if unary.is_error and not unary.is_a(canonical):
             raise NotApplicable(f"the unary call does not make {canonical} of it either")
-        stream = struck_at(subject, kind, at_chunk)
+        if at_chunk is None:
+            stream = provider_failure(subject, subject.principal_stream, kind)
+        else:
+            stream = struck_at(subject, kind, at_chunk)
         expect.refusal(stream, canonical)
 
     @pytest.mark.requirement("COM-FAULT-12")
@@ -197,15 +203,6 @@ class StreamFaults:
         stream = struck(subject, subject.principal_stream, kind)
         classified_alike(subject, stream, kind)
         hinted(stream)
-
-
-def context() -> dict[str, Any]:
-    """A context with everything that could change the way a call takes."""
-    return {
-        "tenant": f"tenant-{canary()}",
-        "deadline_ms": in_ms(HOUR_MS),
-        "idempotency_key": f"key-{canary()}",
-    }
 
 
 def ids() -> dict[str, str]:
