@@ -51,7 +51,7 @@ def parse(text: str) -> Budget:
             )
         if kind in found:
             raise ValueError(f"{kind} is given twice")
-        if not (number.isascii() and number.isdigit() and int(number)):
+        if not (number.isascii() and number.isdigit() and int(number) > 0):
             raise ValueError(f"{kind} must be a positive integer")
         found[kind] = int(number)
     return Budget(**found)

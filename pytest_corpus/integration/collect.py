@@ -170,6 +170,11 @@ def unrepeated(name: str) -> str:
     return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
 
 
+def function_of(item: pytest.Item) -> str:
+    """The function of a conformance item; empty for any other."""
+    return str(getattr(item, "originalname", "")) if owner(item) else ""
+
+
 def repetition_of(item: pytest.Item) -> int:
     """Which repetition of its test an item is, from 1; 0 where tests are not repeated."""
     found = _REPETITION.search(item.nodeid)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus import resources
-from pytest_corpus.integration import collect
+from pytest_corpus.integration import collect, ordering
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.declaring import Declaring
-from pytest_corpus.integration.state import USAGE_ERROR, RunState
+from pytest_corpus.integration.state import DEALT, USAGE_ERROR, RunState
 
 
 class Collecting:
@@ -59,6 +59,8 @@ class Collecting:
         items.extend(self._missed_conftests(session, items))
         self._expect({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
+        if (worker := self.state.worker) is not None and worker.get(DEALT):
+            items[:] = ordering.dealt(items, list(map(collect.function_of, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
         """Whether the ids on the command line, if there are any, name a test."""

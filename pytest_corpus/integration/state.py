@@ -25,6 +25,9 @@ from pytest_corpus.verdict.ledger import Ledger
 BUDGET = "corpus_budget"
 """Where a worker is told its share of the budget."""
 
+DEALT = "corpus_dealt"
+"""Where a worker is told that long tests go first."""
+
 USAGE_ERROR = "corpus_usage_error"
 """The attribute of a collection report that says that a declaration cannot be tested."""
 

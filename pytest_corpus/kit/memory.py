@@ -50,7 +50,7 @@ def known(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     before = {id(each) for client in calls.clients for each in client.exchanges}
     answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
-    if calls.settings.remembers and not any(exchange.fault for exchange in made):
+    if calls.settings.remembers and all(each.frames and not each.fault for each in made):
         kept[key] = (answer, made)
     return answer
 
