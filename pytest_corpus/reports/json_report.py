@@ -40,8 +40,8 @@ class Run:
     """What the report says of the run itself; times are ISO 8601 in UTC and seconds.
 
     `budget` is what it might use, `shard` which part of the suite it was to run. `commit` and `ci` say where it comes
-    from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles` are
-    the sections of behaviour bundles.
+    from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles`
+    are the sections of behaviour bundles.
     """
 
     started_at: str

@@ -12,7 +12,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import canary, in_ms
+from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
@@ -86,7 +86,7 @@ class Faults:
         tenant = f"tenant-{canary()}"
         scopes = []
         for _ in range(2):
-            reply = struck(subject, subject.principal, "rate_limited", {**context(), "tenant": tenant, **ids()})
+            reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
             classified(reply, "rate_limited", "COM-FAULT-1")
             scopes.append(reply.details.get("throttle_scope"))
         if None in scopes:
@@ -205,9 +205,14 @@ class StreamFaults:
         hinted(stream)
 
 
-def ids() -> dict[str, str]:
+def ids() -> dict[str, Any]:
     """What tells one request from all others."""
-    return {"request_id": f"req-{canary()}", "traceparent": trace()}
+    return {
+        "request_id": f"req-{canary()}",
+        "traceparent": trace(),
+        "idempotency_key": f"key-{canary()}",
+        "deadline_ms": in_ms(HOUR_MS),
+    }
 
 
 def works_again(subject: Subject, name: str, kind: str) -> None:
