@@ -11,6 +11,9 @@ from pytest_corpus.adapter.errors import BudgetSpent
 KINDS = ("calls", "tokens")
 """What a budget may limit."""
 
+LONGEST = 15
+"""So many digits a limit has at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -47,11 +50,11 @@ def parse(text: str) -> Budget:
         kind, _, number = (piece.strip() for piece in part.partition("="))
         if kind not in KINDS:
             raise ValueError(
-                f"{kind or 'nothing'} cannot be limited; write calls=500, tokens=20000, or both with a comma"
+                f"{kind or 'nothing'} cannot be limited; write it as calls=500, tokens=20000, or both with a comma"
             )
         if kind in found:
             raise ValueError(f"{kind} is given twice")
-        if not (number.isascii() and number.isdigit() and int(number) > 0):
+        if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST and int(number) > 0):
             raise ValueError(f"{kind} must be a positive integer")
         found[kind] = int(number)
     return Budget(**found)

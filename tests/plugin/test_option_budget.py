@@ -52,4 +52,4 @@ def test_a_wrong_budget_is_one_sentence(project: Project) -> None:
     result = project.run(REFERENCE, "--corpus-budget=money=3")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = error_lines(result)
-    assert "--corpus-budget=money=3: money cannot be limited; write calls=500" in line
+    assert "--corpus-budget=money=3: money cannot be limited; write it as calls=500" in line

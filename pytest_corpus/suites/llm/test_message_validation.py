@@ -54,7 +54,7 @@ def with_field(key: str, value: Any) -> list[dict[str, Any]]:
 
 
 WRONG: dict[str, Any] = {
-    **{f"role={role!r}": [{"role": role, "content": "hi"}] for role in ROLES},
+    **{f"role={role!r}": [{"role": role, "content": "hi"}] for role in ("User", "human", "", None, ["user"])},
     "last_role": [user("hi"), {"role": "human", "content": "hi"}],
     "first_role": [{"role": "human", "content": "hi"}, user("hi")],
     **{kind: [message] for kind, message in INCOMPLETE.items()},
