@@ -92,6 +92,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="SECONDS")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")
     both("repeat", "string", "run each test N times; one failure of N is a violation", metavar="N")
+    both("budget", "string", "the most calls and tokens that the suite, and behaviour bundles, may use: "
+         "calls=500,tokens=20000", metavar="LIMITS")  # fmt: skip
+    both("shard", "string", "run this part of the suite, such as 2/5; `pytest-corpus report combine` joins the reports",
+         metavar="NUMBER/OF")  # fmt: skip
     group.addoption("--corpus-allow-production", action="store_true",
                     help="run the suite, with its writes, although CORPUS_TEST_ENV is production")  # fmt: skip
     both("deviations", "string", "declared deviations: a .toml file (default corpus-deviations.toml)", metavar="FILE")
@@ -109,7 +113,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                          "once, new or all")  # fmt: skip
     group.addoption("--corpus-baseline", metavar="PATH", help="compare bundles with this committed baseline")
     group.addoption("--corpus-update-baseline", action="store_true", help="write the baseline instead")
-    group.addoption("--corpus-budget", metavar="LIMITS", help="what bundles may use: calls=500,tokens=20000")
     parser.addini("corpus_bundles", "globs of the files that are behaviour bundles", type="linelist",
                   default=["bundles/*/bundle.yaml"])  # fmt: skip
     group.addoption("--corpus-list", action="store_true", help="list the requirement catalogue, or what "

@@ -271,11 +271,13 @@ class AdapterClient:
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
             WriteForbidden: the operation writes, and the client only reads.
+            BudgetSpent: the run may make no more calls.
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
         self._admit(exchange)
         if self._late[exchange.op] >= PATIENCE or self._is_silent():
             raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
+        self.meter.spending.admit(1)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
         struck, handed = len(self.provider.struck), len(self.provider.handed_on)
@@ -308,11 +310,13 @@ class AdapterClient:
         Raises:
             Unresponsive: they do not all end within the call limit.
             WriteForbidden: one of them writes, and the client only reads.
+            BudgetSpent: the run may not make so many calls.
         """
         assert self._loop is not None, "the adapter is not open"
         exchanges = [Exchange(request, streaming=False) for request in requests]
         for exchange in exchanges:
             self._admit(exchange)
+        self.meter.spending.admit(len(exchanges))
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         self._turn()
         try:

@@ -36,6 +36,17 @@ class WriteForbidden(Exception):
         return f"{self.op} writes, and this run only reads"
 
 
+class BudgetSpent(Exception):
+    """A call that is not made, for the run has used what `--corpus-budget` allows."""
+
+    def __init__(self, budget: str) -> None:
+        self.budget = budget
+        super().__init__(budget)
+
+    def __str__(self) -> str:
+        return f"the budget of {self.budget} is spent"
+
+
 class Unresponsive(Exception):
     """An operation stopped answering within the time limit, so it is not called again.
 

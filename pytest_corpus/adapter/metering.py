@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.exchange import Exchange
 
 USAGE_PATHS = (("result", "usage"), ("chunk", "usage_so_far"), ("result",))
@@ -18,9 +19,11 @@ class Meter:
     Attributes:
         calls: how many requests were sent.
         tokens: how many tokens the answers account for, in all.
+        spending: what the run may use, and has used, of all adapters together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spending: Spending | None = None) -> None:
+        self.spending = spending or Spending()
         self.calls: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()
 
@@ -33,8 +36,10 @@ class Meter:
         """Count calls that have come to their end."""
         for exchange in exchanges:
             self.calls[component] += 1
+            self.spending.calls += 1
             if used := max((_used(frame.body) for frame in exchange.frames), default=0):
                 self.tokens[component] += used
+                self.spending.tokens += used
 
 
 def _used(body: Any) -> int:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.reports import dsse, formats
 
-SUMMARY = "reports: merge, diff, sign, verify, badge, render"
+SUMMARY = "reports: merge, combine, diff, sign, verify, badge, render"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +31,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
     _output(merge, formats.MATRIX_FORMATS, "without it the matrix is printed")
     merge.add_argument("--allow-mixed", action="store_true", help="merge reports of different catalogue versions too")
+
+    combine = action("combine", "the reports of all shards of one suite as its complete report", _combine)
+    combine.add_argument("reports", nargs="+", metavar="FILE", help="the JSON report of a shard")
+    _output(combine, tuple(formats.FORMATS), "", required=True)
 
     diff = action("diff", "what changed between two reports; exit code 1 on a regression", _diff)
     diff.add_argument("old", metavar="OLD", help="the JSON report before")
@@ -98,6 +102,18 @@ def _merge(given: argparse.Namespace) -> int:
         suffix = ".json" if given.format == "json" else ".md"
         return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS))
     return _write(given, formats.render(merged, target[1], formats.MATRIX_FORMATS), target[0])
+
+
+def _combine(given: argparse.Namespace) -> int:
+    from pytest_corpus.reports import combining
+
+    target = _target(given.output, formats.FORMATS)
+    assert target is not None
+    try:
+        whole = combining.build([(Path(name).name, _read(name)) for name in given.reports], _shipped)
+    except combining.Unfit as error:
+        raise CommandError(str(error)) from None
+    return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
 
 
 def _link(report: Path, matrix: Path) -> str:
@@ -174,15 +190,17 @@ def _faults(name: str) -> list[str]:
     from pytest_corpus.reports import verification
     from pytest_corpus.reports.reading import ReportError
 
-    def shipped(component: str, profile: str) -> Mapping[str, str]:
-        from pytest_corpus.suites import inventory
-
-        return inventory.tests(component, profile)
-
     try:
-        return verification.faults(Path(name), datetime.now(timezone.utc).date(), shipped)
+        return verification.faults(Path(name), datetime.now(timezone.utc).date(), _shipped)
     except ReportError as error:
         raise CommandError(str(error)) from None
+
+
+def _shipped(component: str, profile: str) -> Mapping[str, str]:
+    """The tests that the suite of this version has."""
+    from pytest_corpus.suites import inventory
+
+    return inventory.tests(component, profile)
 
 
 def _badge(given: argparse.Namespace) -> int:

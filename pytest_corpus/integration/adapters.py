@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_corpus.adapter import address
 from pytest_corpus.adapter import factory as factories
+from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.client import Declaration
 from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.remote import RemoteFactory
@@ -101,9 +102,11 @@ class Adapter:
 class Adapters:
     """Opens adapters on demand and keeps them until `close`."""
 
-    def __init__(self, options: Options, decided: Mapping[str, tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self, options: Options, spending: Spending, decided: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
         self.known: dict[str, Adapter] = {}
-        self._settings = RunSettings(options, decided or {})
+        self._settings = RunSettings(options, spending, decided or {})
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Note an adapter under a label of its own.

@@ -50,7 +50,7 @@ def read(config: pytest.Config) -> BundleOptions:
         cassettes=_mode(config.getoption("corpus_cassettes")),
         baseline=config.invocation_params.dir / baseline if baseline else None,
         update_baseline=update,
-        budget=_budget(config.getoption("corpus_budget")),
+        budget=_budget(config.getoption("corpus_budget") or config.getini("corpus_budget")),
         full=full,
         full_files=given == "full",
         stops_early=bool(config.getoption("maxfail", 0) or config.getoption("stepwise", False)),
@@ -73,6 +73,6 @@ def _mode(given: str | None) -> str | None:
 
 def _budget(given: str | None) -> SpendingLimit:
     try:
-        return read_limit(given) if given is not None else SpendingLimit()
+        return read_limit(given) if given else SpendingLimit()
     except ValueError as error:
         raise pytest.UsageError(f"--corpus-budget={given}: {error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -170,6 +170,11 @@ def unrepeated(name: str) -> str:
     return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
 
 
+def function_of(item: pytest.Item) -> str:
+    """The function of a conformance item; empty for any other."""
+    return str(getattr(item, "originalname", "")) if owner(item) else ""
+
+
 def repetition_of(item: pytest.Item) -> int:
     """Which repetition of its test an item is, from 1; 0 where tests are not repeated."""
     found = _REPETITION.search(item.nodeid)
@@ -188,6 +193,17 @@ def keys_of(component: str, profile: str, repeat: int) -> Iterator[str]:
     """What a ledger calls the tests that a whole run of a component has."""
     for name in tests(component, profile):
         yield from (ledger_key(component, name, number) for number in (range(1, repeat + 1) if repeat > 1 else (0,)))
+
+
+def suites_of(adapter: Adapter) -> dict[str, list[str]]:
+    """The tests that a whole run of an adapter has, in their order, by component."""
+    return {name: list(tests(name, adapter.options.profile.name)) for name in adapter.components}
+
+
+def is_among(item: pytest.Item, chosen: Mapping[str, Collection[tuple[str, str]]]) -> bool:
+    """Whether a conformance item is among (component, test) of its adapter, by label."""
+    whose = owner(item)
+    return whose is not None and (whose[1], test_of(item)) in chosen[whose[0].label]
 
 
 def wants_all(adapter: Adapter, component: str) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus import resources
-from pytest_corpus.integration import collect
+from pytest_corpus.integration import collect, ordering
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.declare import Suite
 from pytest_corpus.integration.declaring import Declaring
-from pytest_corpus.integration.state import USAGE_ERROR, RunState
+from pytest_corpus.integration.state import DEALT, USAGE_ERROR, RunState
 
 
 class Collecting:
@@ -21,6 +21,7 @@ class Collecting:
 
     def __init__(self, state: RunState, declaring: Declaring) -> None:
         self.state, self.declaring = state, declaring
+        self._elsewhere: set[pytest.Item] = set()
 
     # -- nodes -----------------------------------------------------------------------------------------
 
@@ -58,6 +59,8 @@ class Collecting:
         items.extend(self._missed_conftests(session, items))
         self._expect({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
+        if (worker := self.state.worker) is not None and worker.get(DEALT):
+            items[:] = ordering.dealt(items, list(map(collect.function_of, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
         """Whether the ids on the command line, if there are any, name a test."""
@@ -105,14 +108,29 @@ class Collecting:
         chosen = {item for item in collect.own(items) if options.wants(collect.requirement_of(item))}
         if options.profile.smoke:
             chosen = collect.smoke(item for item in items if item in chosen)
+        elsewhere = self._of_other_shards(chosen)
+        chosen -= elsewhere
         dropped = [item for item in collect.own(items) if item not in chosen]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]
             self.state.config.hook.pytest_deselected(items=dropped)
 
+    def _of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
+        """The tests that are another shard's; this one's run is a part by that alone."""
+        shard = self.state.options.shard
+        if shard is None:
+            return set()
+        own = {}
+        for adapter in self.state.adapters.known.values():
+            own[adapter.label] = shard.tests(collect.suites_of(adapter))
+            if not adapter.left_out:
+                adapter.ledger.cut_short(shard.gap)
+        self._elsewhere = {item for item in items if not collect.is_among(item, own)}
+        return self._elsewhere
+
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         for item in items:
-            if own := collect.owner(item):
+            if (own := collect.owner(item)) and item not in self._elsewhere:
                 own[0].ledger.cut_short("tests were deselected")
 
     @pytest.hookimpl(trylast=True)

@@ -61,6 +61,8 @@ class RunResult:
             options.edition,
             options.globs,
             profile=options.profile.name,
+            budget=options.budget,
+            shard=options.shard,
         )
         if options.reports or on_github(os.environ):
             commit = origin.commit(os.environ, options.folder)

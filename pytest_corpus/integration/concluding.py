@@ -64,6 +64,8 @@ class Concluding:
             *(f"corpus: {_shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
+            *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
+            *([f"corpus shard: {options.shard}"] if options.shard else []),
             *progress.environment(os.environ),
             *((*progress.snapshot(known), *progress.left_out(known)) if self.state.distributes else ()),
         ]
@@ -140,6 +142,7 @@ class Concluding:
         """The command that runs the suite of an adapter again."""
         by_option = adapter in self.state.by_option
         again = rerunning.command(self.state.config, adapter, by_option=by_option)
+        again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
         return printable(masked(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:

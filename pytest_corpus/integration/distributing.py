@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.presentation import PROPERTY
-from pytest_corpus.integration.state import RunState
+from pytest_corpus.integration.state import BUDGET, DEALT, RunState
 
 
 class Distributing:
@@ -17,12 +17,39 @@ class Distributing:
     def __init__(self, state: RunState) -> None:
         self.state = state
         self._waiting: set[Any] = set()
+        self._nodes = 0
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
         node.workerinput[PROPERTY] = json.dumps(decided)
+        node.workerinput[DEALT] = self._chooses
+        node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
         self._waiting.add(node)
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the command line and the settings leave it open how tests are handed to workers."""
+        option, given = self.state.config.option, self.state.config.known_args_namespace
+        asked = getattr(given, "dist", "no") != "no" or getattr(given, "distload", False)
+        return not asked and getattr(given, "maxschedchunk", None) is None and option.dist == "load"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Hand each worker a part of the suite in one piece; who is done takes of the others' ends."""
+        if not self._chooses:
+            return None
+        from xdist.scheduler import WorkStealingScheduling
+
+        return WorkStealingScheduling(config, log)
+
+    def _share(self, workers: int) -> dict[str, int]:
+        """What the next worker may use: its part of what is left, and nothing in the place of one that was lost."""
+        number, self._nodes = self._nodes, self._nodes + 1
+        budget = self.state.options.budget
+        if number >= workers:
+            return dict.fromkeys(budget.limits, 0)
+        return budget.share(number, workers, used=self.state.spending).limits
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:

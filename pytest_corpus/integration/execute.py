@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.budget import Spending
+from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.collect import repetition_of, requirement_of, test_of
@@ -49,6 +50,7 @@ class TestExecution:
         *,
         causes: RootCauses[Any] | None,
         reported: set[tuple[str, str]],
+        spending: Spending,
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.requirement = catalogue()[requirement_of(item)]
@@ -62,7 +64,7 @@ class TestExecution:
         self._findings: list[Finding] = []
         self._blocker: tuple[str, Violation, Exchange | None] | None = None
         self._editions = set(EDITIONS)
-        self._causes, self._reported = causes, reported
+        self._causes, self._reported, self._spending = causes, reported, spending
         self._started, self._calls_before = time.monotonic(), target.calls
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
@@ -126,7 +128,9 @@ class TestExecution:
     def _carry_out(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
         self.target.begin()
         try:
-            if self._judge(function, arguments):
+            with self._spending.enforced():
+                decided = self._judge(function, arguments)
+            if decided:
                 self._outcome, self.undecided = "satisfied", None
         except Violation:
             self._outcome, self.undecided = "violated", None
@@ -154,13 +158,18 @@ class TestExecution:
         if self._is_replaced(arguments):
             self._broken_off = "another plugin replaced what the test was given"
             return False
+        refused = self._spending.refused
         try:
             self.target.gate(self.requirement)
             with looks.counted() as taken:
                 function(**arguments)
+                if self._spending.refused > refused:
+                    raise BudgetSpent(str(self._spending.budget))
                 if not taken():
                     raise NotAssessed("the test looked at nothing")
             return True
+        except BudgetSpent as spent:
+            self._run_out(spent)
         except Undecided as undecided:
             self._leave_open(undecided)
         except Violation as violation:
@@ -172,6 +181,12 @@ class TestExecution:
         except DeclarationError:
             self.undecided = NotAssessed("the factory failed when it was called again")
         return False
+
+    def _run_out(self, spent: BudgetSpent) -> None:
+        """Note that calls were not made, which leaves the test open and the run a part of one."""
+        said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
+        self.undecided = NotAssessed(said)
+        self.adapter.ledger.cut_short(said)
 
     def _is_replaced(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the arguments are not the target and the parameters that the suite gives."""
@@ -236,7 +251,7 @@ class TestExecution:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
             return self._causes.explain(requirement, violation) if self._causes else None
-        except (Unresponsive, WriteForbidden, DeclarationError):
+        except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError):
             return None
 
     def _shows(self, blocked: Blocked) -> Exchange | None:

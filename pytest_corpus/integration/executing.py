@@ -32,7 +32,7 @@ class Executing:
         target = item.stash[SUBJECT] = self.state.open(own[0]).target(own[1])
         causes = own[0].root_causes(own[1])
         execution = item.stash[EXECUTION] = TestExecution(
-            item, *own, target, causes=causes, reported=self.state.reported
+            item, *own, target, causes=causes, reported=self.state.reported, spending=self.state.spending
         )
         # What stands in `item.obj` by now may be another plugin's.
         function = getattr(item.cls() if item.cls else item.module, item.originalname)

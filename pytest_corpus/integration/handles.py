@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.closing import ClosingBudget
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.library import ClientLibrary
+from pytest_corpus.adapter.metering import Meter
 from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply
@@ -28,10 +30,12 @@ from pytest_corpus.suites.wire.component import ClientTarget
 class RunSettings:
     """What all adapters of a run have in common: the options, a word that is new in each run, the time for closing.
 
-    `decided` are the components that the controller of a distributed run chose, by label.
+    `spending` is what they may use together; `decided` are the components that the controller of a distributed run
+    chose, by label.
     """
 
     options: Options
+    spending: Spending = field(default_factory=Spending)
     decided: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     run: str = field(default_factory=lambda: secrets.token_hex(3))
     closing: ClosingBudget = field(default_factory=ClosingBudget)
@@ -131,7 +135,11 @@ class AdapterHandle:
         self.unnamed = ()
         decided = self._settings.decided.get(self._declaration.label)
         client = AdapterClient(
-            self._declaration, options.call_timeout, read_only=options.read_only, closing=self._settings.closing
+            self._declaration,
+            options.call_timeout,
+            read_only=options.read_only,
+            closing=self._settings.closing,
+            meter=Meter(self._settings.spending),
         )
         self.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
@@ -184,7 +192,14 @@ class AdapterHandle:
         assert self.client is not None
         options = self._settings.options
         made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
-        settings = Settings(options.seed, options.edition, self._settings.run, options.dialects, options.settle)
+        settings = Settings(
+            options.seed,
+            options.edition,
+            self._settings.run,
+            options.dialects,
+            options.settle,
+            remembers=options.repeat == 1,
+        )
         return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
 
     def root_causes(self, component: str, target: Target) -> RootCauses[Any]:

@@ -14,6 +14,8 @@ from typing import cast
 
 import pytest
 
+from pytest_corpus.adapter import budget as budgets
+from pytest_corpus.adapter.budget import Budget
 from pytest_corpus.adapter.factory import split_label
 from pytest_corpus.adapter.remote import Connection
 from pytest_corpus.integration import connecting
@@ -31,6 +33,8 @@ from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, to
 from pytest_corpus.verdict.deviations import read as read_deviations
 from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
 from pytest_corpus.verdict.evidence import Level
+from pytest_corpus.verdict.shards import Shard
+from pytest_corpus.verdict.shards import parse as parse_shard
 
 LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000
@@ -62,6 +66,8 @@ class Options:
     repeat: int
     profile: Profile
     read_only: bool
+    budget: Budget
+    shard: Shard | None
     on_terminal: Level
     in_files: Level
     connection: Connection = field(default_factory=Connection)
@@ -111,6 +117,8 @@ def read(config: pytest.Config) -> Options:
         repeat=_count(_one(config, "repeat")),
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
+        budget=_budget(_one(config, "budget")),
+        shard=_shard(config, profile),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=connecting.read(partial(_one, config), _several(config, "header"), config.invocation_params.dir),
@@ -270,6 +278,33 @@ def _seconds(value: str | None, usual_s: float) -> float:
     if not 0 < seconds < float("inf"):
         raise pytest.UsageError(f"--corpus-call-timeout={value}: use a number of seconds above 0")
     return seconds
+
+
+def _budget(value: str | None) -> Budget:
+    """What a run may use; without an option anything."""
+    try:
+        return budgets.parse(value) if value else Budget()
+    except ValueError as error:
+        raise pytest.UsageError(f"--corpus-budget={printable(value or '')}: {printable(str(error))}") from None
+
+
+def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
+    """Which part of the suite runs; None for all of it."""
+    value = _one(config, "shard")
+    if value is None:
+        return None
+    shown = f"--corpus-shard={printable(value)}"
+    try:
+        shard = parse_shard(value)
+    except ValueError as error:
+        raise pytest.UsageError(f"{shown}: {error}") from None
+    if profile.smoke:
+        raise pytest.UsageError(f"{shown}: the profile {profile.name!r} is no whole suite; use dev, ci or stress")
+    if _count(_one(config, "repeat")) > 1:
+        raise pytest.UsageError(
+            f"{shown}: with --corpus-repeat the shards cannot be combined; leave out one of the two"
+        )
+    return shard
 
 
 def _settle(value: str | None) -> float | None:

@@ -20,6 +20,7 @@ GIVEN = (
     "settle",
     "profile",
     "repeat",
+    "budget",
     "deviations",
 )
 """The options with a value that a command repeats; those of the ini file hold anyway."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.budget import Budget, Spending
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import split_label
 from pytest_corpus.integration import node_ids, options
@@ -20,6 +21,12 @@ from pytest_corpus.integration.presentation import PROPERTY
 from pytest_corpus.text.masking import masked, secret_values
 from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
+
+BUDGET = "corpus_budget"
+"""Where a worker is told its share of the budget."""
+
+DEALT = "corpus_dealt"
+"""Where a worker is told that long tests go first."""
 
 USAGE_ERROR = "corpus_usage_error"
 """The attribute of a collection report that says that a declaration cannot be tested."""
@@ -32,7 +39,8 @@ class UnusableDeclaration(pytest.Collector.CollectError):
 class RunState:
     """The options and adapters of a run, and what it has come to so far.
 
-    `worker` is what xdist told a worker, None in any other process; `reported` are the places and requirements of
+    `worker` is what xdist told a worker, None in any other process; `spending` what this process may use and has used;
+    `reported` are the places and requirements of
     which a violation was found, `findings` what is behind them, `usage_error` that what was declared cannot be tested,
     `named` the tests that the command line names by their ids.
     """
@@ -41,7 +49,10 @@ class RunState:
         self.config = config
         self.options = options.read(config)
         self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-        self.adapters = Adapters(self.options, json.loads((self.worker or {}).get(PROPERTY, "{}")))
+        told = self.worker or {}
+        budget = Budget(**json.loads(told[BUDGET])) if BUDGET in told else self.options.budget
+        self.spending = Spending(budget)
+        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(PROPERTY, "{}")))
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
         self.findings = Findings()

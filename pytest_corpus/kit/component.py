@@ -107,7 +107,8 @@ class Subject:
                 if exchange.component not in ("", self.component):  # another component's own tests judge it
                     continue
                 self.editions &= editions(exchange)
-                yield from ((requirement, violation, exchange) for requirement, violation in audit(exchange, self))
+                if not exchange.recalled:
+                    yield from ((requirement, violation, exchange) for requirement, violation in audit(exchange, self))
 
     # -- requests --------------------------------------------------------------------------------------
 

@@ -5,31 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import aside
+from pytest_corpus.kit.memory import Calls as Asked
+from pytest_corpus.kit.memory import plain
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.spec.operations import Operation
 
 
-class Calls(Protocol):
+class Calls(Asked, Protocol):
     """What of a component is needed to find out what works."""
 
-    client: AdapterClient
     capabilities: Capabilities
     component: str
-
-    @property
-    def shared(self) -> Shared: ...
 
     def operation(self, name: str) -> Operation: ...
 
     def operations(self) -> list[str]: ...
-
-    def invoke(self, name: str) -> Reply | StreamReply: ...
 
 
 class Prerequisites:
@@ -94,7 +88,7 @@ class Prerequisites:
             if claimed:
                 return Blocked("COM-CAP-9", "there is no handle_stream")
             return NotApplicable("there is no handle_stream, and streaming is not claimed")
-        reply = self._calls.invoke(name)
+        reply = plain(self._calls, name)
         if claimed is None and reply.is_a("NotSupported"):
             return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {operation.capability} is not claimed")
         if reply.is_a("ResourceExhausted") and name != "health":

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.deeds import Deeds
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.settling import Settle
@@ -19,6 +22,7 @@ class Shared:
         obstacles: by operation, why it cannot be relied on; None where it can.
         deeds: what the current test did.
         settle: how long writes take to be seen, and where something was written.
+        known: what was learnt, with the exchanges that showed it (`kit/memory.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
@@ -28,6 +32,7 @@ class Shared:
     deeds: Deeds = field(default_factory=Deeds)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    known: dict[Hashable, tuple[Any, list[Exchange]]] = field(default_factory=dict)
 
     def number(self) -> int:
         """A number that was not given before."""

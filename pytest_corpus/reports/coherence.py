@@ -32,7 +32,9 @@ CLAIMED = "idempotent_writes"
 """The need that has to be claimed; any other has only not to be denied."""
 
 _OPEN = ("not_assessed", "error")
-_BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")
+BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")
+"""How the reason of a test begins that another requirement blocks."""
+
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
 
@@ -222,7 +224,7 @@ def _reasons(entry: Mapping[str, Any], runs: int, every: Mapping[str, Requiremen
     if status == "not_applicable" and {"keyword", "blocked_by"} & set(entry):
         yield "it is not applicable, and something is said to stand in the way"
     blockers = entry.get("blocked_by", [])
-    stated = {match[1] for test in own if (match := _BLOCKED.match(test.get("reason", "")))}
+    stated = {match[1] for test in own if (match := BLOCKED.match(test.get("reason", "")))}
     if blockers != sorted(set(blockers)) or not (stated <= set(blockers) if runs else stated == set(blockers)):
         yield "it is not blocked by what blocks its tests"
     if strange := [name for name in blockers if name not in every or name == entry["id"]]:

@@ -7,17 +7,19 @@ import json
 import math
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.adapter.budget import Budget
 from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.text.whole_files import write_whole
 from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord
+from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
 
 FORMAT = "1.0"
@@ -37,8 +39,9 @@ EXACT = 2**53
 class Run:
     """What the report says of the run itself; times are ISO 8601 in UTC and seconds.
 
-    `commit` and `ci` say where it comes from (`reports.origin`), `notes` are lines for its reader, `command` runs the
-    suite again as it was run, `bundles` are the sections of behaviour bundles.
+    `budget` is what it might use, `shard` which part of the suite it was to run. `commit` and `ci` say where it comes
+    from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles`
+    are the sections of behaviour bundles.
     """
 
     started_at: str
@@ -53,12 +56,14 @@ class Run:
     notes: tuple[str, ...] = ()
     command: str = ""
     bundles: tuple[Mapping[str, Any], ...] = ()
+    budget: Budget = Budget()  # noqa: RUF009 - it is frozen
+    shard: Shard | None = None
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
-    about = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": list(run.notes)}
-    about["command"] = run.command
+    about: dict[str, Any] = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": list(run.notes)}
+    about |= {"command": run.command, "budget": run.budget.limits, "shard": run.shard and asdict(run.shard)}
     document = {
         **{key: value for key, value in about.items() if value},
         **({"bundles": [dict(each) for each in run.bundles]} if run.bundles else {}),

@@ -47,6 +47,9 @@ def summary(
     lines = [Line(f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}")]
     for part in verdict.components:
         lines += _component(part, verdict, detail or Detail())
+    if calls := sum(ledger.calls[name] for name in ledger.components):
+        tokens = sum(ledger.tokens[name] for name in ledger.components)
+        lines.append(Line(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
     lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
     lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
     lines += notes

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_corpus.adapter.budget import parse
+
 
 @dataclass(frozen=True)
 class Spent:
@@ -45,10 +47,5 @@ def read_limit(given: str) -> SpendingLimit:
     Raises:
         ValueError: it is none.
     """
-    found: dict[str, int] = {}
-    for part in given.split(","):
-        name, _, number = part.strip().partition("=")
-        if name not in ("calls", "tokens") or not number.isdecimal() or not number.isascii() or len(number) > 15:
-            raise ValueError("write it as calls=500, tokens=20000, or both with a comma")
-        found[name] = int(number)
-    return SpendingLimit(**found)
+    budget = parse(given)
+    return SpendingLimit(budget.calls, budget.tokens)

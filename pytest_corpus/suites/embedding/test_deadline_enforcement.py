@@ -8,12 +8,12 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.memory import expired
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.deadlines import (
     Deadlines,
     NestedDeadlines,
     StreamDeadlines,
-    expired,
     heeded,
     in_time,
     out_of_time,

@@ -9,8 +9,8 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims.context import PASSING, works
-from pytest_corpus.suites.common.claims.faults import KINDS, ContentFilter, Faults, StreamFaults, context, struck
+from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
+from pytest_corpus.suites.common.claims.faults import KINDS, ContentFilter, Faults, StreamFaults, struck
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.batches import family_of
 from pytest_corpus.suites.embedding.component import Embedding, embedding
@@ -33,8 +33,7 @@ class TestStreamFaults(StreamFaults):
 def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
     """Each kind of failure comes out of a batch as its class: as a refusal, or for each of its texts."""
     canonical = str(BY_KIND[kind].canonical)
-    for ctx in ({}, context()):
-        reply = struck(embedding, "embed_batch", kind, ctx)
+    for reply in (struck(embedding, "embed_batch", kind), provider_failure(embedding, "embed_batch", kind)):
         expect.readable(reply)
         if isinstance(reply, Reply) and reply.is_success and failures_of(reply.result):
             for failure in failures_of(reply.result):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
@@ -183,4 +185,6 @@ class LLMCapabilities(Counting):
         return window
 
     def _complete_with(self, name: str) -> Reply:
-        return self.call("complete", {**self.requests.minimal("complete"), name: self.optional()[name]})
+        changed = {name: self.optional()[name]}
+        key = ("asked", "complete", json.dumps(changed, sort_keys=True))
+        return known(self, key, lambda: self.call("complete", {**self.requests.minimal("complete"), **changed}))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.context import works
@@ -48,7 +51,7 @@ def completing(llm: LLM, flag: str) -> list[str]:
         raise NotApplicable(f"every listed model denies {flag}")
     with expect.resting_on("LLM-MODEL-1"):
         for model in models:
-            works(llm.complete(model=model), "a completion by every listed model")
+            works(llm.known("complete", model=model), "a completion by every listed model")
     return models
 
 
@@ -134,8 +137,12 @@ def not_shared(
     *,
     operation: str = "complete",
     ordered: bool = True,
+    learnt: bool = False,
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before.
+
+    Args:
+        learnt: the first one, if another test made it, need not be made again.
 
     Raises:
         NotApplicable: one of them is refused, and it is not `ordered` as any LLM must take it (R53).
@@ -144,7 +151,9 @@ def not_shared(
     if llm.small:
         raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
     for request, ctx in ((first, first_ctx), (second, second_ctx)):
-        reply = llm.invoke(operation, request, ctx)
+        ask = partial(llm.invoke, operation, request, ctx)
+        key = ("cached", operation, json.dumps([request, ctx]))
+        reply = known(llm, key, ask) if learnt and request is first else ask()
         if not ordered and reply.is_a("BadRequest", "NotSupported"):
             raise NotApplicable("messages in this order are refused")
         llm.fits(reply)

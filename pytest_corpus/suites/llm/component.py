@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.words import FINISH_REASONS
@@ -40,6 +42,11 @@ class LLM(LLMCapabilities):
         """`complete` or `stream` by name."""
         return self.invoke(name, self.requests.args(**changed))
 
+    def known(self, name: str, **changed: Any) -> Reply | StreamReply:
+        """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
+        key = ("asked", name, json.dumps(changed, sort_keys=True))
+        return known(self, key, lambda: self.ask(name, **changed))
+
     def half_full(self) -> str:
         """A text that takes between a quarter and a half of the context window, by the adapter's own count.
 
@@ -67,7 +74,7 @@ class LLM(LLMCapabilities):
         """
         offered = all(self.takes(name) for name in changed)
         for name in names:
-            expect.refusal(self.ask(name, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
+            expect.refusal(self.known(name, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
     def too_long(self) -> str:
         """A text with more tokens than the context window.
@@ -75,6 +82,9 @@ class LLM(LLMCapabilities):
         Raises:
             NotAssessed: the window is too large, or the length cannot be verified.
         """
+        return known(self, "too long", self._too_long)
+
+    def _too_long(self) -> str:
         window = self.window()
         if window > 400_000:
             raise NotAssessed(f"a window of {window} tokens is too large to overrun here")

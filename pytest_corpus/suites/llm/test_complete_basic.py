@@ -9,7 +9,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.memory import known, plain_call
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
@@ -36,11 +38,22 @@ ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_c
 """How two conversations may resemble each other."""
 
 
+BEGUN = {
+    "last_message": "turns",
+    "shorter": "turns",
+    "order": "turns",
+    "name": "one",
+    "letter_case": "one",
+    "spaces": "one",
+}
+"""Those of them that may follow the same first conversation."""
+
+
 @pytest.mark.core
 @pytest.mark.requirement("LLM-COMPLETE-1")
 def test_a_plain_request_is_completed(llm: LLM) -> None:
     """One user message is answered with a completion of the schema."""
-    reply = llm.call("complete")
+    reply = plain_call(llm, "complete")
     expect.success(reply, "a completion of a plain request")
     holds("LLM-COMPLETE-1", reply, llm)
 
@@ -125,8 +138,10 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     """Where a model is asked for by its listed name, the result gives that name."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
+        reply = llm.known("complete", model=model)
+        assert isinstance(reply, Reply)
         with expect.resting_on("LLM-MODEL-1"):
-            result = expect.success(llm.complete(model=model), "a completion by every listed model")
+            result = expect.success(reply, "a completion by every listed model")
         expect.that(result.get("model") == model, "the model asked for", word(result.get("model")), "result.model")
 
 
@@ -135,9 +150,9 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values."""
     llm.require("complete")
-    reply = llm.complete(**accepted(llm, name))
+    reply = llm.known("complete", **accepted(llm, name))
     llm.fits(reply)
-    expect.success(reply, f"{name} to be accepted")
+    works(reply, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-7")
@@ -156,7 +171,7 @@ def test_every_listed_model_completes(llm: LLM) -> None:
     """Each model that capabilities list answers a plain request."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
-        expect.success(llm.complete(model=model), "a completion by every listed model")
+        works(llm.known("complete", model=model), "a completion by every listed model")
 
 
 @pytest.mark.core
@@ -185,7 +200,8 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
     for request in beyond(llm, where):
-        reply = llm.complete(**request)
+        reply = llm.known("complete", **request)
+        assert isinstance(reply, Reply)
         overran(llm, reply.result if reply.is_success else None)
         expect.refusal(reply, "BadRequest")
 
@@ -203,7 +219,8 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
     """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
     llm.require("complete")
-    reply = llm.complete(**beyond(llm, where)[0])
+    reply = llm.known("complete", **beyond(llm, where)[0])
+    assert isinstance(reply, Reply)
     refused_as_too_long(llm, reply)
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
@@ -234,10 +251,11 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operation: str, kind: str) -> None:
     """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
-    text = llm.unique()
+    begun = BEGUN.get(kind)
+    text = known(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = alike(llm, text, kind)
     messages = [{**cold(llm), "messages": each} for each in (one, other)]
-    not_shared(llm, *messages, operation=operation, ordered=kind != "role")
+    not_shared(llm, *messages, operation=operation, ordered=kind != "role", learnt=bool(begun))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -269,7 +287,8 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -
 def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
     llm.require("complete")
-    args = {**cold(llm), "messages": [user(llm.unique())]}
+    text = known(llm, "a cached prompt", llm.unique)
+    args = {**cold(llm), "messages": [user(text)]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]
         if not others:
@@ -286,7 +305,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
         changed = {**args, **accepted(llm, name)}
-    not_shared(llm, args, changed)
+    not_shared(llm, args, changed, learnt=name != "tool_choice")
 
 
 @pytest.mark.requirement("LLM-CACHE-3")

@@ -54,7 +54,7 @@ def with_field(key: str, value: Any) -> list[dict[str, Any]]:
 
 
 WRONG: dict[str, Any] = {
-    **{f"role={role!r}": [{"role": role, "content": "hi"}] for role in ROLES},
+    **{f"role={role!r}": [{"role": role, "content": "hi"}] for role in ("User", "human", "", None, ["user"])},
     "last_role": [user("hi"), {"role": "human", "content": "hi"}],
     "first_role": [{"role": "human", "content": "hi"}, user("hi")],
     **{kind: [message] for kind, message in INCOMPLETE.items()},
@@ -155,7 +155,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     """What `complete` finds wrong with messages, `stream` does too."""
     llm.require("stream")
     llm.require("complete")
-    if not llm.complete(messages=WRONG[kind]).is_a("BadRequest"):
+    if not llm.known("complete", messages=WRONG[kind]).is_a("BadRequest"):
         raise NotApplicable("complete does not refuse it either, which is a finding of its own")
     refuses_messages(llm, WRONG[kind], operation="stream")
 
@@ -327,7 +327,7 @@ def refuses_messages(llm: LLM, messages: Any, operation: str = "complete") -> No
     keys = {key for message in listed if isinstance(message, dict) for key in message}
     tools = bool(keys & {"tool_calls", "tool_call_id"})
     denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.tools is not True)
-    expect.refusal(llm.ask(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
+    expect.refusal(llm.known(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
 
 
 def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
@@ -347,14 +347,14 @@ def offered(llm: LLM) -> None:
     llm.require("complete")
     if llm.tools is False:
         raise NotApplicable("no listed model has tools")
-    if llm.tools is None and llm.complete(**with_tools(llm)).is_a("NotSupported"):
+    if llm.tools is None and llm.known("complete", **with_tools(llm)).is_a("NotSupported"):
         raise NotApplicable("tools are not claimed, and answered with NOT_SUPPORTED")
 
 
 def has_tools(llm: LLM, operation: str) -> None:
     """Go on only where tools are taken at this entry point: no document gives them to streams (SPECIFICATION 8.3)."""
     llm.require(operation)
-    if operation == "stream" and llm.ask(operation, **with_tools(llm)).is_a("NotSupported"):
+    if operation == "stream" and llm.known(operation, **with_tools(llm)).is_a("NotSupported"):
         raise NotApplicable("a stream with tools is answered with NOT_SUPPORTED")
 
 

@@ -10,8 +10,10 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.llm.capabilities import OPTIONAL
@@ -39,7 +41,7 @@ class TestStreaming(Streaming):
 def test_chunks_are_of_the_schema(llm: LLM) -> None:
     """Each chunk has `text` and `is_final`, and nothing undocumented."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
+    stream = expect.finished(long_stream(llm))
     holds("LLM-STREAM-1", stream, llm)
 
 
@@ -65,7 +67,7 @@ def test_a_stream_without_room_for_text_is_a_stream(llm: LLM, requirement: str) 
 def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
     """Wherever a chunk tells its usage, the total is the sum of its parts."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
+    stream = expect.finished(long_stream(llm))
     any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
     holds("LLM-STREAM-2", stream, llm)
 
@@ -87,7 +89,7 @@ def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
 def test_usage_never_decreases(llm: LLM) -> None:
     """`usage_so_far` only grows from chunk to chunk."""
     llm.require("stream")
-    stream = expect.finished(llm.stream("stream", llm.requests.long("stream")))
+    stream = expect.finished(long_stream(llm))
     totals = [
         whole(chunk["usage_so_far"].get("total_tokens"))
         for chunk in stream.chunks
@@ -103,7 +105,7 @@ def test_every_listed_model_streams(llm: LLM) -> None:
     """Each model that capabilities list streams a plain request."""
     llm.require("stream")
     for model in completing(llm, "supports_streaming"):
-        expect.finished(llm.streamed(model=model), "a stream by every listed model")
+        expect.finished(streamed_by(llm, model), "a stream by every listed model")
 
 
 @pytest.mark.requirement("LLM-STREAM-6")
@@ -121,7 +123,7 @@ def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
     """Where a chunk names its model, it is the one that was asked for."""
     llm.require("stream")
     for model in completing(llm, "supports_streaming"):
-        stream = expect.finished(llm.streamed(model=model), "a stream by every listed model")
+        stream = expect.finished(streamed_by(llm, model), "a stream by every listed model")
         any_shown(chunk.get("model") is not None for chunk in stream.chunks)
         for chunk in stream.chunks:
             expect.that(
@@ -149,6 +151,16 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
     expect.that(text == texts.pop(), "the text of the completion", "another text", "chunk.text")
 
 
+def long_stream(llm: LLM) -> StreamReply:
+    """A stream that is likely to have several chunks."""
+    return known(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")))
+
+
+def streamed_by(llm: LLM, model: str) -> StreamReply:
+    """A plain stream by a listed model."""
+    return known(llm, ("streamed by", model), lambda: llm.streamed(model=model))
+
+
 def any_shown(found: Iterable[bool]) -> None:
     """Go on only where a chunk tells what is looked at.
 
@@ -173,7 +185,9 @@ def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> Non
     """A prompt longer than the stated context length is the caller's mistake."""
     llm.require("stream")
     request = beyond(llm, where)[0]
-    refused_as_too_long(llm, llm.complete(**request))
+    reply = llm.known("complete", **request)
+    assert isinstance(reply, Reply)
+    refused_as_too_long(llm, reply)
     stream = llm.streamed(**request)
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
     overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)

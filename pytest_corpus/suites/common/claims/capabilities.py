@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import plain, plain_call
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
@@ -43,7 +44,7 @@ class Capabilities:
     @pytest.mark.requirement("COM-CAP-1")
     def test_capabilities_answer_with_an_object(self, subject: Subject) -> None:
         """`capabilities` without arguments is a success whose result is an object."""
-        reply = subject.call("capabilities")
+        reply = plain_call(subject, "capabilities")
         expect.success(reply, "capabilities")
         holds("COM-CAP-1", reply, subject)
 
@@ -119,7 +120,7 @@ class Capabilities:
                 continue
             if operation.streaming and not subject.client.streams(subject.component):
                 continue
-            reply = subject.invoke(operation.name)
+            reply = plain(subject, operation.name)
             if claimed is None and reply.is_a("NotSupported"):
                 continue
             tried = True
@@ -137,7 +138,7 @@ class Capabilities:
         if not denied:
             raise NotApplicable("capabilities deny no operation")
         for name in denied:
-            expect.either(subject.invoke(name), "NotSupported")
+            expect.either(plain(subject, name), "NotSupported")
 
     @pytest.mark.requirement("COM-CAP-8")
     def test_an_operation_that_works_is_not_denied(self, subject: Subject) -> None:
@@ -146,7 +147,7 @@ class Capabilities:
         if not denied:
             raise NotApplicable("capabilities deny no operation")
         for name in denied:
-            reply = subject.invoke(name)
+            reply = plain(subject, name)
             expect.readable(reply)
             expect.that(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
 

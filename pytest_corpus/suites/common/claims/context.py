@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ import pytest
 from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import expired, known, plain
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed
-from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.parameters import in_turn, rules
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
+from pytest_corpus.kit.request import HOUR_MS, Request, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
@@ -40,6 +43,13 @@ WRONG_CONTEXT: tuple[tuple[str, Any], ...] = (
 )
 
 
+UNKNOWN: dict[str, dict[str, Any]] = {
+    "scalar": {"vendor_hint": 1},
+    "cache_hints": {"cache_scope": "tenant", "cache_tags": ["a"]},
+    "nested": {"x-trace": {"a": [None]}, "": True},
+}
+"""Keys of a context that no document knows."""
+
 CACHE_SCOPES: dict[str, dict[str, Any]] = {
     **{scope: {"cache_scope": scope} for scope in ("global", "session", "shared")},
     "global_in_attrs": {"attrs": {"cache_scope": "global"}},
@@ -57,26 +67,26 @@ class Context:
     @pytest.mark.requirement("COM-CTX-1")
     @pytest.mark.parametrize(
         "unknown",
-        [
-            {"vendor_hint": 1},
-            {"cache_scope": "tenant", "cache_tags": ["a"]},
-            {"x-trace": {"a": [None]}, "": True},
-        ],
-        ids=["scalar", "cache_hints", "nested"],
+        UNKNOWN.values(),
+        ids=list(UNKNOWN),
     )
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
         """Every operation works with keys in `ctx` that nobody documented."""
         subject.require(subject.principal)
         for name in subject.operations():
             if subject.works(name):
-                works(subject.invoke(name, ctx=unknown), f"{name} to ignore unknown keys in ctx")
+                every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
+                together = known(subject, ("unknown", name), partial(subject.invoke, name, ctx=every))
+                alone = name == subject.principal or together.is_error
+                reply = subject.invoke(name, ctx=unknown) if alone else together
+                works(reply, f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
     @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=str)
     def test_a_context_field_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """A documented field of `ctx` with another type is BAD_REQUEST, whatever the operation."""
         subject.require(subject.principal)
-        for name in subject.operations():
+        for name in in_turn(subject.operations(), subject.principal, WRONG_CONTEXT.index((key, value))):
             if subject.works(name):
                 reply = subject.invoke(name, ctx={key: value})
                 if name == "capabilities":
@@ -103,7 +113,9 @@ class Context:
         subject.require(subject.principal)
         for name in subject.operations():
             if subject.works(name):
-                works(subject.invoke(name, ctx=ctx), f"{name} to accept ctx.{key}")
+                together = known(subject, ("context", name), partial(subject.invoke, name, ctx=every))
+                alone = key != "all" and (name == subject.principal or together.is_error)
+                works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
 
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
@@ -130,8 +142,8 @@ class Observability:
         subject.require(subject.principal)
         for name in subject.operations(streaming=False):
             if subject.works(name):
-                holds(requirement, subject.call(name), subject)
-        holds(requirement, subject.call(subject.principal, subject.requests.wrong_types(subject.principal)), subject)
+                holds(requirement, plain(subject, name), subject)
+        holds(requirement, wrongly_typed(subject, subject.principal), subject)
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-OBS-2")
@@ -155,9 +167,8 @@ class Observability:
     def test_a_tenant_is_labelled_by_its_hash(self, subject: Subject) -> None:
         """Every operation that is given a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
-        for name in subject.operations():
-            if subject.works(name):
-                holds("COM-OBS-8", subject.invoke(name, ctx={"tenant": f"tenant-{canary()}"}), subject)
+        for reply in of_a_tenant(subject)[1]:
+            holds("COM-OBS-8", reply, subject)
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
@@ -170,10 +181,10 @@ class Observability:
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with one hash, and another tenant with another."""
-        one, other = f"tenant-{canary()}", f"tenant-{canary()}"
-        wanted, strange = tenant_hash(subject, one), tenant_hash(subject, other)
-        for tenant, own in ((one, wanted), (other, strange)):
-            for reply in every_outcome(subject, {"tenant": tenant}):
+        one, of_one = with_canaries_in_context(subject)
+        for tenant, replies in ((one, of_one), of_a_tenant(subject)):
+            own = tenant_hash(subject, tenant)
+            for reply in replies:
                 found = labelled(reply)
                 if found:
                     expect.that(found == own, "the hash of the tenant in every observation", "another one")
@@ -209,19 +220,16 @@ class Observability:
     def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
         """`deadline_bucket` is reported with a deadline, expired ones included, and not without."""
         subject.require(subject.principal)
-        ctx = {} if left_ms is None else {"deadline_ms": in_ms(left_ms)}
+        asked = {None: plain, HOUR_MS: ample}.get(left_ms, expired)
         for name in subject.operations():
             if subject.works(name):
-                holds("COM-OBS-10", subject.invoke(name, ctx=ctx), subject)
+                holds("COM-OBS-10", asked(subject, name), subject)
 
     @pytest.mark.requirement("COM-OBS-14")
     def test_request_ids_are_no_labels(self, subject: Subject) -> None:
         """What is unique to a request does not become a label of any operation, whatever its outcome."""
         subject.require(subject.principal)
-        identity, trace = canary(24), secrets.token_hex(16)
-        ctx = {"request_id": identity, "traceparent": TRACE.replace(TRACE.split("-")[1], trace)}
-        unique = {"request id": identity, "request id of the trace": trace}
-        for reply in every_outcome(subject, ctx, secrets=unique):
+        for reply in with_canaries_in_context(subject)[1]:
             holds("COM-OBS-14", reply, subject)
 
 
@@ -236,10 +244,10 @@ class StreamObservability:
         name = subject.principal_stream
         subject.require(name)
         stream = {
-            "finished": lambda: subject.stream(name),
-            "refused": lambda: subject.stream(name, subject.requests.wrong_types(name)),
-            "expired": lambda: subject.stream(name, ctx={"deadline_ms": in_ms(-60_000)}),
-        }[outcome]()
+            "finished": plain,
+            "refused": wrongly_typed,
+            "expired": expired,
+        }[outcome](subject, name)
         expect.readable(stream)
         holds(requirement, stream, subject)
 
@@ -271,6 +279,27 @@ def tenant_hash(subject: Subject, tenant: str) -> str:
     return found
 
 
+def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
+    """The answer to a request whose first argument has a wrong type."""
+    return known(subject, ("wrong types", name), lambda: subject.invoke(name, subject.requests.wrong_types(name)))
+
+
+def ample(subject: Subject, name: str) -> Reply | StreamReply:
+    """The answer to a plain request that has an hour left."""
+    return known(subject, ("ample", name), lambda: subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}))
+
+
+def of_a_tenant(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
+    """A tenant, and the answers of every operation to a plain request of it."""
+
+    def ask() -> tuple[str, list[Reply | StreamReply]]:
+        tenant = f"tenant-{canary()}"
+        working = [name for name in subject.operations() if subject.works(name)]
+        return tenant, [subject.invoke(name, ctx={"tenant": tenant}) for name in working]
+
+    return known(subject, "of a tenant", ask)
+
+
 def labelled(reply: Reply | StreamReply) -> str:
     """The hash that the call of a tenant is labelled with; `capabilities` may go without (R19)."""
     expect.readable(reply)
@@ -295,14 +324,73 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     return stream
 
 
+def with_canaries_in_context(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
+    """A tenant, and the answers of every operation to good, refused and expired requests of it.
+
+    Whatever a context can hold is a canary in them.
+    """
+
+    def ask() -> tuple[str, list[Reply | StreamReply]]:
+        tenant, key, identity, note, trace = *(canary(24) for _ in range(4)), secrets.token_hex(16)
+        ctx = {
+            "tenant": tenant,
+            "idempotency_key": key,
+            "request_id": identity,
+            "traceparent": TRACE.replace(TRACE.split("-")[1], trace),
+            "attrs": {"note": note},
+        }
+        hidden = {"tenant": tenant, "idempotency key": key, "attribute": note}
+        unique = {"request id": identity, "request id of the trace": trace}
+        return tenant, every_outcome(subject, ctx, secrets={**hidden, **unique})
+
+    return known(subject, "canaries in context", ask)
+
+
+def with_context(request: Request) -> Request:
+    """A request of a tenant, under an idempotency key, which are canaries too."""
+    tenant, key = canary(24), canary(24)
+    ctx = {"tenant": tenant, "idempotency_key": key, **request.ctx}
+    return replace(request, ctx=ctx, canaries={**request.canaries, "tenant": tenant, "idempotency key": key})
+
+
+def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply | StreamReply]:
+    """The answers of the principal operation, and of its stream, to a failing provider."""
+    stream = subject.principal_stream
+    names = [subject.principal, *([stream] if stream and subject.works(stream) else [])]
+    return [provider_failure(subject, name, kind, **options) for name in names]
+
+
+def provider_failure(subject: Subject, name: str, kind: str, **options: Any) -> Reply | StreamReply:
+    """The answer to a request full of canaries, which has an hour left, where the provider fails."""
+
+    def ask() -> Reply | StreamReply:
+        subject.faults.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.faults.plan(kind, name)
+        found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
+        request = with_context(found)
+        ctx = {"deadline_ms": in_ms(HOUR_MS), **request.ctx}
+        reply = fresh.carry_out(replace(request, ctx=ctx), **options)
+        fresh.faults.fired(plan)
+        fresh.client.provider.clear()
+        return reply
+
+    return known(subject, ("failure", name, kind, *sorted(options.items())), ask)
+
+
 def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list[Reply | StreamReply]:
     """Answers of every operation to good, refused and expired requests with this context."""
+
+    def own(ctx: dict[str, Any], number: int) -> dict[str, Any]:
+        """The context with an idempotency key that no other of these requests has."""
+        return {**ctx, "idempotency_key": f"{ctx['idempotency_key']}-{number}"} if "idempotency_key" in ctx else ctx
+
     subject.require(subject.principal)
-    replies = []
+    replies: list[Reply | StreamReply] = []
     for name in subject.operations():
         if subject.works(name):
             for args in (subject.requests.minimal(name), subject.requests.wrong_types(name)):
-                replies.append(subject.invoke(name, args, ctx, **options))
-            expired = {**ctx, "deadline_ms": in_ms(-60_000)}
-            replies.append(subject.invoke(name, ctx=expired, **options))
+                replies.append(subject.invoke(name, args, own(ctx, len(replies)), **options))
+            late = {**ctx, "deadline_ms": in_ms(-60_000)}
+            replies.append(subject.invoke(name, ctx=late, **options))
     return replies

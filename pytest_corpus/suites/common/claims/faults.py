@@ -10,12 +10,13 @@ import pytest
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims.context import PASSING, works
+from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
 from pytest_corpus.suites.common.claims.deadlines import cut_off, out_of_time
 from pytest_corpus.suites.common.claims.propagation import trace
 from pytest_corpus.text.redaction import word
@@ -46,10 +47,13 @@ class Faults:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
-        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider."""
+        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider.
+
+        So it does where the context of a call tells all that a context can.
+        """
         for name in subject.faults.backed(streaming=False):
-            for ctx in ({}, context()):
-                expect.refusal(struck(subject, name, kind, ctx), str(BY_KIND[kind].canonical))
+            expect.refusal(struck(subject, name, kind), str(BY_KIND[kind].canonical))
+        expect.refusal(provider_failure(subject, subject.principal, kind), str(BY_KIND[kind].canonical))
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
@@ -83,7 +87,7 @@ class Faults:
         tenant = f"tenant-{canary()}"
         scopes = []
         for _ in range(2):
-            reply = struck(subject, subject.principal, "rate_limited", {**context(), "tenant": tenant, **ids()})
+            reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
             classified(reply, "rate_limited", "COM-FAULT-1")
             scopes.append(reply.details.get("throttle_scope"))
         if None in scopes:
@@ -177,7 +181,10 @@ class StreamFaults:
         expect.readable(unary)
         if unary.is_error and not unary.is_a(canonical):
             raise NotApplicable(f"the unary call does not make {canonical} of it either")
-        stream = struck_at(subject, kind, at_chunk)
+        if at_chunk is None:
+            stream = provider_failure(subject, subject.principal_stream, kind)
+        else:
+            stream = struck_at(subject, kind, at_chunk)
         expect.refusal(stream, canonical)
 
     @pytest.mark.requirement("COM-FAULT-12")
@@ -207,22 +214,18 @@ class StreamFaults:
         hinted(stream)
 
 
-def context() -> dict[str, Any]:
-    """A context with everything that could change the way a call takes."""
+def ids() -> dict[str, Any]:
+    """What tells one request from all others."""
     return {
-        "tenant": f"tenant-{canary()}",
-        "deadline_ms": in_ms(HOUR_MS),
+        "request_id": f"req-{canary()}",
+        "traceparent": trace(),
         "idempotency_key": f"key-{canary()}",
+        "deadline_ms": in_ms(HOUR_MS),
     }
 
 
-def ids() -> dict[str, str]:
-    """What tells one request from all others."""
-    return {"request_id": f"req-{canary()}", "traceparent": trace()}
-
-
 def works_again(subject: Subject, name: str, kind: str) -> None:
-    """After one failure of the provider another request works, and the same one where it may be retried."""
+    """After one failure of the provider the same request works where it may be retried, and else another one."""
     subject.faults.provider_op(name)
     fresh = subject.fresh()
     same = fresh.requests.distinct(name)
@@ -231,14 +234,25 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     fresh.faults.fired(plan)
     fresh.client.provider.clear()
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
-    for args in (fresh.requests.distinct(name), *([same] if retryable else [])):
-        works(fresh.invoke(name, args), "the next call to work")
+    works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
 
 
 def struck(
     subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
 ) -> Reply | StreamReply:
     """The answer of a new instance whose provider fails."""
+    if ctx is None:
+        return known(
+            subject,
+            ("struck", name, kind, *sorted(options.items())),
+            lambda: _struck(subject, name, kind, None, options),
+        )
+    return _struck(subject, name, kind, ctx, options)
+
+
+def _struck(
+    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None, options: Mapping[str, float]
+) -> Reply | StreamReply:
     subject.faults.provider_op(name)
     fresh = subject.fresh()
     plan = fresh.faults.plan(kind, name, **options)

@@ -8,6 +8,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
+from pytest_corpus.kit.memory import plain_call
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.words import HEALTH_STATES
@@ -23,14 +24,14 @@ class Health:
     @pytest.mark.requirement("COM-HEALTH-1")
     def test_health_answers(self, subject: Subject) -> None:
         """`health` is a success whose result is an object, or says with an error that the backend is down."""
-        reply = subject.call("health")
+        reply = plain_call(subject, "health")
         expect.either(reply, *RETRYABLE)
         holds("COM-HEALTH-1", reply, subject)
 
     @pytest.mark.requirement("COM-HEALTH-2")
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:
         """A report has a boolean `ok`, a known `status`, `server` and `version`."""
-        report = self.report(subject.call("health"))
+        report = self.report(plain_call(subject, "health"))
         expect.that(isinstance(report.get("ok"), bool), "a boolean", type(report.get("ok")).__name__, "result.ok")
         expect.that(
             report.get("status") in HEALTH_STATES, " or ".join(HEALTH_STATES), "something else", "result.status"
@@ -42,7 +43,7 @@ class Health:
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
         """A report of status degraded or down has a `reason`."""
-        reports = [self.report(subject.call("health"))]
+        reports = [self.report(plain_call(subject, "health"))]
         if "provider" in subject.client.hooks:
             down = self.with_provider_down(subject)
             reports += [down.result] if down.is_success and isinstance(down.result, dict) else []
@@ -73,7 +74,7 @@ class Health:
     @pytest.mark.requirement("COM-HEALTH-11")
     def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
         """`ok` is not false beside status ok, nor true beside status down."""
-        reports = [self.report(subject.call("health"))]
+        reports = [self.report(plain_call(subject, "health"))]
         if "provider" in subject.client.hooks:
             down = self.with_provider_down(subject)
             reports += [down.result] if down.is_success and isinstance(down.result, dict) else []

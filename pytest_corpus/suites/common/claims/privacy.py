@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
-from typing import Any
-
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import Request, canary
-from pytest_corpus.suites.common.claims.context import FAILURES, TRACE, every_outcome
+from pytest_corpus.kit.request import canary
+from pytest_corpus.suites.common.claims.context import (
+    FAILURES,
+    provider_failures,
+    with_canaries_in_context,
+    with_context,
+)
 
 
 class IdPrivacy:
@@ -58,14 +61,14 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_anywhere(self, subject: Subject) -> None:
         """A raw tenant id stands in no error, metric or log record, whatever the outcome."""
-        for reply in with_context(subject, "tenant", canary(24), "tenant"):
+        for reply in with_canaries_in_context(subject)[1]:
             holds("COM-LEAK-4", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
         """A rate limit names its throttling scope without the raw tenant id."""
         if "provider" not in subject.client.hooks:
-            for reply in with_context(subject, "tenant", canary(24), "tenant"):
+            for reply in with_canaries_in_context(subject)[1]:
                 holds("COM-LEAK-4", reply, subject)
             return
         subject.faults.provider_op(subject.principal)
@@ -83,7 +86,7 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-5")
     def test_no_idempotency_key_anywhere(self, subject: Subject) -> None:
         """An idempotency key stands in no error, metric or log record, whatever the outcome."""
-        for reply in with_context(subject, "idempotency_key", canary(24), "idempotency key"):
+        for reply in with_canaries_in_context(subject)[1]:
             holds("COM-LEAK-5", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-6")
@@ -97,16 +100,13 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-8")
     def test_no_attributes_anywhere(self, subject: Subject) -> None:
         """What a client put into `attrs` stands in no error, metric or log record, whatever the outcome."""
-        secret = canary(24)
-        for reply in every_outcome(subject, {"attrs": {"note": secret}}, secrets={"attribute": secret}):
+        for reply in with_canaries_in_context(subject)[1]:
             holds("COM-LEAK-8", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-9")
     def test_no_ids_of_a_request_in_messages(self, subject: Subject) -> None:
         """A message names neither the request nor its trace."""
-        identity, trace = canary(24), secrets.token_hex(16)
-        ctx = {"request_id": identity, "traceparent": TRACE.replace(TRACE.split("-")[1], trace)}
-        for reply in every_outcome(subject, ctx, secrets={"request id": identity, "request id of the trace": trace}):
+        for reply in with_canaries_in_context(subject)[1]:
             holds("COM-LEAK-9", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-7")
@@ -115,13 +115,9 @@ class Privacy:
         if not subject.client.declaration.in_process:
             raise NotAssessed("debug logging cannot be switched on outside this process")
         subject.require(subject.principal)
-        tenant, key = canary(24), canary(24)
-        context = {"tenant": tenant, "idempotency_key": key}
-        unique = {"tenant": tenant, "idempotency key": key}
         for reply in (
             *answers_to_canaries(subject, debug_logs=True),
             *answers_to_canaries(subject, refused=True, debug_logs=True),
-            *every_outcome(subject, context, secrets=unique, debug_logs=True),
         ):
             holds("COM-LEAK-7", reply, subject)
         if "provider" in subject.client.hooks:
@@ -133,31 +129,11 @@ def answers_to_canaries(
     subject: Subject, *, refused: bool = False, debug_logs: bool = False
 ) -> list[Reply | StreamReply]:
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
-    replies = []
-    for request in subject.requests.with_canaries(refused=refused):
-        if subject.works(request.op):
-            replies.append(subject.carry_out(request, debug_logs=debug_logs))
-    return replies
 
+    def ask() -> list[Reply | StreamReply]:
+        requests = subject.requests.with_canaries(refused=refused)
+        if debug_logs:
+            requests = list(map(with_context, requests))
+        return [subject.carry_out(each, debug_logs=debug_logs) for each in requests if subject.works(each.op)]
 
-def with_context(subject: Subject, key: str, value: str, what: str) -> list[Reply | StreamReply]:
-    """Answers to good, refused and expired requests with a secret in `ctx`."""
-    return every_outcome(subject, {key: value}, secrets={what: value})
-
-
-def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply | StreamReply]:
-    """The answers of the principal operation, and of its stream, to a failing provider."""
-    replies = []
-    for name in (subject.principal, subject.principal_stream):
-        if name and (name == subject.principal or subject.works(name)):
-            subject.faults.provider_op(name)
-            fresh = subject.fresh()
-            plan = fresh.faults.plan(kind, name)
-            plain = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
-            tenant, key = canary(24), canary(24)
-            ctx = {**plain.ctx, "tenant": tenant, "idempotency_key": key}
-            hidden = {**plain.canaries, "tenant": tenant, "idempotency key": key}
-            replies.append(fresh.carry_out(Request(name, plain.args, ctx, hidden), **options))
-            fresh.faults.fired(plan)
-            fresh.client.provider.clear()
-    return replies
+    return known(subject, ("canaries", refused, debug_logs), ask)

@@ -7,6 +7,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import plain
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
 
@@ -28,7 +29,7 @@ class Streaming:
         """The frames of a plain stream keep each rule of their shape and order."""
         name = subject.principal_stream
         if subject.prerequisites.is_callable(name):
-            stream = subject.stream(name)
+            stream = plain(subject, name)
             holds(requirement, stream, subject)
         subject.require(name)
 

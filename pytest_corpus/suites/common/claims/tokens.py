@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import time
+import random
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.text.redaction import word
@@ -117,34 +119,34 @@ class Counting(Subject):
             yield Violation("a whole number that is not negative", word(found), place)
 
 
+PARTS, CUTS = 48, 20
+"""Of how many parts a generated text is made, and at how many places it is cut."""
+
+
 def longer_is_never_fewer(subject: Counting, alphabet: str) -> None:
-    """For generated texts of letters, or of any characters, a beginning has at most as many tokens."""
-    strategies = generate.strategies()
+    """Along a generated text of letters, or of any characters, a beginning has at most as many tokens."""
     subject.require("count_tokens")
-    started = time.monotonic()
-    subject.count("hi")
-    cost = time.monotonic() - started
-    letters = strategies.sampled_from([*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "])
-    points = strategies.integers(0x20, 0xD7FF) | strategies.integers(0xE000, 0x10FFFF)
-    anything = points.map(chr) | strategies.sampled_from("".join(UNICODE.values()))
-    parts = strategies.lists(letters if alphabet == "letters" else anything, min_size=1, max_size=40)
-    texts = parts.map("".join)
-    pairs = texts.flatmap(lambda text: strategies.tuples(strategies.just(text), strategies.integers(1, len(text))))
+    chosen = random.Random(f"{subject.settings.seed} {alphabet}")
+    letters: list[str] = [*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "]
+    marks = "".join(UNICODE.values())
 
-    def check(pair: tuple[str, int]) -> None:
-        text, end = pair
-        if end < len(text):
-            shorter, longer = subject.count(text[:end]), subject.count(text)
-            expect.that(shorter <= longer, f"at least {shorter} tokens, as its beginning has", f"{longer}")
+    def part() -> str:
+        if alphabet == "letters":
+            return chosen.choice(letters)
+        spans = ((0x20, 0xD7FF), (0xE000, 0x10FFFF))
+        return str(chosen.choice([chosen.choice(marks), chr(chosen.randint(*chosen.choice(spans)))]))
 
-    generate.for_all(pairs, check, seed=subject.settings.seed, examples=40, call_s=cost)
+    text = "".join(part() for _ in range(PARTS))
+    ends = sorted(chosen.sample(range(1, len(text)), CUTS))
+    never_falls(subject, text, [*ends, len(text)])
 
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
     """The counts of ever longer texts, up to the first that is refused because it may be beyond the limit."""
     counts: list[int] = []
     for text in texts:
-        reply = subject.counted(text, **changed)
+        key = ("counted", text, *sorted({**subject.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
+        reply = known(subject, key, partial(subject.counted, text, **changed))
         if reply.is_a("BadRequest") and not subject.holds(text):
             break
         counts.append(subject.tokens_of(expect.success(reply, "a token count")))
@@ -172,7 +174,7 @@ def never_falls_far(subject: Counting) -> None:
     """Along the beginnings of a text of thousands of words the count never falls."""
     subject.require("count_tokens")
     text = " ".join(f"word{number}" for number in range(2_000))
-    never_falls(subject, text, range(7, len(text), 301))
+    never_falls(subject, text, range(7, len(text), 1_201))
 
 
 def grows_far(subject: Counting, model: str) -> None:
