@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "matrix.md"
 HEAD = """# The examples side by side
 
 Made by `tox run -e report` from the attestations that the environments of the examples write. What was found in each
-back end, and what it taught the suite, stands in [examples/README.md](../examples/README.md).
+back end, and what it taught the suite, stands in `examples/README.md`.
 
 """
 

@@ -1,4 +1,4 @@
-"""`pytest-corpus serve`: put a Python adapter behind HTTP and WebSocket, gRPC, or standard input and output."""
+"""`pytest-corpus serve`: put a Python adapter behind HTTP, WebSocket, gRPC or stdio."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 
-SUMMARY = "put a Python adapter behind HTTP and WebSocket, gRPC, or standard input and output"
+SUMMARY = "put a Python adapter behind HTTP, WebSocket, gRPC or stdio"
 
 HOST, PORT = "127.0.0.1", 8080
 

@@ -18,6 +18,7 @@ import pytest
 from blocks import ROOT, Command, commands, sample
 
 from pytest_corpus import cli
+from pytest_corpus.adapter import address
 
 COMMANDS = commands()
 
@@ -94,8 +95,8 @@ def program(command: Command) -> str:
 
 
 def test_pytest_takes_what_the_pages_give_it(folder: Path) -> None:
-    """Each command line of pytest is accepted, and collects tests."""
-    shown = starting_with("pytest")
+    """Each command line of pytest is accepted, and collects tests; tests/transports runs adapters at addresses."""
+    shown = [command for command in starting_with("pytest") if not addresses(command)]
     assert len(shown) > 15
     given = json.dumps([command.words[1:] for command in shown])
     script = Path(__file__).with_name("collecting.py")
@@ -108,6 +109,19 @@ def test_pytest_takes_what_the_pages_give_it(folder: Path) -> None:
         f"{command}\n{said}" for command, (code, said) in zip(shown, json.loads(done.stdout), strict=True) if code
     ]
     assert failed == []
+
+
+def addresses(command: Command) -> list[tuple[str, str]]:
+    """The adapters of a command line that are at an address, each as its label and the address."""
+    option = "--corpus-adapter="
+    found = [address.split_label(word[len(option) :]) for word in command.words if word.startswith(option)]
+    return [each for each in found if each]
+
+
+def test_addresses_are_spelt_as_the_pages_say() -> None:
+    """Each address that a page gives to pytest is read as one."""
+    shown = [each for command in starting_with("pytest") for each in addresses(command)]
+    assert {address.parse(spec).scheme.prefix for _, spec in shown} >= {"http://", "cmd:"}
 
 
 @pytest.mark.parametrize("command", starting_with("pytest-corpus"), ids=str)
@@ -124,8 +138,8 @@ def test_the_command_line_does_what_the_pages_say(
     if argv[:2] == ["golden", "generate"]:
         argv += [] if "--output" in argv else ["--output", "new"]
         argv = [str(reports / "out") if word == "/tmp/new" else word for word in argv]
-    # Of a partial report there is no signature, and it is no shard; tests/reports has whole ones.
-    if {"--key", "--public-key", "combine"} & set(argv):
+    # Of a partial report there is no signature, and it is no shard; servers do not end.
+    if {"--key", "--public-key", "combine", "serve"} & set(argv):
         assert cli._parser(argv[0])[0].parse_args(argv).command == argv[0]
         return
     if "-" in argv:
