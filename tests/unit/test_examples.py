@@ -38,8 +38,7 @@ def test_what_examples_share_is_what_init_writes(example: Path) -> None:
 @pytest.mark.parametrize("name", LIGHT)
 def test_the_commands_of_a_readme_work(name: str, tmp_path: Path) -> None:
     """In a fresh virtual environment, copied as they stand, they come to the verdict that the README gives."""
-    left_out = shutil.ignore_patterns(".*", "node_modules", "reports", "__pycache__")
-    shutil.copytree(ROOT, tmp_path / "project", ignore=left_out)
+    shutil.copytree(ROOT, tmp_path / "project", ignore=shutil.ignore_patterns(".*", "node_modules", "__pycache__"))
     folder = tmp_path / "project" / "examples" / name
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     for command in commands(folder)[:3]:
