@@ -108,19 +108,20 @@ def _free_port() -> int:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        (f"http://127.0.0.1:{_free_port()}/", "nothing answers there within 0.2 s"),
+        ("http://127.0.0.1:{free}/", "nothing answers there within 0.2 s"),
         ("cmd:no-such-program-anywhere", "cannot be started"),
         (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
         ("ws://{place}/none", "does not upgrade to a WebSocket"),
         ("https://{plain}/", "its certificate cannot be verified"),
     ],
+    ids=["closed", "no program", "ends at once", "no upgrade", "certificate"],
 )
 def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, address: str, said: str) -> None:
     """Exit code 4, before any test runs (R91)."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
         stop = _answering(silent, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        address = address.replace("{place}", place).replace("{plain}", place)
+        address = address.replace("{place}", place).replace("{plain}", place).replace("{free}", str(_free_port()))
         ended = run(tmp_path, f"--corpus-adapter=a={address}", "--corpus-startup-timeout=0.2")
         stop()
     assert ended.returncode == 4, ended.stdout
