@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from pytest_corpus.text.redaction import cut, printable
 
 EVERY_S = 30.0
 """How often a long run says how far it is."""
+
+WIDEST = 110
+"""So many characters of capabilities stand on a line of the terminal."""
 
 LONGEST = 40
 """So many characters of a stated fact the terminal shows."""
@@ -46,7 +50,10 @@ def snapshot(adapters: Iterable[Adapter]) -> list[str]:
     for adapter in adapters:
         for component, document in adapter.ledger.capabilities.items():
             said = [f"{key}={_short(value)}" for key, value in facts(component, document).items()]
-            lines.append(printable(f"corpus {adapter.label} {component}: {', '.join(said)}"))
+            whole = printable(f"corpus {adapter.label} {component}: {', '.join(said)}")
+            lines += textwrap.wrap(
+                whole, WIDEST, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            )
     return lines
 
 

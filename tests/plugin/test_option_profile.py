@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -166,10 +167,13 @@ def test_an_unnamed_environment_is_one_warning(
 def test_the_adapter_is_logged_at_the_start(project: Project, spread: tuple[str, ...]) -> None:
     """Server, version and stated capabilities stand before the first test."""
     result = project.run(REFERENCE, FEW, *spread, plugins=("xdist",) if spread else ())
-    (line,) = (line for line in result.outlines if line.startswith("corpus pytest_corpus.reference:llm llm: "))
-    assert "server=" in line
-    assert "version=" in line
-    assert "supports_streaming=True" in line
+    lines = result.outlines
+    first = next(at for at, line in enumerate(lines) if line.startswith("corpus pytest_corpus.reference:llm llm: "))
+    stated = list(itertools.takewhile(lambda line: line.startswith("  "), lines[first + 1 :]))
+    assert "server=" in lines[first]
+    assert "version=" in lines[first]
+    assert "supports_streaming=True" in " ".join((lines[first], *stated))
+    assert max(map(len, stated)) <= 110
 
 
 def test_a_hostile_name_in_the_log(project: Project) -> None:
