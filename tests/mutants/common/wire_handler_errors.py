@@ -118,7 +118,7 @@ class NegativeRetry(ReferenceLLM):
         return {**error, "retry_after_ms": -1} if error["error"] == "DeadlineExceeded" else error
 
 
-@catches("COM-ERR-7")
+@catches("COM-ERR-7", others=4)
 class DetailsAreAList(ReferenceLLM):
     """It gives the details of a bad request as the list of its fields."""
 
