@@ -334,15 +334,9 @@ class AdapterClient:
     def _await_reports(self, exchanges: Sequence[Exchange], observed: int, counted: int) -> None:
         if "metrics" not in self.hooks:
             return
-        expected = sum(map(_is_observed, exchanges))
-
-        def observations() -> int:
-            return len(self.metrics.observations) - observed
-
-        def reports() -> int:
-            return observations() + len(self.metrics.counts) - counted
-
-        self.metrics.lateness.wait(observations, reports, expected=expected)
+        due = [exchange for exchange in exchanges if _is_observed(exchange)]
+        streams = sum(exchange.streaming for exchange in due)
+        self.metrics.wait(observed, counted, calls=len(due), streams=streams)
 
     def _turn(self) -> None:
         """A call begins: what is still reported of those before belongs to none."""

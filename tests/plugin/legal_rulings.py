@@ -80,6 +80,21 @@ def late_metrics(metrics: Any = None, provider: Any = None) -> Any:
     return ReferenceLLM(metrics=Late(metrics) if metrics is not None else None, provider=provider)
 
 
+class LateCounters(Late):
+    """Observes at once, and counts later."""
+
+    def observe(self, **given: Any) -> None:
+        self._metrics.observe(**given)
+
+    def counter(self, **given: Any) -> None:
+        threading.Timer(0.03, lambda: self._metrics.counter(**given)).start()
+
+
+def late_counters(metrics: Any = None, provider: Any = None) -> Any:
+    """Counters that arrive late, beside observations that do not (R92)."""
+    return ReferenceLLM(metrics=LateCounters(metrics) if metrics is not None else None, provider=provider)
+
+
 def late_graph_metrics(metrics: Any = None, provider: Any = None) -> Any:
     """Observations of a graph that arrive late (R92)."""
     return ReferenceGraph(metrics=Late(metrics) if metrics is not None else None, provider=provider)
@@ -218,7 +233,7 @@ LEGAL: tuple[Callable[..., Any], ...] = (
     FloatCounts,
 )
 
-LATE: tuple[Callable[..., Any], ...] = (late_metrics, late_graph_metrics)
+LATE: tuple[Callable[..., Any], ...] = (late_metrics, late_counters, late_graph_metrics)
 """Adapters whose observations come after the answer."""
 
 LONG: tuple[Callable[..., Any], ...] = (LongWinded, KeepsAlive)

@@ -374,7 +374,7 @@ def test_both_validators_agree_on_the_goldens(golden: Golden, explainer: Explain
             assert explainer.problems(document, BASE_URI + BY_NAME[schema].file(edition), schema) == []
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=300)
 @given(data=st.data())
 def test_both_validators_agree_on_mutations(data: st.DataObject, explainer: Explainer) -> None:
     """jsonschema-rs and jsonschema give the same verdict on mutated goldens, under whatever schema."""
@@ -385,7 +385,7 @@ def test_both_validators_agree_on_mutations(data: st.DataObject, explainer: Expl
     assert registry().is_valid(schema, instance, edition) == (explained == [])
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=300)
 @given(data=st.data())
 def test_both_validators_agree_on_generated_instances(data: st.DataObject, explainer: Explainer) -> None:
     """jsonschema-rs and jsonschema give the same verdict on instances made from each schema."""

@@ -8,7 +8,9 @@ who never reports is not waited for again and again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 LATEST_S = 1.0
 """So long after the answer an observation still counts."""
@@ -23,6 +25,14 @@ MOST_FRUITLESS = 20
 """And so many where others came late."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Reports that a call must lead to: how many there are by now, and how many there must be."""
+
+    present: Callable[[], int]
+    expected: int
+
+
 class Lateness:
     """What is known of how late an adapter's reports come.
 
@@ -32,30 +42,30 @@ class Lateness:
 
     def __init__(self) -> None:
         self.seen_s = 0.0
-        self._fruitless = 0
+        self._fruitless: Counter[str] = Counter()
 
-    def wait(self, observations: Callable[[], int], reports: Callable[[], int], *, expected: int) -> None:
+    def wait(self, wanted: Mapping[str, Wanted], reports: Callable[[], int]) -> None:
         """Wait for the reports of a call that has just ended.
 
         Args:
-            observations: how many observations there are by now.
-            reports: how many observations and counters.
-            expected: how many there must be: one, or none where the call need not be observed.
+            wanted: the kinds of reports of which there must be some, by name.
+            reports: how many reports of any kind there are by now.
         """
-        if observations() < expected:
-            self._wait_for(observations, expected)
-        elif self.seen_s and not observations():
+        for kind, each in wanted.items():
+            if each.present() < each.expected:
+                self._wait_for(kind, each)
+        if self.seen_s and not reports() and not any(each.expected for each in wanted.values()):
             time.sleep(min(LATEST_S, 2 * self.seen_s + QUIET_S))
         if self.seen_s:
             self._wait_for_quiet(reports)
 
-    def _wait_for(self, observations: Callable[[], int], expected: int) -> None:
-        if self._fruitless >= (MOST_FRUITLESS if self.seen_s else PATIENCE):
+    def _wait_for(self, kind: str, wanted: Wanted) -> None:
+        if self._fruitless[kind] >= (MOST_FRUITLESS if self.seen_s else PATIENCE):
             return
         started = time.monotonic()
-        while observations() < expected:
+        while wanted.present() < wanted.expected:
             if time.monotonic() - started > LATEST_S:
-                self._fruitless += 1
+                self._fruitless[kind] += 1
                 return
             time.sleep(0.001)
         self.seen_s = max(self.seen_s, time.monotonic() - started)

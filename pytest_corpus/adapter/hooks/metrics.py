@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.adapter.hooks.lateness import Lateness
+from pytest_corpus.adapter.hooks.lateness import Lateness, Wanted
 from pytest_corpus.adapter.plain import items_of, plain
+from pytest_corpus.spec.words import STREAM_OUTCOME
 from pytest_corpus.text.redaction import listed
 
 
@@ -64,6 +65,28 @@ class RecordingSink:
         """Record ``counter(*, component, name, value=1, extra=None)``."""
         known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
         self.counts.append(Count(**known, malformed=malformed))
+
+    def wait(self, observed: int, counted: int, *, calls: int, streams: int) -> None:
+        """Wait for what is still to be reported of calls that have ended (R92).
+
+        Args:
+            observed: how many observations there were before the calls.
+            counted: how many counters.
+            calls: how many calls must be observed.
+            streams: how many of them are streams, whose outcome must be counted.
+        """
+
+        def observations() -> int:
+            return len(self.observations) - observed
+
+        def outcomes() -> int:
+            return sum(str(count.name).endswith(STREAM_OUTCOME) for count in self.counts[counted:])
+
+        def reports() -> int:
+            return observations() + len(self.counts) - counted
+
+        wanted = {"observation": Wanted(observations, calls), "outcome": Wanted(outcomes, streams)}
+        self.lateness.wait(wanted, reports)
 
 
 def _fit(
