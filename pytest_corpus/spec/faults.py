@@ -51,8 +51,8 @@ FORMS: dict[str, tuple[str, ...]] = {
 
 ``retry_after_seconds``, ``retry_after_date``: the hint stands in `Retry-After` alone, in whole seconds or as a date;
 ``in_answer``: a good answer that says that the rest was filtered; ``reset``: the connection is reset; ``truncated``: it is
-closed in the middle of the answer; ``unfinished``: a stream comes to an orderly end without its last event (a unary
-answer is empty); ``garbage``: what comes is no JSON.
+closed in the middle of the answer; ``unfinished``: a stream that has begun comes to an orderly end without its last event
+(elsewhere: as truncated); ``garbage``: what comes is no JSON.
 """
 
 IN_STREAM = {"network": "reset", "gateway_timeout": "truncated"}

@@ -35,10 +35,10 @@ async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
     errors, trouble = endpoint.errors, Trouble(plan.kind, plan.message)
     if plan.form == "reset":
         connection.reset()
-    elif plan.form == "truncated":
+    elif plan.form in ("truncated", "unfinished"):
         await connection.truncate({"id": "standin", "choices": [], "content": plan.message}, errors.headers)
-    elif plan.form in ("garbage", "unfinished"):
-        await connection.garbage(f"<html>{plan.message}" if plan.form == "garbage" else "", errors.headers)
+    elif plan.form == "garbage":
+        await connection.garbage(f"<html>{plan.message}", errors.headers)
     else:
         status = BY_KIND[plan.kind].http_status or UNFORESEEN
         await connection.answer(status, errors.body(trouble), {**errors.headers, **told_hints(plan)})
