@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +12,6 @@ from openai.types import CompletionUsage
 
 from .context import sent_along
 from .errors import broken_off
-
-# At level DEBUG the client logs whole requests, prompts included.
-logging.getLogger("openai").setLevel(logging.INFO)
 
 
 @dataclass(frozen=True)
