@@ -195,3 +195,25 @@ def _envelope(number: int) -> dict[str, Any]:
         "ctx": {"tenant": f"tenant-{number}"},
         "args": {"model": "reference-small", "messages": messages},
     }
+
+
+def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
+    """Below the address of a call's hooks; of a call that is over it is answered, and counts for nothing."""
+    probe = ProviderProbe()
+    statuses = []
+
+    async def call(server: HookServer, _posting: Posting) -> None:
+        asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+        _, over = server.address()
+        server.turn()
+        _, now = server.address()
+        probe.plan("unavailable", times=2)
+        for url in (over, now, server.url):
+            path = f"/{url.partition('://')[2].partition('/')[2]}/provider/v1/chat/completions"
+            request = f"POST {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {len(asked)}\r\n\r\n{asked}"
+            statuses.append((await raw(server, request.encode())).split()[1])
+
+    server = carried_out(call, probe)
+    assert statuses == [b"200", b"503", b"503"]
+    assert probe.arrivals == ("llm.complete", "llm.complete")
+    assert server.called == {"provider"}
