@@ -359,7 +359,7 @@ def servers() -> list[threading.Thread]:
 
 
 def test_it_is_there_only_when_asked_for() -> None:
-    """A probe starts no server until its address is read, always at the same one, and none is left once it is closed."""
+    """A probe starts no server until its address is read, which stays the same, and leaves none once it is closed."""
     before = servers()
     probe = ProviderProbe()
     probe.plan("slow")

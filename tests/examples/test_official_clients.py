@@ -77,18 +77,22 @@ def with_hints(raised: Mapping[str, str]) -> dict[str, str]:
 
 OPENAI = {
     **COMMON,
-    **with_hints({
-        "overloaded": "InternalServerError -> ModelOverloaded",
-        "unavailable": "InternalServerError -> Unavailable",
-    }),
+    **with_hints(
+        {
+            "overloaded": "InternalServerError -> ModelOverloaded",
+            "unavailable": "InternalServerError -> Unavailable",
+        }
+    ),
     "gateway_timeout": "InternalServerError -> TransientNetwork 1234",
 }
 ANTHROPIC = {
     **COMMON,
-    **with_hints({
-        "overloaded": "OverloadedError -> ModelOverloaded",
-        "unavailable": "ServiceUnavailableError -> Unavailable",
-    }),
+    **with_hints(
+        {
+            "overloaded": "OverloadedError -> ModelOverloaded",
+            "unavailable": "ServiceUnavailableError -> Unavailable",
+        }
+    ),
     "gateway_timeout": "GatewayTimeoutError -> TransientNetwork 1234",
 }
 
@@ -153,7 +157,7 @@ def test_each_fault_raises_the_clients_own_error_and_is_answered_with_its_class(
 
 
 def test_the_other_endpoints_fail_alike() -> None:
-    """Responses, embeddings and counts of tokens raise the same errors; the error of a response's stream is an event."""
+    """Responses, embeddings and token counts raise the same errors; in the stream of a response it is an event."""
     openai = pytest.importorskip("openai", reason="the official client openai is not installed")
     probe = ProviderProbe()
 
@@ -164,7 +168,7 @@ def test_the_other_endpoints_fail_alike() -> None:
                 lambda: client.responses.create(model="m", input="hi"),
                 lambda: client.embeddings.create(model="m", input=["hi", "you"]),
                 lambda: client.responses.input_tokens.count(model="m", input="hi"),
-                lambda: client.models.list(),
+                client.models.list,
             ):
                 probe.plan("rate_limited", retry_after_ms=HINT_MS)
                 found.append(await failing(ask))
@@ -216,7 +220,7 @@ async def failing(ask: Callable[[], Awaitable[Any]]) -> str:
     """The class of what is raised."""
     try:
         await ask()
-    except Exception as error:  # noqa: BLE001 - which one it is, is the question
+    except Exception as error:
         return type(error).__name__
     return "nothing"
 

@@ -62,31 +62,6 @@ def test_the_same_adapter_has_the_same_statuses_behind_each_transport(tmp_path: 
     assert some(tmp_path, command(), "-n", "2") == inside
 
 
-OWN_TEST = """
-def test_own(corpus_adapter, corpus_provider):
-    before = len(corpus_provider.arrivals)
-    corpus_provider.plan("rate_limited", "llm.complete", retry_after_ms=1234)
-    args = {"messages": [{"role": "user", "content": "hi"}]}
-    request = {"op": "llm.complete", "ctx": {}, "args": args}
-    found = [corpus_adapter.send(request, "llm").frames[0].body for _ in range(2)]
-    assert [each["code"] for each in found] == ["RESOURCE_EXHAUSTED", "OK"]
-    assert found[0]["retry_after_ms"] == 1234
-    assert corpus_provider.arrivals[before:] == ("llm.complete",) * 2
-"""
-
-
-def test_an_adapter_elsewhere_can_be_built_on_a_vendors_client(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program finds the provider's address in its environment, and any adapter below that of its call's hooks."""
-    (tmp_path / "test_own.py").write_text(OWN_TEST)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]))
-    with served("vendor_adapter:careful") as (place, _):
-        for address in (f"http://{place}/", command("vendor_adapter:factory")):
-            ended = run(tmp_path, f"--corpus-adapter={address}", "--corpus-requirement=COM-CAP-2", "test_own.py")
-            assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
 def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
     """Who serves over HTTP has no provider's address while the factory runs."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}

@@ -1,8 +1,8 @@
 """The hooks over the wire: a server on a loopback address, for adapters outside this process (R86).
 
 What is posted to ``metrics/observe``, ``metrics/counter`` and ``provider/reached`` becomes the same call that an
-adapter in this process makes, on the same sink and the same probe. Below ``provider`` lie the endpoints of vendors too, for
-adapters that are built on their clients.
+adapter in this process makes, on the same sink and the same probe. Below ``provider`` lie the endpoints of vendors too,
+for adapters that are built on their clients.
 """
 
 from __future__ import annotations

@@ -64,10 +64,10 @@ class Messages:
     errors = ERRORS
     filters = True
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         return ("llm.stream" if body.get("stream") else "llm.complete"), {}
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, filtered: bool, /) -> Body:
         reply = _reply(body, filtered=filtered)
         return {
             **_head(body),
@@ -76,7 +76,7 @@ class Messages:
             "usage": {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used},
         }
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, body: Body, filtered: bool, /) -> Events | None:
         if not body.get("stream"):
             return None
         reply = _reply(body, filtered=filtered)
@@ -100,13 +100,13 @@ class CountTokens:
     errors = ERRORS
     filters = False
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
         return "llm.count_tokens", {}
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, _filtered: bool, /) -> Body:
         return {"input_tokens": count(_texts(body))}
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
         return None
 
 

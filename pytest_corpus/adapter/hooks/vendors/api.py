@@ -73,7 +73,12 @@ class _Visit:
     """One request at an endpoint."""
 
     def __init__(
-        self, arrived: Arrived, endpoint: Endpoint, body: dict[str, Any], told: Mapping[str, Any], connection: Connection
+        self,
+        arrived: Arrived,
+        endpoint: Endpoint,
+        body: dict[str, Any],
+        told: Mapping[str, Any],
+        connection: Connection,
     ) -> None:
         self._arrived, self._endpoint, self._body = arrived, endpoint, body
         self._told, self._connection = told, connection
@@ -89,8 +94,8 @@ class _Visit:
             return
         errors = self._endpoint.errors
         try:
-            events = self._endpoint.events(self._body, filtered=filtered)
-            answer = self._endpoint.answer(self._body, filtered=filtered) if events is None else {}
+            events = self._endpoint.events(self._body, filtered)
+            answer = self._endpoint.answer(self._body, filtered) if events is None else {}
         except Refusal as refusal:
             trouble = Trouble(refusal.code or "invalid_request", refusal.message)
             await self._connection.answer(400, errors.body(trouble), errors.headers)
@@ -109,7 +114,7 @@ class _Visit:
         for number, chunk in enumerate(events.chunks):
             plan = self._arrived(op, chunk=number)
             if plan is not None and plan.form == "in_answer":
-                filtered = self._endpoint.events(self._body, filtered=True)
+                filtered = self._endpoint.events(self._body, True)
                 closing = (b"" if number else events.opening) + (filtered.closing if filtered else closing)
                 break
             await self._wait(plan)

@@ -57,11 +57,11 @@ class Endpoint(Protocol):
     errors: Errors
     filters: bool
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         """The op that a request of it is, and what more there is to tell of it."""
         ...
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, filtered: bool, /) -> Body:
         """The answer to a request.
 
         Raises:
@@ -69,7 +69,7 @@ class Endpoint(Protocol):
         """
         ...
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, body: Body, filtered: bool, /) -> Events | None:
         """The answer as a stream; None where none is asked for."""
         ...
 

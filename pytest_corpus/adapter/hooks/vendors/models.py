@@ -16,10 +16,10 @@ class Models:
     errors = openai_errors.CHAT
     filters = False
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
         return "models.list", {}
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, _body: Body, _filtered: bool, /) -> Body:
         found = [
             {
                 "id": name,
@@ -35,5 +35,5 @@ class Models:
         ]
         return {"object": "list", "data": found, "has_more": False, "first_id": NAMES[0], "last_id": NAMES[-1]}
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
         return None

@@ -36,15 +36,15 @@ class Chat:
     errors = openai_errors.CHAT
     filters = True
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         return ("llm.stream" if body.get("stream") else "llm.complete"), {}
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, filtered: bool, /) -> Body:
         question, replies = _answers(body, filtered=filtered)
         choices = [_choice(index, reply) for index, reply in enumerate(replies)]
         return {**_head(question, "chat.completion"), "choices": choices, "usage": _usage(replies)}
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, body: Body, filtered: bool, /) -> Events | None:
         if not body.get("stream"):
             return None
         question, replies = _answers(body, filtered=filtered)

@@ -24,11 +24,11 @@ class Embeddings:
     errors = openai_errors.CHAT
     filters = False
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         many = len(_inputs(body))
         return ("embedding.embed_batch", {"items": many}) if many > 1 else ("embedding.embed", {})
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, _filtered: bool, /) -> Body:
         model, inputs = required(body, "model", str), _inputs(body)
         whole = DIMENSIONS.get(model, USUAL_DIMENSIONS)
         dimensions = integer(body, "dimensions", 1, whole) or whole
@@ -47,7 +47,7 @@ class Embeddings:
             "usage": {"prompt_tokens": used, "total_tokens": used},
         }
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
         return None
 
 

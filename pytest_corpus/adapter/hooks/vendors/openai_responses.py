@@ -33,13 +33,13 @@ class Responses:
     errors = openai_errors.RESPONSES
     filters = True
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         return ("llm.stream" if body.get("stream") else "llm.complete"), {}
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, filtered: bool, /) -> Body:
         return _response(body, _reply(body, filtered=filtered))
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, body: Body, filtered: bool, /) -> Events | None:
         if not body.get("stream"):
             return None
         reply = _reply(body, filtered=filtered)
@@ -58,9 +58,7 @@ class Responses:
             part = item["content"][0]
             inside |= {"content_index": 0}
             opening += made("content_part.added", **inside, part={**part, "text": ""})
-            chunks = [
-                made("output_text.delta", **inside, delta=text, logprobs=[]) for text in parts_of(reply.tokens)
-            ]
+            chunks = [made("output_text.delta", **inside, delta=text, logprobs=[]) for text in parts_of(reply.tokens)]
             closing = made("output_text.done", **inside, text=reply.text, logprobs=[])
             closing += made("content_part.done", **inside, part=part)
         else:
@@ -78,13 +76,13 @@ class InputTokens:
     errors = openai_errors.RESPONSES
     filters = False
 
-    def reached(self, body: Body) -> tuple[str, dict[str, Any]]:
+    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
         return "llm.count_tokens", {}
 
-    def answer(self, body: Body, *, filtered: bool) -> Body:
+    def answer(self, body: Body, _filtered: bool, /) -> Body:
         return {"object": "response.input_tokens", "input_tokens": count(_texts(body))}
 
-    def events(self, body: Body, *, filtered: bool) -> Events | None:
+    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
         return None
 
 
@@ -124,7 +122,7 @@ def _response(body: Body, reply: Reply) -> dict[str, Any]:
     reason = REASONS.get(reply.reason)
     asked, used = reply.prompt_tokens, reply.used
     if reply.tool is not None:
-        item = {"id": "fc_standin", "type": "function_call", "status": "completed", "call_id": "call_0",
+        item: dict[str, Any] = {"id": "fc_standin", "type": "function_call", "status": "completed", "call_id": "call_0",
                 "name": reply.tool.name, "arguments": json.dumps(reply.arguments)}  # fmt: skip
     else:
         part = {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
