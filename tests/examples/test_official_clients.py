@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -181,6 +183,18 @@ def test_the_other_endpoints_fail_alike() -> None:
     assert errors[:4] == ["RateLimitError"] * 4
     assert (last_delta, event) == ("response.output_text.delta", "error")
     assert probe.arrivals == ("llm.complete", "embedding.embed_batch", "llm.count_tokens", "models.list", "llm.stream")
+
+
+@pytest.mark.slow
+def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
+    """The whole suite, with both hooks, asks nothing of it in vain; `provider.reached` is never called by hand."""
+    shutil.copytree(EXAMPLES / f"llm-{vendor}", tmp_path / "example")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--corpus-strict", "--corpus-report=r.json"],
+        cwd=tmp_path / "example", capture_output=True, text=True, check=False, timeout=500,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert json.loads((tmp_path / "example" / "r.json").read_text())["verdict"] == "conformant"
 
 
 # -- what is asked ------------------------------------------------------------------------------------------
