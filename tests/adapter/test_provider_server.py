@@ -236,7 +236,7 @@ def test_counts_are_those_of_the_usage(probe: ProviderProbe) -> None:
         (EMBEDDINGS, {"dimensions": 1537}),
         (MESSAGES, {"temperature": 1.1}),
         (MESSAGES, {"max_tokens": None}),
-        (MESSAGES, {"messages": [{"role": "system", "content": "hi"}]}),
+        (MESSAGES, {"messages": [{"role": "tool", "content": "hi"}]}),
         (MESSAGES, {"stop_sequences": [" "]}),
     ],
     ids=str,

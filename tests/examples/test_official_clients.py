@@ -185,6 +185,23 @@ def test_the_other_endpoints_fail_alike() -> None:
     assert probe.arrivals == ("llm.complete", "embedding.embed_batch", "llm.count_tokens", "models.list", "llm.stream")
 
 
+def test_the_clients_own_retries_read_the_hint(vendor: str) -> None:
+    """A client that may retry comes again after as long as it was told, and is then answered."""
+    probe = ProviderProbe()
+    probe.plan("rate_limited", retry_after_ms=30)
+    started = time.monotonic()
+
+    async def ask() -> None:
+        async with client_of(vendor, probe, max_retries=1) as client:
+            create = client.chat.completions.create if vendor == "openai" else client.messages.create
+            await create(model="some-model", max_tokens=100, messages=MESSAGES)
+
+    asyncio.run(ask())
+    probe.close()
+    assert probe.calls() == 2
+    assert 0.03 <= time.monotonic() - started < 0.4  # without the hint it is half a second at least
+
+
 @pytest.mark.slow
 def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     """The whole suite, with both hooks, asks nothing of it in vain; `provider.reached` is never called by hand."""
@@ -209,11 +226,8 @@ def planned(probe: ProviderProbe, kind: str, form: str, *, streaming: bool) -> P
 
 async def raised_by(vendor: str, probe: ProviderProbe, *, streaming: bool) -> dict[str, str]:
     """What the client raises in each case; "nothing" where it does not."""
-    module = importlib.import_module(vendor)
-    made = module.AsyncOpenAI if vendor == "openai" else module.AsyncAnthropic
-    url = f"{probe.url}/v1" if vendor == "openai" else probe.url
     found = {}
-    async with made(base_url=url, api_key="key", max_retries=0, timeout=BUDGET_MS / 1000) as client:
+    async with client_of(vendor, probe, max_retries=0, timeout=BUDGET_MS / 1000) as client:
         create = client.chat.completions.create if vendor == "openai" else client.messages.create
 
         async def ask() -> None:
@@ -228,6 +242,14 @@ async def raised_by(vendor: str, probe: ProviderProbe, *, streaming: bool) -> di
             found[name_of(case)] = await failing(ask)
             assert plan.fired == 1, case
     return found
+
+
+def client_of(vendor: str, probe: ProviderProbe, **settings: Any) -> Any:
+    """The vendor's official client, of this provider."""
+    module = importlib.import_module(vendor)
+    if vendor == "openai":
+        return module.AsyncOpenAI(base_url=f"{probe.url}/v1", api_key="key", **settings)
+    return module.AsyncAnthropic(base_url=probe.url, api_key="key", **settings)
 
 
 async def failing(ask: Callable[[], Awaitable[Any]]) -> str:

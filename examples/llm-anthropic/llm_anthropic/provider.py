@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +32,7 @@ class Prompt:
     """A request that was read and checked; in `options` are only those that it gives."""
 
     model: str
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     options: Mapping[str, Any]
 
 
@@ -75,7 +75,7 @@ class Provider:
         )
         return reply_of(answer)
 
-    async def stream(self, prompt: Prompt) -> AsyncIterator[Reply]:
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[Reply, None]:
         """The answer in parts; the last one says why it ended."""
         ended = False
         async with self.client.messages.stream(

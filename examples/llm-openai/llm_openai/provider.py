@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ class Prompt:
     """A request that was read and checked; in `options` are only those that it gives."""
 
     model: str
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     options: Mapping[str, Any]
 
 
@@ -64,7 +64,7 @@ class Provider:
         calls = [call.model_dump(include={"id", "type", "function"}) for call in choice.message.tool_calls or ()]
         return Reply(choice.message.content or "", choice.finish_reason, calls, usage_of(answer.usage))
 
-    async def stream(self, prompt: Prompt) -> AsyncIterator[Reply]:
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[Reply, None]:
         """The answer in parts; the last one says why it ended."""
         last = Reply()
         async with await self.client.chat.completions.create(

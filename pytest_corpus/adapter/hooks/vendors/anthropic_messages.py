@@ -23,7 +23,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
 )
 from pytest_corpus.adapter.hooks.vendors.model import Question, Reply, Tool, answered, count
 
-ROLES = ("user", "assistant")
+ROLES = ("user", "assistant", "system")
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}
 WINDOW = 200_000
 REQUEST_ID = "req_standin"
@@ -131,7 +131,7 @@ def _texts(body: Body) -> tuple[str, ...]:
     found = text_in(body.get("system"))
     for index, message in enumerate(messages):
         if not isinstance(message, Mapping) or message.get("role") not in ROLES:
-            raise Refusal(f"messages.{index}.role: Input should be 'user' or 'assistant'")
+            raise Refusal(f"messages.{index}.role: Input should be one of {', '.join(ROLES)}")
         texts = text_in(message.get("content"))
         if not any(map(str.strip, texts)) and index < len(messages) - 1:
             raise Refusal(f"messages.{index}: all messages must have non-empty content")
