@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -264,6 +264,20 @@ def corpus_metrics(corpus_adapter: AdapterClient) -> RecordingSink:
 def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
     """The provider probe that the adapter's factory was given."""
     return corpus_adapter.provider
+
+
+@pytest.fixture
+def corpus_provider_server() -> Iterator[ProviderProbe]:
+    """A provider with an address of its own, at `url`, for the official clients of OpenAI and Anthropic.
+
+    It needs no adapter. What a test plans happens on the wire there; no other test meets it.
+    """
+    from pytest_corpus.adapter.hooks.provider import ProviderProbe
+
+    provider = ProviderProbe()
+    assert provider.url
+    yield provider
+    provider.close()
 
 
 @pytest.fixture(scope="session")

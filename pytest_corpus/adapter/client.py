@@ -182,6 +182,7 @@ class AdapterClient:
             said = loop.finish(self._opened.close(), self.closing.limit(last=True))
             left = left_behind(loop.stop(), self._abandoned, self._threads_before)
         finally:
+            self.provider.close()
             self.closing.spend(time.monotonic() - started)
         behind = [f"closing left behind {', '.join(left)}"] if left else []
         return [*said, *self.closing.said(self.declaration.label), *behind]
@@ -296,7 +297,7 @@ class AdapterClient:
                 time.sleep(SETTLE_S)
             exchange.logs, exchange.headers = self.remote.beside.take()
         exchange.reached_provider = self.provider.calls() - reached
-        exchange.faults = tuple(self.provider.struck[struck:])
+        exchange.faults, exchange.hints_ms = self.provider.struck_since(struck)
         exchange.handed_on = tuple(self.provider.handed_on[handed:])
         canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}

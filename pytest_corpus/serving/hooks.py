@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from typing import Any
 
 from pytest_corpus.adapter.hooks.provider import ProviderFault
 from pytest_corpus.serving.posting import Posting
+from pytest_corpus.spec.transports import PROVIDER_PATH, PROVIDER_VARIABLE
 
 _REQUEST: ContextVar[Reports | None] = ContextVar("corpus_request", default=None)
 
@@ -108,6 +110,22 @@ class RequestProvider:
         """
         if (reports := _REQUEST.get()) is not None:
             await reports.reached({"op": op, **facts})
+
+    @property
+    def url(self) -> str:
+        """The address of a provider for the clients of vendors: that of the request at hand, or of the program.
+
+        Raises:
+            LookupError: there is no request, and the environment names none.
+        """
+        if (reports := _REQUEST.get()) is not None:
+            return f"{reports.url}/{PROVIDER_PATH}"
+        if not (url := os.environ.get(PROVIDER_VARIABLE)):
+            raise LookupError(
+                f"provider.url is known only while a request is handled, or where {PROVIDER_VARIABLE} names it; "
+                "ask for it in the call, or serve with --stdio"
+            )
+        return url
 
 
 def _add(path: str, report: Mapping[str, Any]) -> None:

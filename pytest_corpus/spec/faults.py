@@ -37,3 +37,23 @@ FAULTS = (
 )
 
 BY_KIND = {fault.kind: fault for fault in FAULTS}
+
+FORMS: dict[str, tuple[str, ...]] = {
+    "retry_after_seconds": ("rate_limited", "quota_exhausted", "overloaded", "unavailable"),
+    "retry_after_date": ("rate_limited", "quota_exhausted", "overloaded", "unavailable"),
+    "in_answer": ("content_filtered",),
+    "reset": ("network",),
+    "truncated": ("network", "gateway_timeout"),
+    "unfinished": ("network",),
+    "garbage": ("unexpected",),
+}
+"""How a kind may look on the wire of a provider with an address, besides its usual look, with the kinds that have it.
+
+``retry_after_seconds``, ``retry_after_date``: the hint stands in `Retry-After` alone, in whole seconds or as a date.
+``in_answer``: a good answer says that the rest of it was filtered. ``reset``: the connection is reset. ``truncated``:
+it is closed in the middle of the answer. ``unfinished``: a stream that has begun comes to an orderly end without its
+last event; elsewhere it is ``truncated``. ``garbage``: what comes is no JSON.
+"""
+
+IN_STREAM = {"network": "reset", "gateway_timeout": "truncated"}
+"""The forms of kinds for which a stream that has begun has no event."""

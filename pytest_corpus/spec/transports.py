@@ -10,6 +10,12 @@ HOOKS_HEADER = "X-Corpus-Hooks"
 HOOKS_VARIABLE = "CORPUS_HOOKS_URL"
 """The environment variable in which a program that the suite starts gets it."""
 
+PROVIDER_VARIABLE = "CORPUS_PROVIDER_URL"
+"""And the one in which it gets the address of a provider for the clients of vendors."""
+
+PROVIDER_PATH = "provider"
+"""What is appended to the address of the hooks for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:

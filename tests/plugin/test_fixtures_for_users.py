@@ -34,6 +34,25 @@ def test_own(corpus_adapter, corpus_provider):
     assert exchange.frames[0].body["retry_after_ms"] == 70
     assert corpus_provider.calls("llm.complete") == before + 1
 """,
+    "corpus_provider_server": """
+import json
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+def test_own(corpus_provider_server):
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+    request = Request(corpus_provider_server.url + "/v1/chat/completions", body)
+    assert json.load(urlopen(request))["choices"][0]["finish_reason"] == "stop"
+    corpus_provider_server.plan("rate_limited", "llm.complete", retry_after_ms=2000)
+    try:
+        urlopen(request)
+    except HTTPError as error:
+        assert (error.code, error.headers["retry-after"]) == (429, "2")
+    assert corpus_provider_server.calls("llm.complete") == 2
+
+def test_another(corpus_provider_server):
+    assert corpus_provider_server.calls() == 0
+""",
     "schema_registry": """
 def test_own(schema_registry):
     good = {"text": "a", "model": "m", "finish_reason": "stop",
@@ -58,13 +77,13 @@ def test_fixture(project: Project, name: str, way: str) -> None:
     if way == "conftest":
         project.pytester.makeconftest("def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'")
     result = project.run(NOTHING, *([REFERENCE] if way == "option" else []))
-    assert_passed(result, project, NOTHING, own=1)
+    assert_passed(result, project, NOTHING, own=TESTS[name].count("def test_"))
     assert result.ret == 0
 
 
-@pytest.mark.parametrize("name", ["schema_registry", "stream_validator"])
+@pytest.mark.parametrize("name", ["corpus_provider_server", "schema_registry", "stream_validator"])
 def test_without_an_adapter(project: Project, name: str) -> None:
-    """Schemas and streams can be judged without any adapter."""
+    """Schemas and streams can be judged, and a provider be asked, without any adapter."""
     project.pytester.makepyfile(test_own=TESTS[name])
     assert project.run().ret == 0
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from served_adapters import served
+from served_adapters import command, served
 
+from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.beside import Beside
+from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.remote import Connection, RemoteFactory
 from pytest_corpus.adapter.transports.grpc import Grpc
 from pytest_corpus.adapter.transports.http import Http
 from pytest_corpus.adapter.transports.websocket import WebSocket
@@ -195,3 +199,53 @@ def _envelope(number: int) -> dict[str, Any]:
         "ctx": {"tenant": f"tenant-{number}"},
         "args": {"model": "reference-small", "messages": messages},
     }
+
+
+def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
+    """Below the address of a call's hooks; of a call that is over it is answered, and counts for nothing."""
+    probe = ProviderProbe()
+    statuses = []
+
+    async def call(server: HookServer, _posting: Posting) -> None:
+        asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+        _, over = server.address()
+        server.turn()
+        _, now = server.address()
+        probe.plan("unavailable", times=2)
+        for url in (over, now, server.url):
+            path = f"/{url.partition('://')[2].partition('/')[2]}/provider/v1/chat/completions"
+            request = f"POST {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {len(asked)}\r\n\r\n{asked}"
+            statuses.append((await raw(server, request.encode())).split()[1])
+
+    server = carried_out(call, probe)
+    assert statuses == [b"200", b"503", b"503"]
+    assert probe.arrivals == ("llm.complete", "llm.complete")
+    assert server.called == {"provider"}
+
+
+@pytest.mark.parametrize("way", ["program", "address"])
+def test_an_adapter_elsewhere_can_be_built_on_a_vendors_client(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program finds the provider's address in its environment, any adapter below that of its call's hooks."""
+    monkeypatch.setenv("PYTHONPATH", os.path.dirname(__file__), prepend=os.pathsep)
+    if way == "program":
+        fails_and_recovers(command("vendor_adapter:factory"))
+        return
+    with served("vendor_adapter:careful") as (place, _):
+        fails_and_recovers(f"http://{place}/")
+
+
+def fails_and_recovers(address: str) -> None:
+    """An adapter at an address is struck by a planned fault, and works again."""
+    factory = RemoteFactory(parse(address), Connection(startup_s=30))
+    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=30)).open(("llm",))
+    try:
+        client.provider.plan("rate_limited", "llm.complete", retry_after_ms=1234)
+        args = {"messages": [{"role": "user", "content": "hi"}]}
+        request = {"op": "llm.complete", "ctx": {}, "args": args}
+        exchanges = [client.send(request, "llm") for _ in range(2)]
+        assert [each.frames[0].body["code"] for each in exchanges] == ["RESOURCE_EXHAUSTED", "OK"]
+        assert exchanges[0].frames[0].body["retry_after_ms"] in exchanges[0].hints_ms
+        assert [each.reached_provider for each in exchanges] == [1, 1]
+        assert client.hooks == {"provider"}
+    finally:
+        client.close()

@@ -62,6 +62,18 @@ def test_the_same_adapter_has_the_same_statuses_behind_each_transport(tmp_path: 
     assert some(tmp_path, command(), "-n", "2") == inside
 
 
+def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
+    """Who serves over HTTP has no provider's address while the factory runs."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    ended = subprocess.run(
+        [*SERVE, "vendor_adapter:factory", "--port", "0"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode != 0
+    assert "provider.url is known only while a request is handled" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 @pytest.mark.slow
 def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
     """Then what rests on log records is assessed."""

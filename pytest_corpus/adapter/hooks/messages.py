@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 MAX_HEAD_BYTES = 64 * 2**10
@@ -23,12 +24,16 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """One request: its method, its path without a query, its body, and whether the connection stays open."""
+    """One request: its method, its path without a query, its body, and whether the connection stays open.
+
+    The names of `headers` are in lower case.
+    """
 
     method: str
     path: str
     body: bytes
     keeps_open: bool
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> HookRequest | None:
@@ -54,7 +59,7 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     body = await _body(reader, headers)
     connection = headers.get("connection", "").lower()
     keeps_open = "close" not in connection and (version != "HTTP/1.0" or "keep-alive" in connection)
-    return HookRequest(method, target.partition("?")[0], body, keeps_open)
+    return HookRequest(method, target.partition("?")[0], body, keeps_open, headers)
 
 
 async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:

@@ -2,64 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from pytest_corpus.adapter.hooks.planned import Plan, ProviderFault
 from pytest_corpus.adapter.plain import plain
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.faults import BY_KIND, FORMS
 from pytest_corpus.text.redaction import type_name
 
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.hooks.vendors.server import ProviderServer
 
-class ProviderFault(Exception):
-    """What the provider "raises": an author maps it as he maps his provider's own exceptions.
-
-    Attributes:
-        kind: a kind of `pytest_corpus.spec.faults.FAULTS`.
-        http_status: the status that a provider of HTTP would answer with.
-        retry_after_ms: how long to wait, where the provider says so, in milliseconds.
-        message: the provider's raw text; it must not reach the wire, the metrics or the logs.
-    """
-
-    def __init__(self, kind: str, http_status: int, retry_after_ms: float | None, message: str) -> None:
-        self.kind, self.http_status = kind, http_status
-        self.retry_after_ms, self.message = retry_after_ms, message
-        super().__init__(message)
-
-
-@dataclass
-class Plan:
-    """One planned behaviour; `fired` counts how often it struck."""
-
-    kind: str
-    op: str | None = None
-    at_chunk: int | None = None
-    times: int = 1
-    retry_after_ms: float | None = None
-    delay_ms: float = 0
-    canary: str = field(default_factory=lambda: f"raw-{secrets.token_hex(8)}")
-    fired: int = 0
-
-    def strikes(self, op: str, chunk: Any) -> bool:
-        """Whether it applies to this arrival at the provider."""
-        return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
-
-    async def strike(self) -> None:
-        """Raise, sleep or hang, as planned."""
-        self.fired += 1
-        if self.kind == "slow":
-            await asyncio.sleep(self.delay_ms / 1000)
-            return
-        if self.kind == "hang":
-            await asyncio.Event().wait()
-        message = f"upstream said: {self.canary}"
-        status = BY_KIND[self.kind].http_status
-        if status is None:
-            raise RuntimeError(message)
-        raise ProviderFault(self.kind, status, self.retry_after_ms, message)
+__all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
 
 HANDED_ON = ("traceparent", "deadline_ms")
@@ -80,13 +36,35 @@ class ProviderProbe:
     The author's provider stub awaits `reached(op, **facts)` whenever it would call the provider, and for a
     stream once more before each chunk with `chunk=0, 1, 2 ...`; a batch passes `items=n`. It may pass the `traceparent`
     and the absolute `deadline_ms` that it would send along.
+
+    An adapter that is built on a vendor's client points it at `url` instead, and calls nothing.
     """
 
     def __init__(self) -> None:
+        self._server: ProviderServer | None = None
         self._operations: list[str] = []
         self._plans: list[Plan] = []
-        self.struck: list[str] = []
+        self.struck: list[Plan] = []
         self.handed_on: list[Arrival] = []
+
+    @property
+    def url(self) -> str:
+        """The address of a provider that speaks enough of the OpenAI and Anthropic APIs for their official clients.
+
+        Asking for it starts the server, on a loopback address. What is planned happens on the wire there, and each
+        request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for Anthropic's.
+        """
+        if self._server is None:
+            from pytest_corpus.adapter.hooks.vendors.server import ProviderServer
+
+            self._server = ProviderServer(self.arrived)
+        return self._server.url
+
+    def close(self) -> None:
+        """End the server at `url`, where one was started, and every connection to it."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Count an operation (not a chunk) and carry out what is planned for it.
@@ -95,6 +73,12 @@ class ProviderProbe:
             ProviderFault: as planned.
             RuntimeError: planned as an unexpected fault.
         """
+        plan = self.arrived(op, **facts)
+        if plan is not None:
+            await plan.carry_out()
+
+    def arrived(self, op: str, **facts: Any) -> Plan | None:
+        """Count an operation (not a chunk); what is planned for it and still to be carried out."""
         named, chunk = plain(op), plain(facts.get("chunk"))
         arrived = named if isinstance(named, str) else f"({type_name(op)})"
         if chunk is None:
@@ -103,9 +87,15 @@ class ProviderProbe:
             self.handed_on.append(Arrival(arrived, told))
         for plan in self._plans:
             if plan.strikes(arrived, chunk):
-                self.struck.append(plan.kind)
-                await plan.strike()
-                return
+                plan.fired += 1
+                self.struck.append(plan)
+                return plan
+        return None
+
+    def struck_since(self, number: int) -> tuple[tuple[str, ...], frozenset[float]]:
+        """The kinds of the plans that struck after the first `number`, and the retry hints that came with them."""
+        plans = self.struck[number:]
+        return tuple(plan.kind for plan in plans), frozenset(hint for plan in plans for hint in plan.hints_ms)
 
     def calls(self, op: str | None = None) -> int:
         """How many operations reached the provider, of one op or of all."""
@@ -124,17 +114,22 @@ class ProviderProbe:
         times: int = 1,
         retry_after_ms: float | None = None,
         delay_ms: float = 0,
+        form: str | None = None,
     ) -> Plan:
         """Plan a behaviour for the next `times` arrivals of `op` (None: of any op).
 
-        Without `at_chunk` it strikes the operation, with it the chunk of that number.
+        Without `at_chunk` it strikes the operation, with it the chunk of that number. `form` is how it looks at `url`,
+        one of `pytest_corpus.spec.faults.FORMS`; nothing else depends on it.
 
         Raises:
-            ValueError: an unknown kind.
+            ValueError: an unknown kind or form, or one that the other does not have.
         """
         if kind not in BY_KIND:
             raise ValueError(f"unknown fault kind {kind!r}; one of {', '.join(BY_KIND)}")
-        plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms)
+        if form is not None and kind not in FORMS.get(form, ()):
+            forms = [name for name, kinds in FORMS.items() if kind in kinds]
+            raise ValueError(f"unknown form {form!r} of {kind}; one of {', '.join(forms) or 'none'}")
+        plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms, form)
         self._plans.append(plan)
         return plan
 

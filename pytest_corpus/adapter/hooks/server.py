@@ -1,7 +1,8 @@
 """The hooks over the wire: a server on a loopback address, for adapters outside this process (R86).
 
 What is posted to ``metrics/observe``, ``metrics/counter`` and ``provider/reached`` becomes the same call that an
-adapter in this process makes, on the same sink and the same probe.
+adapter in this process makes, on the same sink and the same probe. Below ``provider`` lie the endpoints of vendors too,
+for adapters that are built on their clients.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, HookRequest, Refused, answer, read_request
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
+from pytest_corpus.adapter.hooks.vendors.api import VendorApi, unplanned
+from pytest_corpus.adapter.hooks.vendors.connection import Connection
 from pytest_corpus.text.strict_json import read_exactly
 
 HOST = "127.0.0.1"
@@ -22,6 +25,9 @@ WATCH_S = 0.02
 """How often is looked whether who waits for the provider has gone."""
 
 MAX_REPORTS = 1_000
+
+PLACES = ("metrics", "provider")
+VENDORS = "provider/v1/"
 
 
 class HookServer:
@@ -93,7 +99,12 @@ class HookServer:
                 request = await read_request(reader, writer)
                 if request is None:
                     return
-                status, value = await self._answered(request, reader)
+                call, what = self._place(request.path)
+                if what.startswith(VENDORS):
+                    if not await self._served(request, call, what, Connection(reader, writer, request.keeps_open)):
+                        return
+                    continue
+                status, value = await self._answered(request, call, what, reader)
                 keeps_open = request.keeps_open
             except Refused as refused:
                 status, value, keeps_open = refused.status, {}, False
@@ -102,11 +113,28 @@ class HookServer:
             if not keeps_open:
                 return
 
-    async def _answered(self, request: HookRequest, reader: asyncio.StreamReader) -> tuple[int, dict[str, Any]]:
-        token, *rest = [part for part in request.path.split("/") if part] or [""]
-        if token != self._token:
-            return 404, {}
-        call, what = ("", "/".join(rest)) if len(rest) < 3 else (rest[0], "/".join(rest[1:]))
+    def _place(self, path: str) -> tuple[str, str]:
+        """The call that a path names, empty where it names none, and what follows it; nothing where it is not ours."""
+        token, *rest = [part for part in path.split("/") if part] or [""]
+        if token != self._token or not rest:
+            return "", ""
+        return ("", "/".join(rest)) if rest[0] in PLACES else (rest[0], "/".join(rest[1:]))
+
+    async def _served(self, request: HookRequest, call: str, what: str, connection: Connection) -> bool:
+        """Serve a request of a vendor's client; whether the connection stays open."""
+        arrived = unplanned if self._is_over(call) else self._provider.arrived
+        if arrived is not unplanned:
+            self.called.add("provider")
+        await VendorApi(arrived).serve(request, what.removeprefix("provider/"), connection)
+        return connection.keeps_open
+
+    def _is_over(self, call: str) -> bool:
+        """Whether a call is one before the current turn."""
+        return bool(call) and call.partition("-")[0] != str(self._turn)
+
+    async def _answered(
+        self, request: HookRequest, call: str, what: str, reader: asyncio.StreamReader
+    ) -> tuple[int, dict[str, Any]]:
         if what not in ("metrics/observe", "metrics/counter", "provider/reached"):
             return 404, {}
         if request.method != "POST":
@@ -118,7 +146,7 @@ class HookServer:
 
     async def _report(self, what: str, call: str, value: Any, reader: asyncio.StreamReader) -> dict[str, Any]:
         self.called.add(what.partition("/")[0])
-        if call and call.partition("-")[0] != str(self._turn):
+        if self._is_over(call):
             return {}
         self.reports.append((call, what, value))
         if what == "provider/reached":

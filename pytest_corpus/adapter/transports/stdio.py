@@ -19,7 +19,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.messages import Calls
-from pytest_corpus.spec.transports import HOOKS_VARIABLE
+from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
 
 PART = 2**16
 GRACE_S = 2.0
@@ -51,7 +51,11 @@ class Stdio:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, HOOKS_VARIABLE: self._hooks.url},
+            env={
+                **os.environ,
+                HOOKS_VARIABLE: self._hooks.url,
+                PROVIDER_VARIABLE: f"{self._hooks.url}/{PROVIDER_PATH}",
+            },
             start_new_session=True,
         )
         _STARTED.add(self._process)

@@ -1,0 +1,72 @@
+"""What a provider's stand-in was told to do, and what it raises when it does."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.spec.faults import BY_KIND
+
+
+class ProviderFault(Exception):
+    """What the provider "raises": an author maps it as he maps his provider's own exceptions.
+
+    Attributes:
+        kind: a kind of `pytest_corpus.spec.faults.FAULTS`.
+        http_status: the status that a provider of HTTP would answer with.
+        retry_after_ms: how long to wait, where the provider says so, in milliseconds.
+        message: the provider's raw text; it must not reach the wire, the metrics or the logs.
+    """
+
+    def __init__(self, kind: str, http_status: int, retry_after_ms: float | None, message: str) -> None:
+        self.kind, self.http_status = kind, http_status
+        self.retry_after_ms, self.message = retry_after_ms, message
+        super().__init__(message)
+
+
+@dataclass
+class Plan:
+    """One planned behaviour; `fired` counts how often it struck.
+
+    `form` says how it looks on the wire of a provider with an address, where there is more than one way.
+    `hints_ms` are the values of `retry_after_ms` that may be read from what the provider said, all of them right; empty
+    where it had no place to say one.
+    """
+
+    kind: str
+    op: str | None = None
+    at_chunk: int | None = None
+    times: int = 1
+    retry_after_ms: float | None = None
+    delay_ms: float = 0
+    form: str | None = None
+    canary: str = field(default_factory=lambda: f"raw-{secrets.token_hex(8)}")
+    fired: int = 0
+    hints_ms: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.retry_after_ms is not None:
+            self.hints_ms = (self.retry_after_ms,)
+
+    @property
+    def message(self) -> str:
+        """The provider's raw text."""
+        return f"upstream said: {self.canary}"
+
+    def strikes(self, op: str, chunk: Any) -> bool:
+        """Whether it applies to this arrival at the provider."""
+        return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
+
+    async def carry_out(self) -> None:
+        """Raise, sleep or hang, as planned."""
+        if self.kind == "slow":
+            await asyncio.sleep(self.delay_ms / 1000)
+            return
+        if self.kind == "hang":
+            await asyncio.Event().wait()
+        status = BY_KIND[self.kind].http_status
+        if status is None:
+            raise RuntimeError(self.message)
+        raise ProviderFault(self.kind, status, self.retry_after_ms, self.message)

@@ -1,0 +1,172 @@
+"""``POST /v1/messages`` and ``POST /v1/messages/count_tokens``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.adapter.hooks.vendors.endpoint import (
+    Body,
+    Errors,
+    Events,
+    Refusal,
+    Trouble,
+    event,
+    integer,
+    named,
+    number,
+    parts_of,
+    required,
+    strings,
+    text_in,
+)
+from pytest_corpus.adapter.hooks.vendors.model import Question, Reply, Tool, answered, count
+
+ROLES = ("user", "assistant", "system")
+REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}
+WINDOW = 200_000
+REQUEST_ID = "req_standin"
+
+TYPES = {
+    "rate_limited": "rate_limit_error",
+    "quota_exhausted": "rate_limit_error",
+    "overloaded": "overloaded_error",
+    "gateway_timeout": "timeout_error",
+    "auth": "authentication_error",
+    "forbidden": "permission_error",
+    "not_found": "not_found_error",
+    "unavailable": "api_error",
+    "network": "api_error",
+    "unexpected": "api_error",
+}
+"""The type of each kind of error; any other is `invalid_request_error`."""
+
+FILTERED = "Output blocked by content filtering policy"
+
+
+def _error(trouble: Trouble) -> dict[str, Any]:
+    message = f"{FILTERED}: {trouble.message}" if trouble.kind == "content_filtered" else trouble.message
+    kind = TYPES.get(trouble.kind, "invalid_request_error")
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": REQUEST_ID}
+
+
+def _event(trouble: Trouble) -> bytes:
+    return event(_error(trouble), "error")
+
+
+ERRORS = Errors(_error, _event, {"request-id": REQUEST_ID})
+
+
+class Messages:
+    """Answers to conversations: words, JSON where `output_config` wants it, a call where `tool_choice` wants one."""
+
+    errors = ERRORS
+    filters = True
+
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
+        return ("llm.stream" if body.get("stream") else "llm.complete"), {}
+
+    def answer(self, body: Body, filtered: bool, /) -> Body:
+        reply = _reply(body, filtered=filtered)
+        return {
+            **_head(body),
+            "content": _content(reply),
+            **_end(reply),
+            "usage": {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used},
+        }
+
+    def events(self, body: Body, filtered: bool, /) -> Events | None:
+        if not body.get("stream"):
+            return None
+        reply = _reply(body, filtered=filtered)
+        usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 0}
+        head = {**_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+        block = {"type": "text", "text": ""} if reply.tool is None else {**_content(reply)[0], "input": {}}
+        opening = _typed("message_start", message=head) + _typed("content_block_start", index=0, content_block=block)
+        if reply.tool is None:
+            deltas = [{"type": "text_delta", "text": text} for text in parts_of(reply.tokens)]
+        else:
+            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(reply.arguments)}]
+        closing = _typed("content_block_stop", index=0)
+        closing += _typed("message_delta", delta=_end(reply), usage={"output_tokens": reply.used})
+        chunks = [_typed("content_block_delta", index=0, delta=delta) for delta in deltas]
+        return Events(opening + _typed("ping"), chunks, closing + _typed("message_stop"))
+
+
+class CountTokens:
+    """How many tokens a request for a message has."""
+
+    errors = ERRORS
+    filters = False
+
+    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
+        return "llm.count_tokens", {}
+
+    def answer(self, body: Body, _filtered: bool, /) -> Body:
+        return {"input_tokens": count(_texts(body))}
+
+    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
+        return None
+
+
+def _reply(body: Body, *, filtered: bool) -> Reply:
+    for name in ("temperature", "top_p"):
+        number(body, name, 0.0, 1.0)
+    limit = integer(body, "max_tokens", 1)
+    if limit is None:
+        raise Refusal("max_tokens: Field required")
+    stop = strings(body, "stop_sequences", 2**10)
+    if not all(map(str.strip, stop)):
+        raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
+    question = Question(required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
+    if sum(map(len, question.texts)) > WINDOW and count(question.texts) > WINDOW:
+        raise Refusal(f"prompt is too long: more than {WINDOW} tokens maximum")
+    reply = answered(question)
+    return Reply(reply.tokens[: len(reply.tokens) // 2], "filtered", reply.prompt_tokens) if filtered else reply
+
+
+def _texts(body: Body) -> tuple[str, ...]:
+    messages = required(body, "messages", list)
+    found = text_in(body.get("system"))
+    for index, message in enumerate(messages):
+        if not isinstance(message, Mapping) or message.get("role") not in ROLES:
+            raise Refusal(f"messages.{index}.role: Input should be one of {', '.join(ROLES)}")
+        texts = text_in(message.get("content"))
+        if not any(map(str.strip, texts)) and index < len(messages) - 1:
+            raise Refusal(f"messages.{index}: all messages must have non-empty content")
+        found += texts
+    return tuple(found)
+
+
+def _tool(body: Body) -> Tool | None:
+    offered = [each for each in body.get("tools") or () if isinstance(each, Mapping)]
+    tools = [Tool(required(each, "name", str), each.get("input_schema") or {}) for each in offered]
+    choice = body.get("tool_choice") or {}
+    if choice.get("type", "auto") in ("auto", "none"):
+        return None
+    return named(tools, choice.get("name"))
+
+
+def _schema(body: Body) -> Mapping[str, Any] | None:
+    wanted = (body.get("output_config") or {}).get("format") or {}
+    return wanted.get("schema") if wanted.get("type") == "json_schema" else None
+
+
+def _head(body: Body) -> dict[str, Any]:
+    return {"id": "msg_standin", "type": "message", "role": "assistant", "model": body["model"]}
+
+
+def _content(reply: Reply) -> list[dict[str, Any]]:
+    if reply.tool is None:
+        return [{"type": "text", "text": reply.text}]
+    return [{"type": "tool_use", "id": "toolu_standin", "name": reply.tool.name, "input": reply.arguments}]
+
+
+def _end(reply: Reply) -> dict[str, Any]:
+    reason = "stop_sequence" if reply.stopped_at is not None else REASONS[reply.reason]
+    return {"stop_reason": reason, "stop_sequence": reply.stopped_at}
+
+
+def _typed(kind: str, **members: Any) -> bytes:
+    return event({"type": kind, **members}, kind)

@@ -1,0 +1,149 @@
+"""The endpoints at one address: each request is counted, struck by what is planned for it, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pytest_corpus.adapter.hooks.messages import HookRequest
+from pytest_corpus.adapter.hooks.planned import Plan
+from pytest_corpus.adapter.hooks.vendors.anthropic_messages import CountTokens, Messages
+from pytest_corpus.adapter.hooks.vendors.connection import Connection
+from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Events, Refusal, Trouble
+from pytest_corpus.adapter.hooks.vendors.faults import break_off, fail
+from pytest_corpus.adapter.hooks.vendors.models import Models
+from pytest_corpus.adapter.hooks.vendors.openai_chat import Chat
+from pytest_corpus.adapter.hooks.vendors.openai_embeddings import Embeddings
+from pytest_corpus.adapter.hooks.vendors.openai_responses import InputTokens, Responses
+from pytest_corpus.text.strict_json import read_exactly
+
+ENDPOINTS: Mapping[tuple[str, str], Endpoint] = {
+    ("POST", "v1/chat/completions"): Chat(),
+    ("POST", "v1/responses"): Responses(),
+    ("POST", "v1/responses/input_tokens"): InputTokens(),
+    ("POST", "v1/embeddings"): Embeddings(),
+    ("POST", "v1/messages"): Messages(),
+    ("POST", "v1/messages/count_tokens"): CountTokens(),
+    ("GET", "v1/models"): Models(),
+}
+"""What is served, by method and path. A new endpoint is a module and a row."""
+
+DEADLINE_HEADER = "x-deadline-ms"
+"""The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
+
+
+class Arrived(Protocol):
+    """What is told that a request is there, and says what is planned for it."""
+
+    def __call__(self, op: str, **facts: Any) -> Plan | None: ...
+
+
+def unplanned(op: str, **facts: Any) -> None:
+    """For requests that belong to no call: they count for nothing, and nothing is planned for them."""
+
+
+class VendorApi:
+    """Serves requests of the official clients."""
+
+    def __init__(self, arrived: Arrived) -> None:
+        self._arrived = arrived
+
+    async def serve(self, request: HookRequest, path: str, connection: Connection) -> None:
+        """Answer a request for `path`, or break off, as is planned.
+
+        Raises:
+            OSError: the connection is gone.
+        """
+        endpoint = ENDPOINTS.get((request.method, path))
+        if endpoint is None:
+            errors = ENDPOINTS["POST", "v1/chat/completions"].errors
+            await connection.answer(404, errors.body(Trouble("not_found", "there is no such endpoint")), errors.headers)
+            return
+        body, flaw = read_exactly(request.body or b"{}")
+        if flaw is not None or not isinstance(body, dict):
+            trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
+            await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
+            return
+        await _Visit(self._arrived, endpoint, body, _told(request.headers), connection).carry_out()
+
+
+class _Visit:
+    """One request at an endpoint."""
+
+    def __init__(
+        self,
+        arrived: Arrived,
+        endpoint: Endpoint,
+        body: dict[str, Any],
+        told: Mapping[str, Any],
+        connection: Connection,
+    ) -> None:
+        self._arrived, self._endpoint, self._body = arrived, endpoint, body
+        self._told, self._connection = told, connection
+
+    async def carry_out(self) -> None:
+        """Count it, and answer or fail."""
+        op, facts = self._endpoint.reached(self._body)
+        plan = self._arrived(op, **facts, **self._told)
+        await self._wait(plan)
+        filtered = plan is not None and plan.form == "in_answer" and self._endpoint.filters
+        if plan is not None and plan.kind != "slow" and not filtered:
+            await fail(plan, self._endpoint, self._connection)
+            return
+        errors = self._endpoint.errors
+        try:
+            events = self._endpoint.events(self._body, filtered)
+            answer = self._endpoint.answer(self._body, filtered) if events is None else {}
+        except Refusal as refusal:
+            trouble = Trouble(refusal.code or "invalid_request", refusal.message)
+            await self._connection.answer(400, errors.body(trouble), errors.headers)
+        except Exception:  # noqa: BLE001 - whatever else was sent there, a vendor would refuse it too
+            trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
+            await self._connection.answer(400, errors.body(trouble), errors.headers)
+        else:
+            if events is not None:
+                await self._stream(op, events)
+            else:
+                await self._connection.answer(200, answer, errors.headers)
+
+    async def _stream(self, op: str, events: Events) -> None:
+        await self._connection.begin(self._endpoint.errors.headers)
+        closing = events.closing
+        for number, chunk in enumerate(events.chunks):
+            plan = self._arrived(op, chunk=number)
+            if plan is not None and plan.form == "in_answer":
+                filtered = self._endpoint.events(self._body, True)
+                closing = (b"" if number else events.opening) + (filtered.closing if filtered else closing)
+                break
+            await self._wait(plan)
+            if plan is not None and plan.kind != "slow":
+                if number == 0:
+                    await self._connection.send(events.opening)
+                await break_off(plan, self._endpoint, self._connection)
+                return
+            await self._connection.send(chunk if number else events.opening + chunk)
+        await self._connection.send(closing)
+        await self._connection.end()
+
+    async def _wait(self, plan: Plan | None) -> None:
+        """For a provider that is slow, or hangs."""
+        if plan is not None and plan.kind in ("slow", "hang"):
+            await self._connection.while_open(plan.carry_out())
+        else:
+            await asyncio.sleep(0)
+
+
+def _told(headers: Mapping[str, str]) -> dict[str, Any]:
+    """What the headers tell of the context, as far as they tell it."""
+    told: dict[str, Any] = {}
+    if "traceparent" in headers:
+        told["traceparent"] = headers["traceparent"]
+    if DEADLINE_HEADER in headers:
+        try:
+            deadline = float(headers[DEADLINE_HEADER])
+        except ValueError:
+            deadline = math.nan
+        told["deadline_ms"] = int(deadline) if deadline.is_integer() else deadline
+    return told

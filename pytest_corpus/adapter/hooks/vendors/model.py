@@ -1,0 +1,104 @@
+"""What answers instead of a model: the same to the same question, and within the limits that the question sets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Literal
+
+from pytest_corpus.adapter.hooks.vendors.instances import instance
+
+Reason = Literal["stop", "length", "tool", "filtered"]
+
+_TOKEN = re.compile(r" ?\S{1,8}|\s")
+_WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "lagoon")
+_LENGTH = 32
+"""How many words an answer has that nothing cuts short."""
+
+
+def split(text: str) -> list[str]:
+    """The tokens of a text, which joined give it again."""
+    tokens: list[str] = _TOKEN.findall(text)
+    return tokens
+
+
+def count(texts: Sequence[str]) -> int:
+    """How many tokens texts have."""
+    return sum(len(split(text)) for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that is offered, with the schema of its arguments."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a vendor's request comes to.
+
+    Attributes:
+        texts: everything that counts as prompt.
+        limit: the most tokens of an answer; None where the request sets no limit.
+        tool: the function that must be called; None where the model is free, and then it answers in words.
+        schema: what a JSON answer must fit; None where words are wanted.
+    """
+
+    model: str
+    texts: tuple[str, ...]
+    limit: int | None = None
+    stop: tuple[str, ...] = ()
+    tool: Tool | None = None
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: its tokens, or the arguments of the call of `tool` as JSON; `stopped_at` is the stop sequence."""
+
+    tokens: tuple[str, ...]
+    reason: Reason
+    prompt_tokens: int
+    stopped_at: str | None = None
+    tool: Tool | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The words of the answer."""
+        return "".join(self.tokens)
+
+    @property
+    def used(self) -> int:
+        """The tokens of the answer, those of a call's arguments included."""
+        return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
+
+
+def answered(question: Question, number: int = 0) -> Reply:
+    """Answer `number` to a question that asks for more than one."""
+    asked = count(question.texts)
+    if question.tool is not None:
+        return Reply((), "tool", asked, tool=question.tool, arguments=_arguments(question.tool))
+    text = _words(question, number) if question.schema is None else json.dumps(instance(question.schema))
+    found = [(text.index(stop), stop) for stop in question.stop if stop and stop in text]
+    end, stopped_at = min(found, default=(len(text), None))
+    tokens = split(text[:end])
+    if question.limit is not None and len(tokens) > question.limit:
+        return Reply(tuple(tokens[: question.limit]), "length", asked)
+    return Reply(tuple(tokens), "stop", asked, stopped_at)
+
+
+def _arguments(tool: Tool) -> Mapping[str, Any]:
+    found = instance({"type": "object", **tool.parameters})
+    return found if isinstance(found, dict) else {}
+
+
+def _words(question: Question, number: int) -> str:
+    seed = hashlib.sha256(repr((question.model, question.texts, number)).encode("utf-8", "surrogatepass")).digest()
+    return " ".join(Random(seed).choices(_WORDS, k=_LENGTH))
