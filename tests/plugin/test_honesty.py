@@ -106,9 +106,7 @@ def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyP
         "COM-LEAK-7": "not_assessed",
     }
     for name in ("COM-LEAK-3", "COM-LEAK-7"):
-        assert found[name]["reason"].startswith(
-            "log records are heard only in this process, and the adapter runs outside"
-        )
+        assert "the adapter runs outside it" in found[name]["reason"]
 
 
 def test_a_skip_is_no_pass(project: Project) -> None:
