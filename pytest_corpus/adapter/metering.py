@@ -12,6 +12,9 @@ from pytest_corpus.adapter.exchange import Exchange
 USAGE_PATHS = (("result", "usage"), ("chunk", "usage_so_far"), ("result",))
 """Where an answer says how many tokens a call took, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
 
+STATISTICS = "embedding.get_stats"
+"""Its `total_tokens` are those of all calls so far, not its own."""
+
 
 class Meter:
     """Counts the calls of all instances of one adapter, by component.
@@ -37,6 +40,8 @@ class Meter:
         for exchange in exchanges:
             self.calls[component] += 1
             self.spending.calls += 1
+            if exchange.op == STATISTICS:
+                continue
             if used := max((_used(frame.body) for frame in exchange.frames), default=0):
                 self.tokens[component] += used
                 self.spending.tokens += used

@@ -50,19 +50,6 @@ def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
 
 
 @pytest.mark.slow
-def test_the_same_adapter_has_the_same_statuses_behind_each_transport(tmp_path: Path) -> None:
-    """With both hooks; log records aside, which an address does not give."""
-    inside = some(tmp_path, "pytest_corpus.reference:all")
-    assert set(inside.values()) == {"satisfied", "not_assessed"}  # the others were not asked for
-    with served() as (place, _):
-        for address in (f"http://{place}/", f"ws://{place}/"):
-            assert some(tmp_path, address) == {**inside, ("llm", "COM-LEAK-3"): "not_assessed"}
-    with served("pytest_corpus.reference:all", "--grpc") as (place, _):
-        assert some(tmp_path, f"grpc://{place}") == {**inside, ("llm", "COM-LEAK-3"): "not_assessed"}
-    assert some(tmp_path, command(), "-n", "2") == inside
-
-
-@pytest.mark.slow
 def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
     """Then what rests on log records is assessed."""
     (tmp_path / "adapter.log").write_text("")

@@ -34,6 +34,7 @@ class HookServer:
     Attributes:
         called: which of `metrics` and `provider` were called at all.
         reports: the latest reports, each with the call that its address is of.
+        given_up: how often an adapter closed the connection on which it waited for the provider.
     """
 
     def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
@@ -44,6 +45,7 @@ class HookServer:
         self._server: asyncio.base_events.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
         self._turn = self._number = 0
+        self.given_up = 0
 
     async def start(self) -> None:
         """Listen on a free port."""
@@ -135,6 +137,7 @@ class HookServer:
         try:
             while not (await asyncio.wait({arriving}, timeout=WATCH_S))[0]:
                 if reader.at_eof():
+                    self.given_up += 1
                     raise ConnectionResetError("nobody waits for the provider any more")
         except BaseException:
             arriving.cancel()
