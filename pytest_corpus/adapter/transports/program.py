@@ -7,14 +7,18 @@ import atexit
 import contextlib
 import os
 import signal
+import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 STDIN, STDOUT, STDERR = range(3)
 
 GRACE_S = 2.0
 """How long a program may take to end by itself once its standard input is closed, and its output once it has ended."""
+
+GROUP: dict[str, Any] = {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+"""A process group of its own, in our session where that can be: schedulers may set sessions against each other."""
 
 _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 
@@ -75,7 +79,7 @@ class Program(asyncio.SubprocessProtocol):
         Raises:
             OSError: it cannot be started.
         """
-        await self._loop.subprocess_exec(lambda: self, *command, env=dict(environment), start_new_session=True)
+        await self._loop.subprocess_exec(lambda: self, *command, env=dict(environment), **GROUP)
         _STARTED.add(self)
 
     @property
