@@ -1,8 +1,8 @@
 """What a call through the suite costs beside a bare client: HTTP and stdio, unary and a stream of 48 frames.
 
-Three speak to an adapter behind `pytest-corpus serve` with the same envelopes: a bare client; the transport, in the same
-event loop, with every frame read strictly; and the suite's client, as a test calls it, whose loop is in another thread
-and which records what it sees. The adapter does nothing and takes no hooks, for what it reports costs time of its own.
+Three speak to an adapter behind `pytest-corpus serve` with the same envelopes: a bare client; the transport, in the
+same event loop, with every frame read strictly; and the suite's client, as a test calls it, whose loop is in another
+thread and which records what it sees. The adapter does nothing and takes no hooks, for what it reports costs time.
 They take turns, and the median of the rounds counts.
 
     python benchmarks/transports.py
@@ -128,11 +128,13 @@ async def compare(name: str, bare: Call, remote: RemoteAdapter, suite: AdapterCl
     times, envelope = (STREAMS, STREAM) if streaming else (CALLS, UNARY)
     rounds = []
     for _ in range(ROUNDS + 1):
-        rounds.append((
-            await timed(bare, times),
-            await timed(lambda: through(remote, envelope, streaming=streaming), times),
-            await asyncio.to_thread(ours, suite, envelope, streaming=streaming, times=times),
-        ))
+        rounds.append(
+            (
+                await timed(bare, times),
+                await timed(lambda: through(remote, envelope, streaming=streaming), times),
+                await asyncio.to_thread(ours, suite, envelope, streaming=streaming, times=times),
+            )
+        )
     alone, transport, whole = (statistics.median(side) / times * 1000 for side in zip(*rounds[1:], strict=True))
     ratios = [statistics.median(each[side] / each[0] for each in rounds[1:]) for side in (1, 2)]
     print(

@@ -88,8 +88,8 @@ NOT_PLAIN = object()
 def read_plainly(data: bytes) -> Any:
     """As `read_exactly`, of a document without a flaw that orjson reads to the same value; `NOT_PLAIN` of others.
 
-    All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no double
-    holds and lone surrogates it refuses.
+    All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no
+    double holds and lone surrogates it refuses.
     """
     if nesting(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
         return NOT_PLAIN

@@ -13,12 +13,16 @@ from pathlib import Path
 
 SERVE = [sys.executable, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())", "serve"]
 
-SERVE_SSE_ALONE = [
-    sys.executable, "-c",
-    "import sys; from pytest_corpus.serving import http; accepted = http._accepted\n"
-    "http._accepted = lambda accept: None if 'ndjson' in accept else accepted(accept)\n"
-    "from pytest_corpus.cli import main; sys.exit(main())", "serve",
-]  # fmt: skip
+_SSE_ALONE = """
+import sys
+from pytest_corpus.cli import main
+from pytest_corpus.serving import http
+
+accepted = http._accepted
+http._accepted = lambda accept: None if "ndjson" in accept else accepted(accept)
+sys.exit(main())
+"""
+SERVE_SSE_ALONE = [sys.executable, "-c", _SSE_ALONE, "serve"]
 """As `SERVE`, and NDJSON is answered with 406."""
 
 

@@ -134,7 +134,6 @@ def whole_run(address: str, folder: Path) -> tuple[int, int, str]:
         "import resource, sys, pytest; code = pytest.main(sys.argv[1:]);"
         "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, int(code))"
     )
-    started = time.monotonic()
     ended = subprocess.run(
         [sys.executable, "-c", measured, "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:asyncio",
          f"--corpus-adapter=a={address}", "--corpus-report=r.json", "--corpus-components=llm"],
@@ -142,7 +141,6 @@ def whole_run(address: str, folder: Path) -> tuple[int, int, str]:
     )  # fmt: skip
     assert "INTERNALERROR" not in ended.stdout
     _, peak, code = ended.stdout.splitlines()[-1].split()
-    print(f"{time.monotonic() - started:.0f} s, {int(peak) // 1024} MiB, exit code {code}")
     return int(code), int(peak), ended.stdout[-2000:]
 
 

@@ -151,7 +151,7 @@ class Program(asyncio.SubprocessProtocol):
         """It has written something."""
         self._takers[fd].feed(data)
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+    def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
         """It has closed one of its files."""
         if fd == STDIN:
             self._writable.set()
