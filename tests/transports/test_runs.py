@@ -236,8 +236,15 @@ def test_serving_ends_gracefully(tmp_path: Path) -> None:
 
 
 def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> None:
-    """Behind stdio, standard output is for answers alone; `--log-frames` shows the traffic on standard error."""
-    (tmp_path / "printing.py").write_text("print('hello')\nfrom pytest_corpus.reference import llm as factory\n")
+    """Behind stdio, standard output is for answers alone.
+
+    What is printed and logged stands on standard error, as does the traffic with `--log-frames`.
+    """
+    (tmp_path / "printing.py").write_text(
+        "import logging\nprint('hello')\nlog = logging.getLogger('adapter')\nlog.setLevel('INFO')\n"
+        "log.info('begun', extra={'region': 'north'})\nlog.debug('silence')\n"
+        "from pytest_corpus.reference import llm as factory\n"
+    )
     asked = '{"id":1,"envelope":{"op":"llm.capabilities","ctx":{},"args":{}}}\nno json\n[]\n'
     ended = subprocess.run(
         [*SERVE, "printing:factory", "--stdio", "--log-frames"], cwd=tmp_path, input=asked, check=False,
@@ -248,6 +255,9 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
     assert sorted(str(answer["id"]) for answer in answers) == ["1", "None", "None"]
     assert {answer["frame"]["code"] for answer in answers if answer["id"] is None} == {"BAD_REQUEST"}
     assert "hello" in ended.stderr
+    assert "INFO adapter: begun" in ended.stderr
+    assert "north" in ended.stderr
+    assert "silence" not in ended.stderr
     assert '> {"op":"llm.capabilities"' in ended.stderr
 
 
