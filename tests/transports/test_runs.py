@@ -58,6 +58,7 @@ def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
     assert found["llm", "COM-LEAK-3"] == "satisfied"
 
 
+@pytest.mark.slow
 def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
     """The standard error of a program is its log (R74)."""
     (tmp_path / "chatty.py").write_text(
@@ -76,6 +77,7 @@ def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
     assert statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
 
 
+@pytest.mark.slow
 def test_hooks_that_are_never_called_are_absent_each_on_its_own(tmp_path: Path) -> None:
     """What rests on one that was called is assessed in full (R86)."""
     (tmp_path / "deaf.py").write_text(
@@ -96,10 +98,10 @@ def _free_port() -> int:
     ("address", "said"),
     [
         ("http://127.0.0.1:{free}/", "nothing answers there within 0.2 s"),
-        ("cmd:no-such-program-anywhere", "cannot be started"),
+        pytest.param("cmd:no-such-program-anywhere", "cannot be started", marks=pytest.mark.slow),
         (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
-        ("ws://{place}/none", "does not upgrade to a WebSocket"),
-        ("https://{plain}/", "its certificate cannot be verified"),
+        pytest.param("ws://{place}/none", "does not upgrade to a WebSocket", marks=pytest.mark.slow),
+        pytest.param("https://{plain}/", "its certificate cannot be verified", marks=pytest.mark.slow),
     ],
     ids=["closed", "no program", "ends at once", "no upgrade", "certificate"],
 )
@@ -153,9 +155,9 @@ def _answering(server: socket.socket, answer: bytes) -> Any:
         ("--corpus-header=hunter2", "write it as NAME:VALUE"),
         ("--corpus-header=A:hunter2\x01", "--corpus-header=A: the value holds a control character"),
         ("--corpus-header=Accept:hunter2", "the suite sets this header itself"),
-        ("--corpus-tls-verify=nowhere.pem", "there is no such file"),
-        ("--corpus-connections=0", "use a whole number"),
-        ("--corpus-startup-timeout=-1", "use a number of seconds"),
+        pytest.param("--corpus-tls-verify=nowhere.pem", "there is no such file", marks=pytest.mark.slow),
+        pytest.param("--corpus-connections=0", "use a whole number", marks=pytest.mark.slow),
+        pytest.param("--corpus-startup-timeout=-1", "use a number of seconds", marks=pytest.mark.slow),
         ("--corpus-log=nowhere.log", "there is no such file to read"),
     ],
 )

@@ -48,7 +48,7 @@ def said(folder: Path, source: str, *more: str) -> str:
     return ended.stdout
 
 
-@pytest.mark.parametrize("level", ["full", "shape"])
+@pytest.mark.parametrize("level", ["full", pytest.param("shape", marks=pytest.mark.slow)])
 def test_the_lines_of_a_call_stand_with_its_finding(tmp_path: Path, level: str) -> None:
     """At the level `full` alone, and without what looks like a credential."""
     found = said(tmp_path, LOSES_RESULTS, f"--corpus-evidence={level}")
