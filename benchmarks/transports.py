@@ -1,7 +1,9 @@
 """What a call through the suite costs beside a bare client: HTTP and stdio, unary and a stream of 48 frames.
 
-Both speak to an adapter behind `pytest-corpus serve` with the same envelopes; it takes no hooks, for what it reports
-costs time of its own. They take turns, and the median of the rounds counts.
+Three speak to an adapter behind `pytest-corpus serve` with the same envelopes: a bare client; the transport, in the
+same event loop, with every frame read strictly; and the suite's client, as a test calls it, whose loop is in another
+thread and which records what it sees. The adapter does nothing and takes no hooks, for what it reports costs time.
+They take turns, and the median of the rounds counts.
 
     python benchmarks/transports.py
 """
@@ -17,15 +19,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
 from pytest_corpus.adapter.address import parse
+from pytest_corpus.adapter.calling import call
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.remote import Connection, RemoteAdapter, RemoteFactory
+
+Call = Callable[[], Awaitable[None]]
 
 ROUNDS, CALLS, STREAMS = 9, 100, 20
 SERVE = [sys.executable, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())", "serve"]
@@ -53,6 +63,13 @@ def opened(address: str) -> AdapterClient:
     """The suite's client of an address."""
     factory = RemoteFactory(parse(address), Connection())
     return AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=10.0)).open()
+
+
+async def through(remote: RemoteAdapter, envelope: dict[str, Any], *, streaming: bool) -> None:
+    """One call through a transport, whose frames are read."""
+    exchange = Exchange(envelope, streaming)
+    await call(remote.transport, exchange)
+    assert len(exchange.frames) == (48 if streaming else 1), exchange.fault
 
 
 def ours(client: AdapterClient, envelope: dict[str, Any], *, streaming: bool, times: int) -> float:
@@ -98,55 +115,74 @@ class Pipe:
                 return
 
 
-async def timed(call: Callable[[], Awaitable[None]], times: int) -> float:
+async def timed(one: Call, times: int) -> float:
     """Seconds for so many calls."""
     started = time.perf_counter()
     for _ in range(times):
-        await call()
+        await one()
     return time.perf_counter() - started
 
 
-async def compare(name: str, bare: Callable[[], Awaitable[None]], suite: Callable[[int], float], times: int) -> None:
-    """Print the cost of a call on both sides, and the ratio."""
-    await timed(bare, times)
-    await asyncio.to_thread(suite, times)
-    rounds = [(await timed(bare, times), await asyncio.to_thread(suite, times)) for _ in range(ROUNDS)]
-    alone, through = (statistics.median(side) / times * 1000 for side in zip(*rounds, strict=True))
-    ratio = statistics.median(b / a for a, b in rounds)
-    print(f"{name:<14} bare {alone:.2f} ms   suite {through:.2f} ms   {ratio:.2f} times")
+async def compare(name: str, bare: Call, remote: RemoteAdapter, suite: AdapterClient, *, streaming: bool) -> None:
+    """Print the cost of a call on all sides, and the ratios to the bare client."""
+    times, envelope = (STREAMS, STREAM) if streaming else (CALLS, UNARY)
+    rounds = []
+    for _ in range(ROUNDS + 1):
+        rounds.append(
+            (
+                await timed(bare, times),
+                await timed(lambda: through(remote, envelope, streaming=streaming), times),
+                await asyncio.to_thread(ours, suite, envelope, streaming=streaming, times=times),
+            )
+        )
+    alone, transport, whole = (statistics.median(side) / times * 1000 for side in zip(*rounds[1:], strict=True))
+    ratios = [statistics.median(each[side] / each[0] for each in rounds[1:]) for side in (1, 2)]
+    print(
+        f"{name:<14} bare {alone:.2f} ms   transport {transport:.2f} ms, {ratios[0]:.2f} times   "
+        f"suite {whole:.2f} ms, {ratios[1]:.2f} times"
+    )
 
 
-async def main() -> None:
-    """Compare both transports, unary and streaming."""
+@asynccontextmanager
+async def both(address: str) -> AsyncIterator[tuple[RemoteAdapter, AdapterClient]]:
+    """The transport to an address, and the suite's client of it."""
+    client = await asyncio.to_thread(opened, address)
+    async with RemoteFactory(parse(address), Connection())(RecordingSink(), ProviderProbe()) as remote:
+        yield remote, client
+    await asyncio.to_thread(client.close)
+
+
+async def over_http() -> None:
+    """Compare unary calls and streams over HTTP."""
     server = subprocess.Popen([*SERVE, FACTORY, "--port=0"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     url = "http://" + server.stdout.readline().partition("http://")[2].partition(" ")[0]
-    http = await asyncio.to_thread(opened, url)
-    async with aiohttp.ClientSession() as session:
-        await compare(
-            "HTTP", lambda: bare_http(session, url, UNARY, "application/json"),
-            lambda times: ours(http, UNARY, streaming=False, times=times), CALLS,
-        )  # fmt: skip
-        await compare(
-            "HTTP stream", lambda: bare_http(session, url, STREAM, "application/x-ndjson"),
-            lambda times: ours(http, STREAM, streaming=True, times=times), STREAMS,
-        )  # fmt: skip
-    await asyncio.to_thread(http.close)
+    async with aiohttp.ClientSession() as session, both(url) as (remote, client):
+        for name, envelope, accept in (
+            ("HTTP", UNARY, "application/json"),
+            ("HTTP stream", STREAM, "application/x-ndjson"),
+        ):
+            bare = partial(bare_http, session, url, envelope, accept)
+            await compare(name, bare, remote, client, streaming=envelope is STREAM)
     server.terminate()
+
+
+async def over_stdio() -> None:
+    """Compare unary calls and streams over stdio; each side has a program of its own."""
     pipe = Pipe()
     await pipe.start()
-    stdio = await asyncio.to_thread(opened, "cmd:" + shlex.join([*SERVE, "--stdio", FACTORY]))
-    await compare(
-        "stdio", lambda: pipe.call(UNARY, streaming=False),
-        lambda times: ours(stdio, UNARY, streaming=False, times=times), CALLS,
-    )  # fmt: skip
-    await compare(
-        "stdio stream", lambda: pipe.call(STREAM, streaming=True),
-        lambda times: ours(stdio, STREAM, streaming=True, times=times), STREAMS,
-    )  # fmt: skip
-    await asyncio.to_thread(stdio.close)
+    async with both("cmd:" + shlex.join([*SERVE, "--stdio", FACTORY])) as (remote, client):
+        for name, envelope in (("stdio", UNARY), ("stdio stream", STREAM)):
+            bare = partial(pipe.call, envelope, streaming=envelope is STREAM)
+            await compare(name, bare, remote, client, streaming=envelope is STREAM)
     pipe.process.stdin.close()
     await pipe.process.wait()
+
+
+async def main() -> None:
+    """Compare both transports."""
+    await over_http()
+    await over_stdio()
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.exchange import Exchange
 
-USAGE_PATHS = (("result", "usage"), ("chunk", "usage_so_far"), ("result",))
-"""Where an answer says how many tokens a call took, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
+STATISTICS = "embedding.get_stats"
+"""Its `total_tokens` are those of all calls so far, not its own."""
 
 
 class Meter:
@@ -37,19 +37,24 @@ class Meter:
         for exchange in exchanges:
             self.calls[component] += 1
             self.spending.calls += 1
+            if exchange.op == STATISTICS:
+                continue
             if used := max((_used(frame.body) for frame in exchange.frames), default=0):
                 self.tokens[component] += used
                 self.spending.tokens += used
 
 
 def _used(body: Any) -> int:
-    """The tokens that a frame accounts for, of the call so far."""
-    return max(_total(body, path) for path in USAGE_PATHS)
+    """The tokens that a frame accounts for, of the call so far, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
+    if type(body) is not dict:
+        return 0
+    chunk, result = body.get("chunk"), body.get("result")
+    used = _total(chunk.get("usage_so_far")) if type(chunk) is dict else 0
+    if type(result) is dict:
+        used = max(used, _total(result), _total(result.get("usage")))
+    return used
 
 
-def _total(value: Any, path: tuple[str, ...]) -> int:
-    for key in (*path, "total_tokens"):
-        if not isinstance(value, Mapping):
-            return 0
-        value = value.get(key)
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53 else 0
+def _total(usage: Any) -> int:
+    value = usage.get("total_tokens") if type(usage) is dict else None
+    return value if type(value) is int and 0 < value < 2**53 else 0

@@ -6,7 +6,7 @@ import re
 
 from pytest_corpus.adapter.exchange import Frame
 from pytest_corpus.adapter.plain import NotJSON
-from pytest_corpus.text.strict_json import Fault, read_exactly
+from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, read_exactly, read_plainly
 
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
 """What stands in any text whose value is not finite, and hardly in others."""
@@ -22,6 +22,8 @@ def read_frame(data: bytes, at_s: float) -> Frame:
         NotJSON: the bytes are not UTF-8 or not JSON, begin with a byte order mark, name a key twice in one object,
             or nest too deep (RFC 8259).
     """
+    if (value := read_plainly(data)) is not NOT_PLAIN:
+        return Frame(value, len(data), at_s, finite=True)
     value, flaw = read_exactly(data)
     if flaw is not None:
         fault = f"with {flaw.fault.value}" if flaw.fault is Fault.DUPLICATE_KEY else f"that {flaw.message}"

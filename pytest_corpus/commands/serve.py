@@ -46,6 +46,7 @@ def run(given: argparse.Namespace) -> int:
     """
     from pytest_corpus.adapter.errors import DeclarationError
     from pytest_corpus.adapter.factory import resolve
+    from pytest_corpus.serving.records import write_records
     from pytest_corpus.serving.service import Service
     from pytest_corpus.serving.stdio import take_stdout
 
@@ -55,6 +56,7 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError("HTTP needs aiohttp: pip install 'pytest-corpus[http]', or serve with --stdio")
     if not 0 <= given.port <= 65535:
         raise CommandError(f"--port={given.port}: use a number from 0 to 65535")
+    write_records()
     answers = take_stdout() if given.stdio else -1
     try:
         service = Service(resolve(given.factory), given.factory, log=sys.stderr if given.log_frames else None)

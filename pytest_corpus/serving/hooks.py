@@ -41,6 +41,8 @@ class Reports:
 
     async def flush(self) -> None:
         """Post what is noted; a hook that does not answer keeps no answer back."""
+        if not self._kept and not self._turn.locked():
+            return
         async with self._turn:
             while self._kept:
                 path, body = self._kept.pop(0)

@@ -26,6 +26,9 @@ _MAX_DIGITS = 308
 """Every integer of so many digits is in the range of a double."""
 
 _LONG_NUMBER = b"0" * (_MAX_DIGITS + 1)
+_LONG_INTEGER = b"0" * 19
+"""So many digits an integer of 64 bits may have."""
+
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
@@ -68,6 +71,8 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
     NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
     Of keys that stand twice the last counts. A document that cannot be read has the value None.
     """
+    if (value := read_plainly(data)) is not NOT_PLAIN:
+        return value, None
     try:
         if nesting(data) <= MAX_DEPTH:
             value = (_EXACT_LONG if _has_long_number(data) else _EXACT).decode(data.decode())
@@ -75,6 +80,24 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
     except ValueError:
         pass
     return None, _explained(data, "is not JSON")[1]
+
+
+NOT_PLAIN = object()
+
+
+def read_plainly(data: bytes) -> Any:
+    """As `read_exactly`, of a document without a flaw that orjson reads to the same value; `NOT_PLAIN` of others.
+
+    All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no
+    double holds and lone surrogates it refuses.
+    """
+    if nesting(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
+        return NOT_PLAIN
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return NOT_PLAIN
+    return value if _has_every_key(data, orjson.dumps(value)) else NOT_PLAIN
 
 
 def _keeps_every_key(data: bytes, value: Any) -> bool:

@@ -62,7 +62,7 @@ def never_answers(_connection: socket.socket, ends: threading.Event) -> None:
 
 def slow_loris(connection: socket.socket, ends: threading.Event) -> None:
     for byte in HEAD % len(BODY) + BODY:
-        if ends.wait(0.1):
+        if ends.wait(0.5):
             return
         connection.sendall(bytes((byte,)))
 

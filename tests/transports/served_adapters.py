@@ -7,10 +7,23 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 SERVE = [sys.executable, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())", "serve"]
+
+_SSE_ALONE = """
+import sys
+from pytest_corpus.cli import main
+from pytest_corpus.serving import http
+
+accepted = http._accepted
+http._accepted = lambda accept: None if "ndjson" in accept else accepted(accept)
+sys.exit(main())
+"""
+SERVE_SSE_ALONE = [sys.executable, "-c", _SSE_ALONE, "serve"]
+"""As `SERVE`, and NDJSON is answered with 406."""
 
 
 def command(factory: str = "pytest_corpus.reference:all") -> str:
@@ -19,15 +32,21 @@ def command(factory: str = "pytest_corpus.reference:all") -> str:
 
 
 @contextmanager
-def served(factory: str = "pytest_corpus.reference:all", *more: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Where a factory is served over HTTP, as ``127.0.0.1:port``, and the process."""
-    process = subprocess.Popen(
-        [*SERVE, factory, "--port", "0", *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
+def served(
+    factory: str = "pytest_corpus.reference:all",
+    *more: str,
+    serve: Sequence[str] = SERVE,
+    log: str | Path = os.devnull,
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Where a factory is served, as ``127.0.0.1:port``, and the process, which writes its log to a file."""
+    with open(log, "w") as written:
+        process = subprocess.Popen(
+            [*serve, factory, "--port", "0", *more],
+            stdout=subprocess.PIPE,
+            stderr=written,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

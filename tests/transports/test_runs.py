@@ -49,19 +49,6 @@ def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
     return statuses(folder / "r.json")
 
 
-@pytest.mark.slow
-def test_the_same_adapter_has_the_same_statuses_behind_each_transport(tmp_path: Path) -> None:
-    """With both hooks; log records aside, which an address does not give."""
-    inside = some(tmp_path, "pytest_corpus.reference:all")
-    assert set(inside.values()) == {"satisfied", "not_assessed"}  # the others were not asked for
-    with served() as (place, _):
-        for address in (f"http://{place}/", f"ws://{place}/"):
-            assert some(tmp_path, address) == {**inside, ("llm", "COM-LEAK-3"): "not_assessed"}
-    with served("pytest_corpus.reference:all", "--grpc") as (place, _):
-        assert some(tmp_path, f"grpc://{place}") == {**inside, ("llm", "COM-LEAK-3"): "not_assessed"}
-    assert some(tmp_path, command(), "-n", "2") == inside
-
-
 def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
     """Who serves over HTTP has no provider's address while the factory runs."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
@@ -83,6 +70,7 @@ def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
     assert found["llm", "COM-LEAK-3"] == "satisfied"
 
 
+@pytest.mark.slow
 def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
     """The standard error of a program is its log (R74)."""
     (tmp_path / "chatty.py").write_text(
@@ -101,6 +89,7 @@ def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
     assert statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
 
 
+@pytest.mark.slow
 def test_hooks_that_are_never_called_are_absent_each_on_its_own(tmp_path: Path) -> None:
     """What rests on one that was called is assessed in full (R86)."""
     (tmp_path / "deaf.py").write_text(
@@ -121,10 +110,10 @@ def _free_port() -> int:
     ("address", "said"),
     [
         ("http://127.0.0.1:{free}/", "nothing answers there within 0.2 s"),
-        ("cmd:no-such-program-anywhere", "cannot be started"),
+        pytest.param("cmd:no-such-program-anywhere", "cannot be started", marks=pytest.mark.slow),
         (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
-        ("ws://{place}/none", "does not upgrade to a WebSocket"),
-        ("https://{plain}/", "its certificate cannot be verified"),
+        pytest.param("ws://{place}/none", "does not upgrade to a WebSocket", marks=pytest.mark.slow),
+        pytest.param("https://{plain}/", "its certificate cannot be verified", marks=pytest.mark.slow),
     ],
     ids=["closed", "no program", "ends at once", "no upgrade", "certificate"],
 )
@@ -178,9 +167,9 @@ def _answering(server: socket.socket, answer: bytes) -> Any:
         ("--corpus-header=hunter2", "write it as NAME:VALUE"),
         ("--corpus-header=A:hunter2\x01", "--corpus-header=A: the value holds a control character"),
         ("--corpus-header=Accept:hunter2", "the suite sets this header itself"),
-        ("--corpus-tls-verify=nowhere.pem", "there is no such file"),
-        ("--corpus-connections=0", "use a whole number"),
-        ("--corpus-startup-timeout=-1", "use a number of seconds"),
+        pytest.param("--corpus-tls-verify=nowhere.pem", "there is no such file", marks=pytest.mark.slow),
+        pytest.param("--corpus-connections=0", "use a whole number", marks=pytest.mark.slow),
+        pytest.param("--corpus-startup-timeout=-1", "use a number of seconds", marks=pytest.mark.slow),
         ("--corpus-log=nowhere.log", "there is no such file to read"),
     ],
 )
@@ -261,8 +250,15 @@ def test_serving_ends_gracefully(tmp_path: Path) -> None:
 
 
 def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> None:
-    """Behind stdio, standard output is for answers alone; `--log-frames` shows the traffic on standard error."""
-    (tmp_path / "printing.py").write_text("print('hello')\nfrom pytest_corpus.reference import llm as factory\n")
+    """Behind stdio, standard output is for answers alone.
+
+    What is printed and logged stands on standard error, as does the traffic with `--log-frames`.
+    """
+    (tmp_path / "printing.py").write_text(
+        "import logging\nprint('hello')\nlog = logging.getLogger('adapter')\nlog.setLevel('INFO')\n"
+        "log.info('begun', extra={'region': 'north'})\nlog.debug('silence')\n"
+        "from pytest_corpus.reference import llm as factory\n"
+    )
     asked = '{"id":1,"envelope":{"op":"llm.capabilities","ctx":{},"args":{}}}\nno json\n[]\n'
     ended = subprocess.run(
         [*SERVE, "printing:factory", "--stdio", "--log-frames"], cwd=tmp_path, input=asked, check=False,
@@ -273,6 +269,9 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
     assert sorted(str(answer["id"]) for answer in answers) == ["1", "None", "None"]
     assert {answer["frame"]["code"] for answer in answers if answer["id"] is None} == {"BAD_REQUEST"}
     assert "hello" in ended.stderr
+    assert "INFO adapter: begun" in ended.stderr
+    assert "north" in ended.stderr
+    assert "silence" not in ended.stderr
     assert '> {"op":"llm.capabilities"' in ended.stderr
 
 

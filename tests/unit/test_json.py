@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from instances import JSON
 
 from pytest_corpus.text.problems import MAX_DEPTH
-from pytest_corpus.text.strict_json import Fault, are_strict, read, written
+from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_strict, read, read_exactly, read_plainly, written
 
 
 def nested(levels: int) -> bytes:
@@ -135,3 +135,24 @@ def test_depth_is_limited_alike_in_one_and_in_many(levels: int) -> None:
 def test_what_cannot_be_written_is_none(value: object) -> None:
     """Nothing raises that has no JSON of its own."""
     assert written(value) is None
+
+
+@given(JSON)
+@settings(max_examples=200)
+def test_what_is_read_plainly_is_what_json_reads(value: Any) -> None:
+    """To the same types, and without a flaw."""
+    data = json.dumps(value).encode()
+    plain = read_plainly(data)
+    if plain is not NOT_PLAIN:
+        assert repr(plain) == repr(json.loads(data))
+        assert read_exactly(data) == (plain, None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"18446744073709551616", b"-9223372036854775809", b"NaN", b"-Infinity", b"1e999", b'"\\ud800"', b'{"a":1,"a":2}',
+     b"\xef\xbb\xbf{}", b"{", nested(MAX_DEPTH + 1)],
+)  # fmt: skip
+def test_what_needs_a_closer_look_is_not_read_plainly(data: bytes) -> None:
+    """Orjson reads some of it to another value."""
+    assert read_plainly(data) is NOT_PLAIN

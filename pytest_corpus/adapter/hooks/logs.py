@@ -11,6 +11,19 @@ from pytest_corpus.adapter.plain import attempted
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
+def text_of(record: logging.LogRecord) -> tuple[str, bool]:
+    """Message, extra fields and exception text of a record, a line each, and whether its message can be written."""
+    message = attempted(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
+    extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
+    parts = [message]
+    if message is None:
+        parts = [attempted(lambda: str(record.msg)), attempted(lambda: repr(record.args))]
+    parts += [attempted(partial(repr, item)) for item in extras.items()]
+    if record.exc_info:
+        parts.append(attempted(lambda: logging.Formatter().formatException(record.exc_info)))  # type: ignore[arg-type]
+    return "\n".join(part for part in parts if part), message is not None
+
+
 class LogTap:
     """A context manager that collects the text of every record that any logger emits.
 
@@ -27,16 +40,9 @@ class LogTap:
 
     def take(self, record: logging.LogRecord) -> bool:
         """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
-        message = attempted(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
-        extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
-        parts = [message]
-        if message is None:
-            parts = [attempted(lambda: str(record.msg)), attempted(lambda: repr(record.args))]
-        parts += [attempted(partial(repr, item)) for item in extras.items()]
-        if record.exc_info:
-            parts.append(attempted(lambda: logging.Formatter().formatException(record.exc_info)))  # type: ignore[arg-type]
-        self.texts.append("\n".join(part for part in parts if part))
-        return message is not None
+        text, is_sound = text_of(record)
+        self.texts.append(text)
+        return is_sound
 
     def __enter__(self) -> LogTap:
         hand_on = self._hand_on = logging.Logger.callHandlers

@@ -40,7 +40,11 @@ class HookServer:
     Attributes:
         called: which of `metrics` and `provider` were called at all.
         reports: the latest reports, each with the call that its address is of.
+        url: the address that is right for every call, as long as only one is under way; there once it is started.
+        given_up: how often an adapter closed the connection on which it waited for the provider.
     """
+
+    url: str
 
     def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
         self._metrics, self._provider = metrics, provider
@@ -50,16 +54,12 @@ class HookServer:
         self._server: asyncio.base_events.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
         self._turn = self._number = 0
+        self.given_up = 0
 
     async def start(self) -> None:
         """Listen on a free port."""
         self._server = await asyncio.start_server(self._connected, HOST, 0, limit=MAX_HEAD_BYTES)
-
-    @property
-    def url(self) -> str:
-        """The address that is right for every call, as long as only one is under way."""
-        assert self._server is not None, "not started"
-        return f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
+        self.url = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
 
     def turn(self) -> None:
         """Keep from now on only what belongs to calls that are still to begin."""
@@ -163,6 +163,7 @@ class HookServer:
         try:
             while not (await asyncio.wait({arriving}, timeout=WATCH_S))[0]:
                 if reader.at_eof():
+                    self.given_up += 1
                     raise ConnectionResetError("nobody waits for the provider any more")
         except BaseException:
             arriving.cancel()

@@ -124,7 +124,7 @@ class Calls:
         ended = False
         try:
             while not ended or not queue.empty():
-                answer = await queue.get()
+                answer = await queue.get() if queue.empty() else queue.get_nowait()
                 ended = ended or isinstance(answer, CallFailed) or is_terminal(answer)
                 if isinstance(answer, CallFailed):
                     raise answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
@@ -301,3 +301,16 @@ class HealthOfAllNamespaces(ReferenceVector):
         report = await super().health(call)
         every = {name: report["status"] for spaces in self.tenants.values() for name in spaces}
         return {**report, "namespaces": every}
+
+
+@catches("COM-OBS-25")
+class CancelledCallsOfAStoreAreForgotten(ReferenceVector):
+    """It observes calls that end, and none that is cancelled; what prepares a call is observed."""
+
+    async def handle(self, envelope: Mapping[str, Any]) -> dict[str, Any]:
+        call = Call(streaming=False)
+        try:
+            self.admit(call, envelope)
+            return self.success(call, await self.within_budget(call, self.perform(call)))
+        except Exception as fault:
+            return self.failure(call, fault)

@@ -267,7 +267,7 @@ REQUIREMENTS = (
         "COM-WIRE-14",
         "MUST",
         "An operation that reads is answered as the very first call of an instance too.",
-        ("SPECIFICATION 4.2.6", "R8"),
+        ("SPECIFICATION 4.2.6", "R8", "R74"),
         hint="let no operation rest on what another one prepares: no division by zero calls, no table still to be made",
     ),
     Requirement(

@@ -1,0 +1,27 @@
+"""What a served adapter logs and handles nowhere itself stands on standard error, whatever its level."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from pytest_corpus.adapter.hooks.logs import text_of
+
+
+class Records(logging.Handler):
+    """Writes records as the suite hears those of an adapter in its process: with extra fields and exceptions.
+
+    In the place of `logging.lastResort` it takes only what finds no handler, so an adapter that sets up `logging`
+    decides for itself.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        text, _ = text_of(record)
+        sys.stderr.write(f"{record.levelname} {record.name}: {text}\n")
+        sys.stderr.flush()
+
+
+def write_records() -> None:
+    """Write records that find no handler from now on."""
+    logging.lastResort = Records()

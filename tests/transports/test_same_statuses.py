@@ -1,0 +1,72 @@
+"""An adapter is found to be the same behind each transport as in this process, requirement by requirement."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from served_adapters import SERVE, SERVE_SSE_ALONE, command, served
+
+ALL = "pytest_corpus.reference:all"
+
+OUTSIDE = {"COM-LEAK-7": "not_assessed", "COM-WIRE-14": "not_applicable"}
+"""What is not asked of an adapter outside this process: debug records, and a start for a single call (R74)."""
+
+Statuses = dict[tuple[str, str], str]
+
+
+def statuses(folder: Path, address: str, *more: str) -> tuple[str, Statuses]:
+    """The verdict of a whole run, and the status of each requirement."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly",
+         f"--corpus-adapter=a={address}", "--corpus-report=r.json", *more],
+        cwd=folder, check=False, capture_output=True, text=True, timeout=600,
+        env={**os.environ, "CORPUS_TEST_ENV": "local"},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    report = json.loads((folder / "r.json").read_text())
+    return report["verdict"], {(one["component"], one["id"]): one["status"] for one in report["requirements"]}
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> Statuses:
+    """The statuses of the reference adapters in the process of the suite."""
+    verdict, found = statuses(tmp_path_factory.mktemp("inside"), ALL)
+    assert verdict == "conformant"
+    return found
+
+
+def same(inside: Statuses, outside: Statuses) -> None:
+    """Both are alike, but for what only a transport can break and what is not asked outside this process."""
+    expected = {key: OUTSIDE.get(key[1], status) for key, status in inside.items()}
+    differing = {key: (expected.get(key), status) for key, status in outside.items() if expected.get(key) != status}
+    assert not {key: both for key, both in differing.items() if not key[1].startswith("TRA-")}
+    assert inside.keys() == outside.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("scheme", "serve", "more"),
+    [("http", SERVE, ()), ("http", SERVE_SSE_ALONE, ()), ("ws", SERVE, ()), ("grpc", SERVE, ("--grpc",))],
+    ids=["ndjson", "sse", "websocket", "grpc"],
+)
+def test_the_reference_is_conformant_at_an_address(
+    scheme: str, serve: list[str], more: tuple[str, ...], inside: Statuses, tmp_path: Path
+) -> None:
+    """With both hooks, and with its log."""
+    with served(ALL, *more, serve=serve, log=tmp_path / "adapter.log") as (place, _):
+        verdict, found = statuses(tmp_path, f"{scheme}://{place}", "--corpus-log=adapter.log")
+    assert verdict == "conformant"
+    same(inside, found)
+
+
+@pytest.mark.slow
+def test_the_reference_is_conformant_as_a_program(inside: Statuses, tmp_path: Path) -> None:
+    """With both hooks; its standard error is its log."""
+    verdict, found = statuses(tmp_path, command(ALL))
+    assert verdict == "conformant"
+    same(inside, found)
