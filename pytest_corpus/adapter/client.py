@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from pytest_corpus.adapter.beside import SETTLE_S
 from pytest_corpus.adapter.calling import call, call_all, cut_off, mark, moves, too_late
 from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.exchange import CallFault, Exchange, is_observed
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -24,11 +24,9 @@ from pytest_corpus.adapter.remote import RemoteAdapter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 
-PATIENCE = 2
-"""Calls of one operation that may run into the time limit before it is not called any more."""
-
-MAX_SILENT = 2
-"""And so many of any operation where an adapter outside this process has never answered anything."""
+PATIENCE, MAX_SILENT = 2, 2
+"""Calls of one operation that may run into the time limit before it is not called any more, and calls of any operation
+where an adapter outside this process has never answered anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,10 +329,21 @@ class AdapterClient:
         self.meter.note(component, exchanges)
         return exchanges
 
+    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]]) -> CallFault | None:
+        """Carry out one call in the adapter's loop that is no exchange; why it did not come to its end, if so."""
+        assert self._loop is not None, "the adapter is not open"
+        self.meter.spending.admit(1)
+        self._turn()
+        try:
+            self._loop.run(work(), self.call_timeout)
+        except TimeLimit as late:
+            return too_late(late, self.call_timeout)
+        return None
+
     def _await_reports(self, exchanges: Sequence[Exchange], observed: int, counted: int) -> None:
         if "metrics" not in self.hooks:
             return
-        expected = sum(map(_is_observed, exchanges))
+        expected = sum(map(is_observed, exchanges))
 
         def observations() -> int:
             return len(self.metrics.observations) - observed
@@ -389,10 +398,3 @@ class AdapterClient:
             self._answered = self._answered or bool(seen.frames)
             if not exchange.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
                 self._late[exchange.op] += 1
-
-
-def _is_observed(exchange: Exchange) -> bool:
-    """Whether the call must be observed: a known operation at its own entry point that was answered (R19)."""
-    operation = BY_OP.get(exchange.op)
-    answered = exchange.fault is None and bool(exchange.frames)
-    return operation is not None and operation.streaming == exchange.streaming and answered

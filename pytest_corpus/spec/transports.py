@@ -52,3 +52,16 @@ JSON = "application/json"
 
 STREAM_TYPES = {"ndjson": NDJSON, "sse": SSE}
 """The content type of each streaming format of HTTP (SPECIFICATION 4.2.4.1, 4.2.4.2)."""
+
+WAYS = {
+    "remote": ("http", "websocket", "stdio", "grpc"),
+    "http": ("http",),
+    "messages": ("websocket", "stdio"),
+    "websocket": ("websocket",),
+    "stdio": ("stdio",),
+    "grpc": ("grpc",),
+}
+"""What a requirement may need of the way to the adapter, and the modules in `adapter/transports/` that are such a way."""
+
+STREAMING_TRANSPORTS = ("ndjson", "sse", "websocket", "grpc", "stdio")
+"""The names that `streaming_transports` may hold (SPECIFICATION 4.2.4.5; R90)."""

@@ -19,6 +19,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.messages import Calls
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.transports import HOOKS_VARIABLE
 
 PART = 2**16
@@ -93,9 +94,9 @@ class Stdio:
         """Let what was written to standard error beside the answer be read."""
         await asyncio.sleep(0)
 
-    async def raw(self, line: bytes) -> None:
-        """Write a line as it is."""
-        await self._write(line)
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Write a line, and note every line that comes meanwhile."""
+        await self.calls.raw(request, answer)
 
     async def _write(self, message: bytes) -> None:
         assert self._process is not None
