@@ -13,7 +13,7 @@ CAPABILITIES = "COM-CAP-1"
 
 
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""Requirements that can be judged even where capabilities do not answer."""
+"""Requirements that can be judged even where capabilities do not answer; those of transports can, too."""
 
 
 def way(requirement: Requirement, client: AdapterClient) -> None:
@@ -38,7 +38,8 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
         NotAssessed: a hook is missing, or the adapter's log records cannot be heard.
         Blocked: capabilities did not answer, so nothing is known of the adapter.
     """
-    if not capabilities.document and requirement.id not in FOUNDATIONS:
+    speaks_of_transport = any(need in WAYS for need in requirement.needs)
+    if not capabilities.document and requirement.id not in FOUNDATIONS and not speaks_of_transport:
         raise Blocked(CAPABILITIES, "capabilities do not answer, so nothing is known of the adapter")
     for need in requirement.needs:
         if need in WAYS:

@@ -61,7 +61,4 @@ WAYS = {
     "stdio": ("stdio",),
     "grpc": ("grpc",),
 }
-"""What a requirement may need of the way to the adapter, and the modules in `adapter/transports/` that are such a way."""
-
-STREAMING_TRANSPORTS = ("ndjson", "sse", "websocket", "grpc", "stdio")
-"""The names that `streaming_transports` may hold (SPECIFICATION 4.2.4.5; R90)."""
+"""What a requirement may need of the way to the adapter, and which modules in `adapter/transports/` are such a way."""

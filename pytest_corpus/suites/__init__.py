@@ -20,11 +20,6 @@ _TRANSPORT = {f"test_{chapter}": f"{__name__}.transport.test_{chapter}" for chap
 """The chapters that every component has, and their modules."""
 
 
-def chapters_of(component: str) -> tuple[str, ...]:
-    """The chapters of a component or of a client library."""
-    return tuple(modules_of(component))
-
-
 def modules_of(component: str) -> dict[str, str]:
     """The modules of the chapters of a component or of a client library, by chapter."""
     own = {name: f"{__name__}.{component}.{name}" for name in {**CHAPTERS, **CLIENT_CHAPTERS}[component]}

@@ -32,7 +32,7 @@ class ProviderFault(Exception):
 
 @dataclass
 class Plan:
-    """One planned behaviour; `fired` counts how often it struck."""
+    """One planned behaviour; `fired` counts how often it struck, `waiting` who waits for a slow or hanging provider."""
 
     kind: str
     op: str | None = None
@@ -42,6 +42,7 @@ class Plan:
     delay_ms: float = 0
     canary: str = field(default_factory=lambda: f"raw-{secrets.token_hex(8)}")
     fired: int = 0
+    waiting: int = 0
 
     def strikes(self, op: str, chunk: Any) -> bool:
         """Whether it applies to this arrival at the provider."""
@@ -50,11 +51,13 @@ class Plan:
     async def strike(self) -> None:
         """Raise, sleep or hang, as planned."""
         self.fired += 1
-        if self.kind == "slow":
-            await asyncio.sleep(self.delay_ms / 1000)
+        if self.kind in ("slow", "hang"):
+            self.waiting += 1
+            try:
+                await (asyncio.sleep(self.delay_ms / 1000) if self.kind == "slow" else asyncio.Event().wait())
+            finally:
+                self.waiting -= 1
             return
-        if self.kind == "hang":
-            await asyncio.Event().wait()
         message = f"upstream said: {self.canary}"
         status = BY_KIND[self.kind].http_status
         if status is None:

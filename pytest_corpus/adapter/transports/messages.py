@@ -61,7 +61,8 @@ class Calls:
     """The calls that are under way on one channel.
 
     Attributes:
-        strays: how many messages came that were no answer to a call under way.
+        strays: how many messages came that were no answer to any call.
+        noise: how many of them were no objects at all.
     """
 
     def __init__(self, send: Send, hooks: HookServer, *, tells_hooks: bool = True) -> None:
@@ -69,7 +70,7 @@ class Calls:
         self._waiting: dict[int, asyncio.Queue[bytes | CallFailed]] = {}
         self._number = 0
         self._ended: CallFault | None = None
-        self.strays = 0
+        self.strays = self.noise = 0
         self._listeners: list[Listener] = []
 
     # -- what comes ------------------------------------------------------------------------------------
@@ -81,6 +82,7 @@ class Calls:
             number, frame = unpack(message)
         except NoMessage:
             self.strays += 1
+            self.noise += not message.lstrip().startswith(b"{")
             self.fail(CallFault("not_json", "a message that is no answer: an object of `id` and `frame` alone is one"))
             return
         if number is None and len(self._waiting) == 1:
@@ -88,7 +90,7 @@ class Calls:
             queue.put_nowait(frame)
         elif number in self._waiting:
             self._waiting[number].put_nowait(frame)
-        elif number is None or not 0 < number <= self._number:
+        elif number is not None and not 0 < number <= self._number:
             self.strays += 1
 
     def take_binary(self, message: bytes) -> None:
@@ -178,6 +180,7 @@ class Calls:
         except (OSError, RuntimeError):
             answer.fault = self._ended or CallFault("raised", "the connection is closed")
         finally:
+            answer.noise = self.noise
             self._listeners.remove(listener)
             if number is not None:
                 self._waiting.pop(number, None)

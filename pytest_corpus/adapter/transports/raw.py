@@ -11,7 +11,7 @@ from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.spec.transports import JSON
 
-LISTEN_S = 0.2
+LISTEN_S = 0.1
 """So long is listened to a channel of messages after an answer that was the last one."""
 
 
@@ -71,6 +71,7 @@ class RawAnswer:
         trailing: gRPC's trailing metadata.
         pieces: what came, in its order.
         number: the id of the call on a channel of messages; None where a whole message was sent.
+        noise: how many messages since the channel was opened were no objects at all.
         left_s: when the client went away, in seconds after the request; None where it did not.
         fault: why there is no whole answer.
     """
@@ -82,6 +83,7 @@ class RawAnswer:
     trailing: dict[str, str | bytes] = field(default_factory=dict)
     pieces: list[Piece] = field(default_factory=list)
     number: int | None = None
+    noise: int = 0
     left_s: float | None = None
     fault: CallFault | None = None
     started: float = field(default_factory=time.monotonic)

@@ -12,6 +12,7 @@ import os
 import signal
 import weakref
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.adapter.beside import Beside
@@ -95,8 +96,8 @@ class Stdio:
         await asyncio.sleep(0)
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Write a line, and note every line that comes meanwhile."""
-        await self.calls.raw(request, answer)
+        """Write a line, and note every line that comes meanwhile; who leaves cancels the call."""
+        await self.calls.raw(replace(request, disconnect=False), answer)
 
     async def _write(self, message: bytes) -> None:
         assert self._process is not None
