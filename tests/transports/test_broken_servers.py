@@ -1,0 +1,73 @@
+"""Broken servers turn red what they break and nothing else; legal ones stay green."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import broken_grpc
+import broken_http
+import broken_messages
+import pytest
+from plain_servers import SERVERS, Entry, place_of
+
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.transports import WAYS
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mutants.runner import Report, Runner
+
+MODULES = (broken_http, broken_messages, broken_grpc)
+BROKEN = [entry for entry in SERVERS if entry.requirement]
+LEGAL = [entry for entry in SERVERS if not entry.requirement]
+FIRST = [entry for entry in BROKEN if entry == next(each for each in BROKEN if each.requirement == entry.requirement)]
+WHOLE = "TRA-*"
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    """Where the suite runs."""
+    with Runner() as runner:
+        yield runner
+
+
+def report(runner: Runner, entry: Entry, scope: str) -> Report:
+    """What the suite says of a server."""
+    with place_of(entry.made) as place:
+        found = runner.run(place, scope)
+    assert found.errors == [], found
+    return found
+
+
+def test_every_requirement_of_a_transport_has_a_broken_server() -> None:
+    """A sentence without one might have a test that cannot fail."""
+    broken = {entry.requirement for entry in BROKEN}
+    of_transports = [entry.id for entry in catalogue().values() if WAYS.keys() & set(entry.needs)]
+    assert [each for each in of_transports if each not in broken] == []
+    assert all(entry.made.__doc__ for entry in SERVERS)
+
+
+@pytest.mark.parametrize("entry", FIRST, ids=lambda entry: entry.name)
+def test_a_broken_server_violates_its_requirement(runner: Runner, entry: Entry) -> None:
+    """One server of each requirement, in the tests of that requirement alone."""
+    found = report(runner, entry, entry.requirement)
+    assert entry.requirement in found.violated, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
+def test_a_broken_server_violates_nothing_else(runner: Runner, entry: Entry) -> None:
+    """Of all requirements of transports only its own is violated, and what cannot be told from it."""
+    found = report(runner, entry, WHOLE)
+    of_transport = [each for each in found.violated if each.startswith("TRA-")]
+    assert entry.requirement in of_transport, found
+    assert len(of_transport) <= 1 + entry.others, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", LEGAL, ids=lambda entry: entry.name)
+def test_a_legal_server_violates_nothing(runner: Runner, entry: Entry) -> None:
+    """Neither a MUST nor a SHOULD."""
+    found = report(runner, entry, WHOLE)
+    assert found.violated == [], found
