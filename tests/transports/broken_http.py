@@ -567,18 +567,16 @@ class ClosesEachTime(PlainHttp):
 
 @legal
 class ClosesIdle(PlainHttp):
-    """A connection is closed after an answer, without a word."""
+    """A connection on which nothing is asked for a moment is closed, without a word."""
 
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        await super().answer(request, writer)
-        asyncio.get_running_loop().call_later(0.01, writer.close)
+    idle_s = 0.01
 
 
 @legal
 class LowerCase(PlainHttp):
     """Names of headers are in lower case."""
 
-    names = str.lower
+    lower_case = True
 
 
 @legal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shlex
 import sys
@@ -17,6 +18,7 @@ from plain_servers import breaks, legal, service_of
 from pytest_corpus.serving.service import NOT_JSON, is_stream
 
 Send = Callable[[bytes], Awaitable[None]]
+Calls = dict[int, "asyncio.Future[None]"]
 
 
 class Channel:
@@ -26,22 +28,20 @@ class Channel:
 
     def __init__(self) -> None:
         self.service = service_of(self.advertised)
-        self.calls: dict[int, asyncio.Future[None]] = {}
 
-    async def take(self, message: bytes, send: Send) -> None:
+    async def take(self, message: bytes, send: Send, calls: Calls) -> None:
         """Begin or end a call."""
         value, is_json = self.service.read(message)
         if not is_json:
             await self.no_json(send)
         elif "cancel" in value:
-            self.cancel(value["cancel"])
+            self.cancel(value["cancel"], calls)
         else:
-            task = asyncio.ensure_future(self.answer(value["id"], value, send))
-            self.calls[value["id"]] = task
+            calls[value["id"]] = asyncio.ensure_future(self.answer(value["id"], value, send))
 
-    def cancel(self, number: int) -> None:
-        if number in self.calls:
-            self.calls[number].cancel()
+    def cancel(self, number: int, calls: Calls) -> None:
+        if number in calls:
+            calls[number].cancel()
 
     async def no_json(self, send: Send) -> None:
         await send(self.wrapped(None, json.dumps(NOT_JSON).encode()))
@@ -83,17 +83,23 @@ class PlainWebSocket(Channel):
     async def _converse(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        before = set(self.calls)
+        calls: Calls = {}
+        closing = asyncio.ensure_future(self.watched(socket, calls))
 
         async def send(message: bytes) -> None:
-            await self.sent(socket, message)
+            with contextlib.suppress(ConnectionError):
+                await self.sent(socket, message)
 
         async for message in socket:
             if message.type is WSMsgType.TEXT:
-                await self.take(message.data.encode(), send)
-        for number in set(self.calls) - before:
-            self.cancel(number)
+                await self.take(message.data.encode(), send, calls)
+        closing.cancel()
+        for call in calls.values():
+            call.cancel()
         return socket
+
+    async def watched(self, socket: web.WebSocketResponse, calls: Calls) -> None:
+        """What happens to a connection meanwhile."""
 
     async def sent(self, socket: web.WebSocketResponse, message: bytes) -> None:
         await socket.send_str(message.decode())
@@ -116,8 +122,9 @@ class PlainProgram(Channel):
         reader = asyncio.StreamReader(limit=2**24)
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
         self.banner()
+        calls: Calls = {}
         while line := await reader.readline():
-            await self.take(line, self.sent)
+            await self.take(line, self.sent, calls)
 
     def banner(self) -> None:
         """What is written first."""
@@ -175,7 +182,7 @@ class DoneMessage(PlainWebSocket):
 class CancelIsIgnored(PlainWebSocket):
     """`cancel` is not read."""
 
-    def cancel(self, number: int) -> None:
+    def cancel(self, number: int, calls: Calls) -> None:
         pass
 
 
@@ -252,16 +259,12 @@ class ErrorAfterCancel(PlainWebSocket):
 class ClosesIdleSocket(PlainWebSocket):
     """The connection is closed after a moment without a call."""
 
-    async def sent(self, socket: web.WebSocketResponse, message: bytes) -> None:
-        await super().sent(socket, message)
-        self.idle = number = getattr(self, "idle", 0) + 1
-        await_close = asyncio.get_running_loop().call_later
-
-        def close() -> None:
-            if self.idle == number and all(task.done() for task in self.calls.values()):
-                self.closing = asyncio.ensure_future(socket.close(code=1001))
-
-        await_close(0.3, close)
+    async def watched(self, socket: web.WebSocketResponse, calls: Calls) -> None:
+        seen = -1
+        while seen != len(calls) or not all(call.done() for call in calls.values()):
+            seen = len(calls)
+            await asyncio.sleep(0.2)
+        await socket.close(code=1001)
 
 
 # -- standard output -----------------------------------------------------------------------------------
@@ -325,7 +328,7 @@ class LatinLines(PlainProgram):
 class WorksOn(PlainProgram):
     """`cancel` is not read."""
 
-    def cancel(self, number: int) -> None:
+    def cancel(self, number: int, calls: Calls) -> None:
         pass
 
 

@@ -101,8 +101,9 @@ class PlainHttp:
 
     advertised: Any = None
     offered: tuple[str, ...] = (NDJSON, SSE)
-    names: Callable[[str], str] = str
+    lower_case = False
     closes = False
+    idle_s: float | None = None
 
     def __init__(self) -> None:
         self.service = service_of(self.advertised)
@@ -125,12 +126,14 @@ class PlainHttp:
         assert task is not None
         self._connections.add(task)
         try:
-            while (request := await self._read(reader)) is not None:
+            idle_s = None
+            while (request := await asyncio.wait_for(self._read(reader), idle_s)) is not None:
+                idle_s = self.idle_s
                 answering = asyncio.ensure_future(self.answer(request, writer))
                 await self.watched(answering, reader)
                 if self.closes or not answering.done():
                     return
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, asyncio.CancelledError):
             return
         finally:
             self._connections.discard(task)
@@ -240,7 +243,8 @@ class PlainHttp:
 
     async def head(self, writer: asyncio.StreamWriter, status: int, headers: Mapping[str, str]) -> None:
         closing = {"Connection": "close"} if self.closes else {}
-        told = "".join(f"{self.names(name)}: {value}\r\n" for name, value in {**headers, **closing}.items())
+        named = {name.lower() if self.lower_case else name: value for name, value in {**headers, **closing}.items()}
+        told = "".join(f"{name}: {value}\r\n" for name, value in named.items())
         writer.write(f"HTTP/1.1 {status} Said\r\n{told}\r\n".encode("latin-1"))
 
     async def send(
@@ -278,7 +282,16 @@ def place_of(made: Callable[[], Server]) -> Iterator[str]:
     try:
         yield asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
     finally:
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(_ended(server), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _ended(server: Server) -> None:
+    """Stop a server, and end what it left behind."""
+    await server.stop()
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.errors import Unresponsive
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.spec.transports import JSON, NDJSON
+from pytest_corpus.spec.transports import JSON, NDJSON, WAYS
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
     is_busy,
-    is_envelope,
     kind_of,
     lenient,
     lines,
@@ -52,7 +52,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
     seen = once(subject, "no json", lambda: sent(subject, RawRequest(body=NO_JSON)), everywhere=True)
     with shown(seen):
         bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
-        silent = way_of(subject) in ("websocket", "stdio") and not seen.answer.pieces and fault is None
+        silent = way_of(subject) in WAYS["messages"] and not bodies and fault is None
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else named(body)
             expect.that("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
@@ -63,7 +63,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
             everywhere=True,
         )
     with shown(after):
-        works = after.answer.fault is None and any(map(is_envelope, after.bodies))
+        works = after.answer.fault is None and after.answer.pieces
         expect.that(works, "an answer to the next call", "none")
 
 
@@ -134,12 +134,15 @@ def answers_to_no_request(seen: Seen) -> Iterator[Any]:
         return
     for piece in seen.answer.pieces:
         body = lenient(piece.data)
-        yield body.get("frame") if isinstance(body, dict) and body.get("id", 0) is None else None
+        if isinstance(body, dict) and body.get("id", 0) is None:
+            yield body.get("frame")
 
 
 def texts(seen: Seen) -> list[bytes]:
     """What was sent, each document for itself."""
     answer = seen.answer
+    if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
+        return []
     if answer.code:
         return [opened(piece.data) for piece in answer.pieces]
     if not answer.status:
@@ -166,16 +169,20 @@ def side_by_side(subject: Subject) -> list[tuple[str, str]]:
     """
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
-    if len(set(alone)) < len(requests) - 1 or "" in alone:
+    if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
         raise NotAssessed("the answers to different requests cannot be told apart")
     turns = list(islice(cycle(zip(requests, alone, strict=True)), MANY))
-    exchanges = subject.send_all([request for request, _ in turns])
+    try:
+        exchanges = subject.send_all([request for request, _ in turns])
+    except Unresponsive:
+        raise Violation(f"{MANY} answers", "calls that are not answered in time") from None
     return [(own, fingerprint(Reply(each))) for (_, own), each in zip(turns, exchanges, strict=True)]
 
 
 def fingerprint(reply: Reply) -> str:
-    """What tells the answer to one request from that to another; empty where the call is put off."""
-    if is_busy(reply.body):
+    """What tells the answer to one request from that to another; empty where it is put off or cannot be read."""
+    fault = reply.exchange.fault
+    if is_busy(reply.body) or (fault is not None and fault.kind == "not_json"):
         return ""
     result = reply.result
     return f"a success {sorted(result) if isinstance(result, dict) else ''}" if reply.is_success else str(reply)
