@@ -263,7 +263,7 @@ class ClosesIdleSocket(PlainWebSocket):
         seen = -1
         while seen != len(calls) or not all(call.done() for call in calls.values()):
             seen = len(calls)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.27)
         await socket.close(code=1001)
 
 

@@ -174,7 +174,7 @@ class Calls:
                         await self._cancel(number)
                     if request.disconnect:
                         break
-            answer.fault = self._ended
+            answer.fault = None if listener.is_satisfied else self._ended
         except CallFailed as failed:
             answer.fault = failed.fault
         except (OSError, RuntimeError):
@@ -226,6 +226,11 @@ class Listener:
         self.news = asyncio.Event()
         if request.body is not None:
             self.ends_in(SILENCE_S)
+
+    @property
+    def is_satisfied(self) -> bool:
+        """Whether the call is answered or was left: a channel that is closed from then on was closed while idle."""
+        return self._request.body is None and self._until is not None
 
     def ends_in(self, seconds: float) -> None:
         """Listen for so long from now on."""
