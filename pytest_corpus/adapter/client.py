@@ -80,8 +80,6 @@ class AdapterClient:
         self._answered = False
         self._threads_before = lasting()
 
-    # -- life ------------------------------------------------------------------------------------------
-
     def open(self, components: tuple[str, ...] = COMPONENTS) -> AdapterClient:
         """Call the factory: once, or once for each of `components` where it asks for `component`.
 
@@ -213,8 +211,6 @@ class AdapterClient:
         self._loop = self._lent = None
         self.open(tuple(self._opened.transports) or COMPONENTS)
 
-    # -- what there is ---------------------------------------------------------------------------------
-
     @property
     def hooks(self) -> frozenset[str]:
         """Which of `metrics` and `provider` the adapter uses, as far as its factory tells; elsewhere, has used."""
@@ -273,8 +269,7 @@ class AdapterClient:
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
         self._admit(exchange)
-        if self._late[exchange.op] >= PATIENCE or self._is_silent():
-            raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
+        self._await_no_longer(exchange.op)
         self.meter.spending.admit(1)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
@@ -329,14 +324,16 @@ class AdapterClient:
         self.meter.note(component, exchanges)
         return exchanges
 
-    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]]) -> CallFault | None:
+    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]], op: str) -> CallFault | None:
         """Carry out one call in the adapter's loop that is no exchange; why it did not come to its end, if so."""
         assert self._loop is not None, "the adapter is not open"
+        self._await_no_longer(op)
         self.meter.spending.admit(1)
         self._turn()
         try:
             self._loop.run(work(), self.call_timeout)
         except TimeLimit as late:
+            self._late[op] += 1
             return too_late(late, self.call_timeout)
         return None
 
@@ -358,9 +355,10 @@ class AdapterClient:
         if self.remote is not None:
             self.remote.hooks.turn()
 
-    def _is_silent(self) -> bool:
-        """Whether an adapter elsewhere has never answered, and was given time enough."""
-        return self.remote is not None and not self._answered and sum(self._late.values()) >= MAX_SILENT
+    def _await_no_longer(self, op: str) -> None:
+        is_silent = self.remote is not None and not self._answered and sum(self._late.values()) >= MAX_SILENT
+        if self._late[op] >= PATIENCE or is_silent:
+            raise Unresponsive(op, moving=op in self._moving)
 
     def _admit(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())

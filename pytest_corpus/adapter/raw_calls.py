@@ -19,7 +19,7 @@ class Caller(Protocol):
     @property
     def remote(self) -> RemoteAdapter | None: ...
 
-    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]]) -> CallFault | None: ...
+    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]], op: str) -> CallFault | None: ...
 
 
 def raw_call(client: Caller, request: RawRequest, component: str) -> RawAnswer:
@@ -27,10 +27,12 @@ def raw_call(client: Caller, request: RawRequest, component: str) -> RawAnswer:
 
     Raises:
         BudgetSpent: the run may make no more calls.
+        Unresponsive: calls of the operation ran into the time limit too often before.
     """
     remote, answer = client.remote, RawAnswer()
     assert remote is not None, "the adapter runs in this process"
-    late = client.carry_out(lambda: remote.transport.raw(request, answer))
+    exchange = Exchange(request.envelope, request.streaming)
+    late = client.carry_out(lambda: remote.transport.raw(request, answer), exchange.op)
     answer.fault = late or answer.fault
-    client.meter.note(component, [Exchange(request.envelope, request.streaming)])
+    client.meter.note(component, [exchange])
     return answer

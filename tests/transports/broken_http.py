@@ -260,6 +260,14 @@ class TerminalLineTwice(PlainHttp):
         return (frame + b"\n") * (2 if b'"is_final":true' in frame else 1)
 
 
+@breaks("COM-STREAM-5")
+class PaddedFrames(PlainHttp):
+    """A frame is padded beyond 1 MiB."""
+
+    def framed(self, kind: str, frame: bytes) -> bytes:
+        return super().framed(kind, frame[:-1] + b" " * 2**20 + b"}")
+
+
 # -- SSE -----------------------------------------------------------------------------------------------
 
 

@@ -15,8 +15,9 @@ from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.transports.splitting import Events
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
-from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.patience import patiently
+from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.request import in_ms
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
@@ -71,8 +72,15 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
 
 
 def sent(subject: Subject, request: RawRequest) -> Seen:
-    """A raw exchange of its own."""
-    return Seen(request, raw_call(subject.client, request, subject.component))
+    """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
+    seen: list[Seen] = []
+
+    def attempt() -> Reply:
+        seen.append(Seen(request, raw_call(subject.client, request, subject.component)))
+        return Reply(seen[-1].exchange)
+
+    patiently(attempt, subject.wait_ms, subject.shared)
+    return seen[-1]
 
 
 # -- plain exchanges -----------------------------------------------------------------------------------
@@ -105,18 +113,17 @@ def streaming(subject: Subject) -> Seen:
     """A plain stream, over HTTP in a format that is offered.
 
     Raises:
-        NotAssessed: there is none.
+        NotApplicable: streams are neither claimed nor supported.
+        NotAssessed: there is none all the same.
     """
-    if way_of(subject) != "http":
-        seen = stream(subject)
-        if refuses(seen):
-            raise NotAssessed("a plain stream is refused")
-        return answered(seen)
-    for kind in STREAM_TYPES.values():
-        seen = stream(subject, kind)
+    found = [stream(subject, kind) for kind in kinds_of(subject)]
+    for seen in found:
         if seen.answer.fault is None and not refuses(seen) and seen.answer.pieces:
             return seen
-    raise NotAssessed("a plain stream is refused in every format")
+    supported = [seen for seen in found if not any("NotSupported" in error_names(body) for body in seen.bodies)]
+    if not supported and subject.prerequisites.claimed(subject.principal_stream) is None:
+        raise NotApplicable("streams answer NOT_SUPPORTED, and are not claimed")
+    raise NotAssessed("no plain stream is answered with frames")
 
 
 def plain(subject: Subject) -> Iterator[Seen]:
@@ -124,8 +131,12 @@ def plain(subject: Subject) -> Iterator[Seen]:
     yield capabilities(subject)
     yield from refused(subject)
     if subject.component in STREAMING and subject.prerequisites.is_callable(subject.principal_stream):
-        kinds = STREAM_TYPES.values() if way_of(subject) == "http" else (NDJSON,)
-        yield from (stream(subject, kind) for kind in kinds)
+        yield from (stream(subject, kind) for kind in kinds_of(subject))
+
+
+def kinds_of(subject: Subject) -> tuple[str, ...]:
+    """What streams are asked for as: over HTTP each content type, and elsewhere there is one kind."""
+    return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
 
 
 def refuses(seen: Seen) -> bool:
@@ -220,6 +231,17 @@ def is_terminal(body: Any) -> bool:
 def is_envelope(body: Any) -> bool:
     """Whether a value means to be the envelope of a unary answer."""
     return looks_like_error(body) or looks_like_success(body)
+
+
+def undelayed(seen: Seen) -> Seen:
+    """Itself, where the call was not put off.
+
+    Raises:
+        NotAssessed: it was.
+    """
+    if any(map(is_busy, seen.bodies)):
+        raise NotAssessed("the call is put off")
+    return seen
 
 
 def is_busy(body: Any) -> bool:

@@ -12,7 +12,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
-from pytest_corpus.suites.transport.exchanges import answered, refuses, remote_of, shown, stream
+from pytest_corpus.suites.transport.exchanges import answered, refuses, remote_of, shown, stream, undelayed
 from pytest_corpus.suites.transport.formats import is_offered
 from pytest_corpus.text.redaction import type_name
 
@@ -28,7 +28,7 @@ def test_what_is_advertised_works(subject: Subject) -> None:
         raise NotApplicable("capabilities name no streaming transport of this address")
     for name in formats:
         kind = STREAM_TYPES.get(name, NDJSON)
-        seen = answered(stream(subject, kind))
+        seen = undelayed(answered(stream(subject, kind)))
         works = is_offered(subject, kind) if name in STREAM_TYPES else not refuses(seen)
         with shown(seen):
             expect.that(works and seen.answer.pieces, f"a stream over {name}", "none", WHERE)
