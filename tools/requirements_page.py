@@ -109,15 +109,15 @@ def _lines() -> Iterator[str]:
         yield "- tests:"
         for test, inputs in sorted(tests[entry.id].items()):
             yield f"  - `{test}`" + (f" ({inputs} inputs)" if inputs > 1 else "")
-        if entry.id in broken:
-            yield "- broken servers caught:"
-            yield from (f"  - `{server.name}`: {server.made.__doc__}" for server in broken[entry.id])
-        elif entry.components == WIRE:
+        if entry.components == WIRE:
             yield f"- faults caught in: `{CLIENTS}`"
-        else:
+        if entry.id in caught:
             yield "- mutants caught:"
             for mutant in sorted(caught[entry.id], key=lambda each: each.name):
                 yield f"  - `{mutant.name}`: {mutant.description.splitlines()[0]}"
+        if entry.id in broken:
+            yield "- broken servers caught:"
+            yield from (f"  - `{server.name}`: {server.made.__doc__}" for server in broken[entry.id])
         yield ""
 
 
