@@ -11,6 +11,7 @@ import broken_http
 import broken_messages
 import pytest
 from plain_servers import SERVERS, Entry, place_of
+from served_adapters import command, served
 
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.transports import WAYS
@@ -22,6 +23,7 @@ MODULES = (broken_http, broken_messages, broken_grpc)
 BROKEN = [entry for entry in SERVERS if entry.requirement]
 LEGAL = [entry for entry in SERVERS if not entry.requirement]
 FIRST = [entry for entry in BROKEN if entry == next(each for each in BROKEN if each.requirement == entry.requirement)]
+OF_TRANSPORTS = [entry.id for entry in catalogue().values() if WAYS.keys() & set(entry.needs)]
 WHOLE = "TRA-*"
 
 
@@ -48,9 +50,27 @@ def told(report: Report) -> str:
 def test_every_requirement_of_a_transport_has_a_broken_server() -> None:
     """A sentence without one might have a test that cannot fail."""
     broken = {entry.requirement for entry in BROKEN}
-    of_transports = [entry.id for entry in catalogue().values() if WAYS.keys() & set(entry.needs)]
-    assert [each for each in of_transports if each not in broken] == []
+    assert [each for each in OF_TRANSPORTS if each not in broken] == []
     assert all(entry.made.__doc__ for entry in SERVERS)
+
+
+def test_in_this_process_nothing_of_a_transport_applies(runner: Runner) -> None:
+    """Each of its requirements is there, and not applicable."""
+    found = runner.run("pytest_corpus.reference:llm", WHOLE)
+    assert {found.statuses[each] for each in OF_TRANSPORTS} == {"not_applicable"}
+
+
+@pytest.mark.slow
+def test_the_reference_keeps_every_requirement_of_its_transport(runner: Runner) -> None:
+    """Behind `pytest-corpus serve`, over each transport; together they decide all but what is only advertised."""
+    kept = set()
+    with served() as (http, _), served("pytest_corpus.reference:all", "--grpc") as (grpc, _):
+        for address in (f"http://{http}/", f"ws://{http}/", f"grpc://{grpc}", command()):
+            found = runner.run(address, WHOLE)
+            assert (found.violated, found.errors) == ([], []), told(found)
+            assert not {each for each in OF_TRANSPORTS if found.statuses[each] == "not_assessed"}
+            kept |= {each for each in OF_TRANSPORTS if found.statuses[each] == "satisfied"}
+    assert set(OF_TRANSPORTS) - kept == {"TRA-HTTP-9", "TRA-ADV-1", "TRA-ADV-2"}
 
 
 @pytest.mark.parametrize("entry", FIRST, ids=lambda entry: entry.name)

@@ -19,6 +19,7 @@ from pytest_corpus.suites.transport.exchanges import (
     is_terminal,
     kind_of,
     lenient,
+    once,
     plain,
     sent,
     shown,
@@ -26,7 +27,7 @@ from pytest_corpus.suites.transport.exchanges import (
 )
 from pytest_corpus.text.redaction import listed
 
-SLOW_MS, IN_FLIGHT_S, LISTEN_S = 600, 0.3, 1.0
+SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
 """How long the provider takes for a chunk, until when what was on its way may come, and how long is listened."""
 
 
@@ -73,11 +74,7 @@ def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-MSG-4")
 def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     """While its provider is slow, a stream is cancelled after a frame: at most one error frame follows."""
-    name = subject.principal_stream
-    plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
-    request = RawRequest(subject.envelope(name, subject.requests.long(name)), True, leave_after=1, listen_s=LISTEN_S)
-    seen = sent(subject, request)
-    subject.faults.fired(plan)
+    seen = once(subject, "cancelled", lambda: cancelled(subject), everywhere=True)
     answer = answered(seen).answer
     if answer.left_s is None:
         raise NotAssessed("the stream ended before it could be cancelled")
@@ -111,6 +108,16 @@ def test_nothing_but_answers_stands_on_standard_output(subject: Subject) -> None
             noise = seen.answer.noise
             expect.that(not noise, "answers alone on standard output", f"{noise} lines that are none")
         answered(seen)
+
+
+def cancelled(subject: Subject) -> Seen:
+    """A stream that is cancelled after a frame, while its provider is slow."""
+    name = subject.principal_stream
+    plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
+    envelope = subject.envelope(name, subject.requests.long(name))
+    seen = sent(subject, RawRequest(envelope, True, leave_after=1, listen_s=LISTEN_S))
+    subject.faults.fired(plan)
+    return seen
 
 
 def messages(seen: Seen, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
