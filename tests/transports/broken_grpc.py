@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Any
 
 import grpc
-from plain_servers import breaks, legal, service_of
+from plain_servers import begun, breaks, legal, service_of
 
 from pytest_corpus.serving.service import NOT_JSON, failure_of
 from pytest_corpus.spec.errors import TAXONOMY
@@ -140,7 +140,9 @@ class SharedAnswer(PlainGrpc):
 class WorksOn(PlainGrpc):
     """Work goes on when the client has gone."""
 
-    async def stream(self, frames: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async def _stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
+        envelope, _ = self.service.read(unpack(message))
+        frames = self.service.stream(envelope, _hooks(context))
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
         async def work() -> None:
@@ -148,7 +150,7 @@ class WorksOn(PlainGrpc):
                 queue.put_nowait(frame)
             queue.put_nowait(None)
 
-        self.working = asyncio.ensure_future(work())
+        self.working = begun(work())
         while (frame := await queue.get()) is not None:
             yield pack(frame)
 

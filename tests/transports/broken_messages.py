@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import WSMsgType, web
-from plain_servers import breaks, legal, service_of
+from plain_servers import begun, breaks, legal, service_of
 
 from pytest_corpus.serving.service import NOT_JSON, is_stream
 
@@ -37,7 +37,7 @@ class Channel:
         elif "cancel" in value:
             self.cancel(value["cancel"], calls)
         else:
-            calls[value["id"]] = asyncio.ensure_future(self.answer(value["id"], value, send))
+            calls[value["id"]] = begun(self.answer(value["id"], value, send))
 
     def cancel(self, number: int, calls: Calls) -> None:
         if number in calls:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -129,7 +129,7 @@ class PlainHttp:
             idle_s = None
             while (request := await asyncio.wait_for(self._read(reader), idle_s)) is not None:
                 idle_s = self.idle_s
-                answering = asyncio.ensure_future(self.answer(request, writer))
+                answering = begun(self.answer(request, writer))
                 await self.watched(answering, reader)
                 if self.closes or not answering.done():
                     return
@@ -262,6 +262,13 @@ class PlainHttp:
     async def end(self, writer: asyncio.StreamWriter) -> None:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
+
+
+def begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """A task whose exception nobody need look at: the client has gone."""
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
 
 
 def refusal(name: str) -> bytes:
