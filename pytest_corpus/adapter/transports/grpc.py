@@ -67,6 +67,8 @@ class Grpc:
                     if len(answer.pieces) == request.leave_after:
                         answer.leave()
                         return
+                    if answer.fault is not None:
+                        return
             else:
                 answer.keep(await call)
         except grpc.aio.AioRpcError:

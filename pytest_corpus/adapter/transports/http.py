@@ -144,15 +144,12 @@ async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object)
 
 
 async def _note_body(response: aiohttp.ClientResponse, request: RawRequest, answer: RawAnswer) -> None:
-    size = 0
     async for part in response.content.iter_any():
         answer.keep(part)
-        size += len(part)
         if len(answer.pieces) == request.leave_after:
             answer.leave()
             return
-        if size > MAX_ANSWER_BYTES:
-            answer.fault = too_long().fault
+        if answer.fault is not None:
             return
 
 

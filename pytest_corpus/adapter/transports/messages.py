@@ -166,7 +166,7 @@ class Calls:
                 await self._begin(request.envelope, streaming=request.streaming)
             else:
                 await self._send(request.body)
-            while self._ended is None and await listener.goes_on():
+            while self._ended is None and answer.fault is None and await listener.goes_on():
                 if listener.leaves():
                     answer.leave()
                     listener.ends_in(request.listen_s)
@@ -174,7 +174,7 @@ class Calls:
                         await self._cancel(number)
                     if request.disconnect:
                         break
-            answer.fault = None if listener.is_satisfied else self._ended
+            answer.fault = answer.fault or (None if listener.is_satisfied else self._ended)
         except CallFailed as failed:
             answer.fault = failed.fault
         except (OSError, RuntimeError):

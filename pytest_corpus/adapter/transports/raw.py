@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.spec.transports import JSON
@@ -69,7 +70,7 @@ class RawAnswer:
         status, version, headers: of HTTP; 0 and empty where there was no answer.
         code: the name of gRPC's status.
         trailing: gRPC's trailing metadata.
-        pieces: what came, in its order.
+        pieces, size: what came, in its order, and how many bytes that is.
         number: the id of the call on a channel of messages; None where a whole message was sent.
         noise: how many messages since the channel was opened were no objects at all.
         left_s: when the client went away, in seconds after the request; None where it did not.
@@ -82,6 +83,7 @@ class RawAnswer:
     code: str = ""
     trailing: dict[str, str | bytes] = field(default_factory=dict)
     pieces: list[Piece] = field(default_factory=list)
+    size: int = 0
     number: int | None = None
     noise: int = 0
     left_s: float | None = None
@@ -108,8 +110,14 @@ class RawAnswer:
         return self.header("Content-Type").partition(";")[0].strip().lower()
 
     def keep(self, data: bytes, *, binary: bool = False) -> None:
-        """Note a piece that came just now."""
+        """Note a piece that came just now; of an answer that is longer than any nothing is kept."""
+        if self.fault is not None:
+            return
+        self.size += len(data)
         self.pieces.append(Piece(data, self.elapsed_s, binary))
+        if self.size > MAX_ANSWER_BYTES:
+            self.pieces.clear()
+            self.fault = too_long().fault
 
     def leave(self) -> None:
         """Note that the client goes away."""
