@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from pytest_corpus.adapter.beside import SETTLE_S
 from pytest_corpus.adapter.calling import call, call_all, cut_off, mark, moves, too_late
 from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.exchange import CallFault, Exchange, is_observed
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -24,11 +24,9 @@ from pytest_corpus.adapter.remote import RemoteAdapter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 
-PATIENCE = 2
-"""Calls of one operation that may run into the time limit before it is not called any more."""
-
-MAX_SILENT = 2
-"""And so many of any operation where an adapter outside this process has never answered anything."""
+PATIENCE, MAX_SILENT = 2, 2
+"""Calls of one operation that may run into the time limit before it is not called any more, and calls of any operation
+where an adapter outside this process has never answered anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,6 @@ class AdapterClient:
         self._abandoned = 0
         self._answered = False
         self._threads_before = lasting()
-
-    # -- life ------------------------------------------------------------------------------------------
 
     def open(self, components: tuple[str, ...] = COMPONENTS) -> AdapterClient:
         """Call the factory: once, or once for each of `components` where it asks for `component`.
@@ -216,8 +212,6 @@ class AdapterClient:
         self._loop = self._lent = None
         self.open(tuple(self._opened.transports) or COMPONENTS)
 
-    # -- what there is ---------------------------------------------------------------------------------
-
     @property
     def hooks(self) -> frozenset[str]:
         """Which of `metrics` and `provider` the adapter uses, as far as its factory tells; elsewhere, has used."""
@@ -276,8 +270,7 @@ class AdapterClient:
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
         self._admit(exchange)
-        if self._late[exchange.op] >= PATIENCE or self._is_silent():
-            raise Unresponsive(exchange.op, moving=exchange.op in self._moving)
+        self._await_no_longer(exchange.op)
         self.meter.spending.admit(1)
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
@@ -332,10 +325,23 @@ class AdapterClient:
         self.meter.note(component, exchanges)
         return exchanges
 
+    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]], op: str) -> CallFault | None:
+        """Carry out one call in the adapter's loop that is no exchange; why it did not come to its end, if so."""
+        assert self._loop is not None, "the adapter is not open"
+        self._await_no_longer(op)
+        self.meter.spending.admit(1)
+        self._turn()
+        try:
+            self._loop.run(work(), self.call_timeout)
+        except TimeLimit as late:
+            self._late[op] += 1
+            return too_late(late, self.call_timeout)
+        return None
+
     def _await_reports(self, exchanges: Sequence[Exchange], observed: int, counted: int) -> None:
         if "metrics" not in self.hooks:
             return
-        due = [exchange for exchange in exchanges if _is_observed(exchange)]
+        due = [exchange for exchange in exchanges if is_observed(exchange)]
         streams = sum(exchange.streaming for exchange in due)
         self.metrics.wait(observed, counted, calls=len(due), streams=streams)
 
@@ -344,9 +350,10 @@ class AdapterClient:
         if self.remote is not None:
             self.remote.hooks.turn()
 
-    def _is_silent(self) -> bool:
-        """Whether an adapter elsewhere has never answered, and was given time enough."""
-        return self.remote is not None and not self._answered and sum(self._late.values()) >= MAX_SILENT
+    def _await_no_longer(self, op: str) -> None:
+        is_silent = self.remote is not None and not self._answered and sum(self._late.values()) >= MAX_SILENT
+        if self._late[op] >= PATIENCE or is_silent:
+            raise Unresponsive(op, moving=op in self._moving)
 
     def _admit(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())
@@ -384,10 +391,3 @@ class AdapterClient:
             self._answered = self._answered or bool(seen.frames)
             if not exchange.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
                 self._late[exchange.op] += 1
-
-
-def _is_observed(exchange: Exchange) -> bool:
-    """Whether the call must be observed: a known operation at its own entry point that was answered (R19)."""
-    operation = BY_OP.get(exchange.op)
-    answered = exchange.fault is None and bool(exchange.frames)
-    return operation is not None and operation.streaming == exchange.streaming and answered

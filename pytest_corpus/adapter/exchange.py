@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.adapter.raised import Raised
+from pytest_corpus.spec.operations import BY_OP
 
 FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
 
@@ -84,6 +85,13 @@ class Exchange:
     def __post_init__(self) -> None:
         op = self.request.get("op") if isinstance(self.request, Mapping) else None
         self.op = op if isinstance(op, str) else ""
+
+
+def is_observed(exchange: Exchange) -> bool:
+    """Whether the call must be observed: a known operation at its own entry point that was answered (R19)."""
+    operation = BY_OP.get(exchange.op)
+    answered = exchange.fault is None and bool(exchange.frames)
+    return operation is not None and operation.streaming == exchange.streaming and answered
 
 
 def _is_finite(value: Any) -> bool:

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,8 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.raw import RawTransport
 from pytest_corpus.text.redaction import redacted
 
 DEFAULT_PORTS = {"grpc": 50051}
@@ -96,13 +97,15 @@ class RemoteAdapter:
         transport: the way to it.
         hooks: what it reports to.
         beside: what it sends beside its answers.
+        known: what tests of the transport learnt of it, whichever component they spoke to.
     """
 
-    transport: Transport
+    transport: RawTransport
 
     def __init__(self, address: Address, connection: Connection, hooks: HookServer) -> None:
         self.address, self.connection, self.hooks = address, connection, hooks
         self.beside = Beside(connection.log)
+        self.known: dict[Hashable, Any] = {}
 
     @property
     def hears_logs(self) -> bool:

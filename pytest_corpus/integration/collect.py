@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.adapters import Adapter
-from pytest_corpus.suites import chapters_of
+from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
 
@@ -49,11 +49,11 @@ class SuiteNode(pytest.Collector):
 def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
     """The chapters of all components of an adapter, in their order."""
     for component in adapter.components:
-        for name in chapters_of(component):
+        for name, module in modules_of(component).items():
             wanted = _wanted(adapter, component, f"{component}/{name}.py::")
             if not wanted:
                 continue
-            spec = find_spec(f"pytest_corpus.suites.{component}.{name}")
+            spec = find_spec(module)
             assert spec is not None
             assert spec.origin is not None
             title = f"{component}/{name}.py"

@@ -10,7 +10,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.audit import audit, editions
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.gate import gate
+from pytest_corpus.kit.gate import gate, way
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.kit.patience import asked_to_wait, patiently
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -84,6 +84,7 @@ class Subject:
         Raises:
             Undecided: it is not.
         """
+        way(requirement, self.client)
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
 

@@ -6,13 +6,28 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
+from pytest_corpus.spec.transports import WAYS
 from pytest_corpus.verdict.ledger import LACKING
 
 CAPABILITIES = "COM-CAP-1"
 
 
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""Requirements that can be judged even where capabilities do not answer."""
+"""Requirements that can be judged even where capabilities do not answer; those of transports can, too."""
+
+
+def way(requirement: Requirement, client: AdapterClient) -> None:
+    """Let a test of a transport run only where the adapter is reached by such a one.
+
+    Raises:
+        NotApplicable: it is called in this process, or reached by another way.
+    """
+    wanted = [need for need in requirement.needs if need in WAYS]
+    if wanted and client.remote is None:
+        raise NotApplicable("the adapter is called in this process, not over a transport")
+    for need in wanted:
+        if client.remote is not None and client.remote.address.scheme.module not in WAYS[need]:
+            raise NotApplicable(f"the adapter is not reached over {' or '.join(WAYS[need])}")
 
 
 def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
@@ -23,9 +38,12 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
         NotAssessed: a hook is missing, or the adapter's log records cannot be heard.
         Blocked: capabilities did not answer, so nothing is known of the adapter.
     """
-    if not capabilities.document and requirement.id not in FOUNDATIONS:
+    speaks_of_transport = any(need in WAYS for need in requirement.needs)
+    if not capabilities.document and requirement.id not in FOUNDATIONS and not speaks_of_transport:
         raise Blocked(CAPABILITIES, "capabilities do not answer, so nothing is known of the adapter")
     for need in requirement.needs:
+        if need in WAYS:
+            continue
         if need in HOOKS:
             if need not in client.hooks:
                 absent = f"the adapter has never called the hook {need!r}"

@@ -14,6 +14,7 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.transports import WAYS
 from pytest_corpus.verdict.verdict import HELD_BACK
 
 Shipped = Callable[[str, str], Mapping[str, str]]
@@ -25,8 +26,8 @@ PROFILES = ("dev", "ci", "stress")
 CLIENT = "wire"
 """What stands in the place of the components of a client library, which has no capabilities."""
 
-UNTOLD = (*HOOKS, LOGS, "supports_caching")
-"""Needs of which the capabilities in a report do not tell all: hooks, logs, and a cache that an object describes."""
+UNTOLD = (*HOOKS, LOGS, *WAYS, "supports_caching")
+"""Needs of which the capabilities in a report do not tell all: hooks, logs, transports, a cache that is an object."""
 
 CLAIMED = "idempotent_writes"
 """The need that has to be claimed; any other has only not to be denied."""

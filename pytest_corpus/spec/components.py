@@ -130,3 +130,6 @@ COMMON_CHAPTERS = (
     "state",
 )
 """The chapters of requirements that components share, in the order of the catalogue."""
+
+TRANSPORT_CHAPTERS = ("http", "http_streams", "messages", "grpc", "calls", "advertising")
+"""The chapters of what only a transport can break, which are decided for each component, after its own."""

@@ -58,3 +58,13 @@ JSON = "application/json"
 
 STREAM_TYPES = {"ndjson": NDJSON, "sse": SSE}
 """The content type of each streaming format of HTTP (SPECIFICATION 4.2.4.1, 4.2.4.2)."""
+
+WAYS = {
+    "remote": ("http", "websocket", "stdio", "grpc"),
+    "http": ("http",),
+    "messages": ("websocket", "stdio"),
+    "websocket": ("websocket",),
+    "stdio": ("stdio",),
+    "grpc": ("grpc",),
+}
+"""What a requirement may need of the way to the adapter, and which modules in `adapter/transports/` are such a way."""

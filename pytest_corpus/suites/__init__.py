@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_corpus.spec.components import CLIENT, ROWS, Component
+from pytest_corpus.spec.components import CLIENT, ROWS, TRANSPORT_CHAPTERS, Component
 
 
 def _modules(row: Component) -> tuple[str, ...]:
@@ -16,6 +16,11 @@ CLIENT_CHAPTERS = {CLIENT.name: _modules(CLIENT)}
 """The chapters of a client library, which stands in the place of a component."""
 
 
-def chapters_of(component: str) -> tuple[str, ...]:
-    """The chapters of a component or of a client library."""
-    return {**CHAPTERS, **CLIENT_CHAPTERS}[component]
+_TRANSPORT = {f"test_{chapter}": f"{__name__}.transport.test_{chapter}" for chapter in TRANSPORT_CHAPTERS}
+"""The chapters that every component has, and their modules."""
+
+
+def modules_of(component: str) -> dict[str, str]:
+    """The modules of the chapters of a component or of a client library, by chapter."""
+    own = {name: f"{__name__}.{component}.{name}" for name in {**CHAPTERS, **CLIENT_CHAPTERS}[component]}
+    return {**own, **_TRANSPORT} if component in CHAPTERS else own

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_corpus.suites import chapters_of
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.suites import modules_of
 
 _PARAMETERS = type(pytest.param())
 
@@ -32,11 +33,11 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
         profile: ``stress`` has tests of its own; all others have the same.
     """
     left_out = () if profile == "stress" else ("slow",)
-    modules = {name: f"pytest_corpus.suites.{component}.{name}" for name in chapters_of(component)}
     found = {
         f"{component}/{name}.py::{test}": requirement
-        for name, module in modules.items()
+        for name, module in modules_of(component).items()
         for test, requirement in _of_module(importlib.import_module(module), left_out)
+        if component in catalogue()[requirement].components
     }
     return MappingProxyType(found)
 

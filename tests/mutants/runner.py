@@ -21,6 +21,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
+from pytest_corpus.adapter.address import scheme_of
+
 CALL_TIMEOUT_S = 3
 """What the suite allows a call in these runs: hanging mutants should not take long."""
 
@@ -96,7 +98,7 @@ class Runner:
         watchdog = threading.Timer(PATIENCE_S, process.kill)
         watchdog.start()
         try:
-            process.stdin.write(f"{factory} {scope}\n")
+            process.stdin.write(f"{factory}\t{scope}\n")
             process.stdin.flush()
             line = process.stdout.readline()
         except BrokenPipeError:
@@ -199,10 +201,8 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
     import pytest
 
     report.unlink(missing_ok=True)
-    module, _, name = factory.partition(":")
-    made = getattr(import_module(module), name, None)
-    # What names no component of the protocol is tested for one where the run names it (R76).
-    named = [f"--corpus-components={made.component}"] if getattr(made, "asked_for_by_name", False) else []
+    component = _named(factory)
+    named = [f"--corpus-components={component}"] if component else []
     code = pytest.main(
         [
             f"--rootdir={report.parent}",
@@ -219,12 +219,25 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
     return json.dumps(json.loads(report.read_text()) if report.exists() else {"exit": int(code)})
 
 
+def _named(factory: str) -> str:
+    """The component that a run has to name; empty where it names none.
+
+    What names no component of the protocol is tested for one where the run names it (R76), and the servers of the
+    tests have one alone.
+    """
+    if scheme_of(factory):
+        return "llm"
+    module, _, name = factory.partition(":")
+    made = getattr(import_module(module), name, None)
+    return str(made.component) if made is not None and getattr(made, "asked_for_by_name", False) else ""
+
+
 def serve() -> None:
     """Examine each factory that comes in by a line; what the suite prints goes to the log."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
-        factory, scope = line.split()
+        factory, scope = line.rstrip("\n").split("\t")
         print(examine(factory, Path.cwd() / "report.json", scope), file=answers, flush=True)
 
 

@@ -28,7 +28,7 @@ class ProviderFault(Exception):
 
 @dataclass
 class Plan:
-    """One planned behaviour; `fired` counts how often it struck.
+    """One planned behaviour; `fired` counts how often it struck, `waiting` who waits for a slow or hanging provider.
 
     `form` says how it looks on the wire of a provider with an address, where there is more than one way.
     `hints_ms` are the values of `retry_after_ms` that may be read from what the provider said, all of them right; empty
@@ -44,6 +44,7 @@ class Plan:
     form: str | None = None
     canary: str = field(default_factory=lambda: f"raw-{secrets.token_hex(8)}")
     fired: int = 0
+    waiting: int = 0
     hints_ms: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -61,11 +62,13 @@ class Plan:
 
     async def carry_out(self) -> None:
         """Raise, sleep or hang, as planned."""
-        if self.kind == "slow":
-            await asyncio.sleep(self.delay_ms / 1000)
+        if self.kind in ("slow", "hang"):
+            self.waiting += 1
+            try:
+                await (asyncio.sleep(self.delay_ms / 1000) if self.kind == "slow" else asyncio.Event().wait())
+            finally:
+                self.waiting -= 1
             return
-        if self.kind == "hang":
-            await asyncio.Event().wait()
         status = BY_KIND[self.kind].http_status
         if status is None:
             raise RuntimeError(self.message)

@@ -12,6 +12,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
 from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
@@ -54,6 +55,28 @@ class Grpc:
             yield self._envelope_of(error)
         finally:
             call.cancel()
+
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Send a message, and note the messages that come, the status and the trailing metadata."""
+        method = self._stream if request.streaming else self._unary
+        call = method(pack(request.data), metadata=self._told())
+        try:
+            if request.streaming:
+                async for message in call:
+                    answer.keep(message)
+                    if len(answer.pieces) == request.leave_after:
+                        answer.leave()
+                        return
+                    if answer.fault is not None:
+                        return
+            else:
+                answer.keep(await call)
+        except grpc.aio.AioRpcError:
+            pass  # the status tells it
+        finally:
+            call.cancel()
+        answer.code = (await call.code()).name
+        answer.trailing = dict(await call.trailing_metadata() or ())
 
     def _told(self) -> tuple[tuple[str, str], ...]:
         return (*self._metadata, (HOOKS_HEADER.lower(), self._hooks.address()[1]))

@@ -15,6 +15,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE, STREAM_TYPES
@@ -90,7 +91,9 @@ class Http:
             # A connection on which a stream was not read to its end tells the adapter that nobody listens.
             response.close()
 
-    async def post(self, body: bytes, accept: str, headers: Mapping[str, str] | None = None) -> aiohttp.ClientResponse:
+    async def post(
+        self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
+    ) -> aiohttp.ClientResponse:
         """The head of the answer to a request; one that a connection is no longer there for is sent again.
 
         Raises:
@@ -101,8 +104,8 @@ class Http:
         for attempt in range(MAX_STALE + 1):
             trace = SimpleNamespace(reused=False)
             try:
-                response = await self._session.post(
-                    self._url, data=body, headers=own, allow_redirects=False, trace_request_ctx=trace
+                response = await self._session.request(
+                    method, self._url, data=body or None, headers=own, allow_redirects=False, trace_request_ctx=trace
                 )
             except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError):
                 if not trace.reused or attempt == MAX_STALE:
@@ -111,6 +114,21 @@ class Http:
             self._beside.headers(response.headers.values())
             return response
         raise aiohttp.ServerDisconnectedError
+
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Send a request as it stands, and note the status, the headers and the body as it comes."""
+        headers = {"Content-Type": request.content_type, "Accept-Encoding": request.encoding}
+        try:
+            response = await self.post(request.data, request.accept, headers, method=request.method)
+            try:
+                answer.status = response.status
+                answer.version = ".".join(map(str, response.version)) if response.version else ""
+                answer.headers = tuple(response.headers.items())
+                await _note_body(response, request, answer)
+            finally:
+                response.close()
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            answer.fault = failed(error).fault
 
     async def settle(self) -> None:
         """What an adapter elsewhere reports arrives by itself."""
@@ -123,6 +141,16 @@ class Http:
 async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object) -> None:
     if trace.trace_request_ctx is not None:
         trace.trace_request_ctx.reused = True
+
+
+async def _note_body(response: aiohttp.ClientResponse, request: RawRequest, answer: RawAnswer) -> None:
+    async for part in response.content.iter_any():
+        answer.keep(part)
+        if len(answer.pieces) == request.leave_after:
+            answer.leave()
+            return
+        if answer.fault is not None:
+            return
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.transports.requests import is_stream, written
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,18}|null)\s*,\s*"frame"\s*:')
@@ -23,6 +25,9 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(-?\d{1,18}|null)\s*\}\s*\Z')
 _GOING_ON = re.compile(rb'"is_final"\s*:\s*false')
 _PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
 """What most frames of a stream hold, and what none of those does that end it; they need not be read twice."""
+
+SILENCE_S = 0.5
+"""So long is waited for an answer to what is no request, and for more where something came that is no answer."""
 
 Send = Callable[[bytes], Awaitable[None]]
 
@@ -56,7 +61,8 @@ class Calls:
     """The calls that are under way on one channel.
 
     Attributes:
-        strays: how many messages came that were no answer to a call under way.
+        strays: how many messages came that were no answer to any call.
+        noise: how many of them were no objects at all.
     """
 
     def __init__(self, send: Send, hooks: HookServer, *, tells_hooks: bool = True) -> None:
@@ -64,16 +70,19 @@ class Calls:
         self._waiting: dict[int, asyncio.Queue[bytes | CallFailed]] = {}
         self._number = 0
         self._ended: CallFault | None = None
-        self.strays = 0
+        self.strays = self.noise = 0
+        self._listeners: list[Listener] = []
 
     # -- what comes ------------------------------------------------------------------------------------
 
     def take(self, message: bytes) -> None:
         """Give a message to the call that it answers."""
+        self._tell(message, binary=False)
         try:
             number, frame = unpack(message)
         except NoMessage:
             self.strays += 1
+            self.noise += not message.lstrip().startswith(b"{")
             self.fail(CallFault("not_json", "a message that is no answer: an object of `id` and `frame` alone is one"))
             return
         if number is None and len(self._waiting) == 1:
@@ -81,8 +90,18 @@ class Calls:
             queue.put_nowait(frame)
         elif number in self._waiting:
             self._waiting[number].put_nowait(frame)
-        elif number is None or not 0 < number <= self._number:
+        elif number is not None and not 0 < number <= self._number:
             self.strays += 1
+
+    def take_binary(self, message: bytes) -> None:
+        """Note a message that is no text, where text is expected."""
+        self._tell(message, binary=True)
+        self.strays += 1
+        self.fail(CallFault("not_json", "a binary message, where text is expected"))
+
+    def _tell(self, message: bytes, *, binary: bool) -> None:
+        for listener in self._listeners:
+            listener.heard(message, binary=binary)
 
     def fail(self, fault: CallFault) -> None:
         """Tell every call under way that there is no answer to rely on."""
@@ -93,6 +112,8 @@ class Calls:
         """The channel is closed: no call has an answer from now on."""
         self._ended = fault
         self.fail(fault)
+        for listener in self._listeners:
+            listener.news.set()
 
     # -- what goes -------------------------------------------------------------------------------------
 
@@ -134,6 +155,36 @@ class Calls:
             if not ended:
                 await self._cancel(number)
 
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Send a request, or a whole message, and note every message that comes until it is answered and after."""
+        listener = Listener(request, answer)
+        self._listeners.append(listener)
+        number = None
+        try:
+            if request.body is None:
+                answer.number = number = self._number + 1
+                await self._begin(request.envelope, streaming=request.streaming)
+            else:
+                await self._send(request.body)
+            while self._ended is None and answer.fault is None and await listener.goes_on():
+                if listener.leaves():
+                    answer.leave()
+                    listener.ends_in(request.listen_s)
+                    if number is not None and not request.disconnect:
+                        await self._cancel(number)
+                    if request.disconnect:
+                        break
+            answer.fault = answer.fault or (None if listener.is_satisfied else self._ended)
+        except CallFailed as failed:
+            answer.fault = failed.fault
+        except (OSError, RuntimeError):
+            answer.fault = self._ended or CallFault("raised", "the connection is closed")
+        finally:
+            answer.noise = self.noise
+            self._listeners.remove(listener)
+            if number is not None:
+                self._waiting.pop(number, None)
+
     async def _begin(self, envelope: Any, *, streaming: bool) -> tuple[int, asyncio.Queue[bytes | CallFailed]]:
         if self._ended is not None:
             raise CallFailed(self._ended)
@@ -160,6 +211,63 @@ class Calls:
                 await asyncio.shield(self._send(b'{"cancel":%d}' % number))
             except (OSError, RuntimeError):
                 return
+
+
+class Listener:
+    """Notes what comes on a channel for one call, and knows how long to listen.
+
+    Attributes:
+        news: something came, or the channel was closed.
+    """
+
+    def __init__(self, request: RawRequest, answer: RawAnswer) -> None:
+        self._request, self._answer = request, answer
+        self._until: float | None = None
+        self.news = asyncio.Event()
+        if request.body is not None:
+            self.ends_in(SILENCE_S)
+
+    @property
+    def is_satisfied(self) -> bool:
+        """Whether the call is answered or was left: a channel that is closed from then on was closed while idle."""
+        return self._request.body is None and self._until is not None
+
+    def ends_in(self, seconds: float) -> None:
+        """Listen for so long from now on."""
+        self._until = time.monotonic() + seconds
+
+    def heard(self, message: bytes, *, binary: bool) -> None:
+        """Note a message; the last one of the call is listened to a little longer, and so is what is no answer."""
+        self._answer.keep(message, binary=binary)
+        self.news.set()
+        try:
+            number, frame = (None, b"") if binary else unpack(message)
+        except NoMessage:
+            number = None
+        if self._answer.left_s is not None:
+            return
+        if number is None:
+            self.ends_in(self._request.listen_s if self._request.body is not None else SILENCE_S)
+        elif number == self._answer.number:
+            is_last = not self._request.streaming or is_terminal(frame)
+            self._until = time.monotonic() + self._request.listen_s if is_last else None
+
+    def leaves(self) -> bool:
+        """Whether so many messages have come that nobody listens any more."""
+        most = self._request.leave_after
+        return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
+
+    async def goes_on(self) -> bool:
+        """Wait for the next message; whether there may be another."""
+        left = None if self._until is None else self._until - time.monotonic()
+        if left is not None and left <= 0:
+            return False
+        try:
+            await asyncio.wait_for(self.news.wait(), left)
+        except asyncio.TimeoutError:
+            return False
+        self.news.clear()
+        return True
 
 
 def is_terminal(frame: bytes) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.adapter.beside import MAX_LINE, Beside
@@ -15,6 +16,7 @@ from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.messages import Calls
 from pytest_corpus.adapter.transports.program import Intake, Program
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
 
 
@@ -60,9 +62,9 @@ class Stdio:
     async def settle(self) -> None:
         """What was written to standard error before the answer was read with it."""
 
-    async def raw(self, line: bytes) -> None:
-        """Write a line as it is."""
-        await self._write(line)
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Write a line, and note every line that comes meanwhile; who leaves cancels the call."""
+        await self.calls.raw(replace(request, disconnect=False), answer)
 
     async def _write(self, message: bytes) -> None:
         assert self._program is not None

@@ -16,6 +16,7 @@ from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.messages import Calls
 from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.transports import HOOKS_HEADER
 from pytest_corpus.text.redaction import type_name
 
@@ -65,7 +66,7 @@ class WebSocket:
                 if message.type is aiohttp.WSMsgType.TEXT:
                     calls.take(message.data.encode("utf-8", "surrogatepass"))
                 elif message.type is aiohttp.WSMsgType.BINARY:
-                    calls.fail(CallFault("not_json", "a binary message, where text is expected"))
+                    calls.take_binary(message.data)
         except Exception as error:  # noqa: BLE001 - whatever the connection ends in, the calls on it have no answer
             calls.end(CallFault("raised", f"the connection failed: {type_name(error)}"))
             return
@@ -96,6 +97,17 @@ class WebSocket:
                 yield frame
         finally:
             await frames.aclose()
+
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Send a message, and note every message that comes meanwhile."""
+        if not request.disconnect:
+            await (await self._open()).raw(request, answer)
+            return
+        own = WebSocket(self._url, self._hooks, self._beside, headers=self._headers, tls=self._tls)
+        try:
+            await (await own._open()).raw(request, answer)
+        finally:
+            await own.aclose()
 
     async def settle(self) -> None:
         """What an adapter elsewhere reports arrives by itself."""

@@ -51,7 +51,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("12.4", "the code of a success", "COM-ENV-2 COM-ENV-4"),
     must("12.4", "the codes of errors", "COM-ERR-3:4"),
     must("12.4", "the table of classes", "COM-FAULT-1:6 COM-DEADLINE-1"),
-    nobody("SHOULD", "12.4", "the HTTP status of each class", TRANSPORT),
+    should("12.4", "the HTTP status of each class", "TRA-HTTP-2"),
     must("12.4", "DimensionMismatch, IndexNotReady, TextTooLong, QueryParseError",
          "VEC-DIM-1 VEC-QUERY-13 EMB-TRUNC-3 GRA-QUERY-6:7", "that it is QueryParseError is a SHOULD (R12)"),
     must("12.5", "a batch is `ok` with code OK, whatever failed", "COM-ENV-2 COM-ENV-4 GRA-BATCH-2",

@@ -13,7 +13,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, ROWS
+from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, ROWS, TRANSPORT_CHAPTERS
 from pytest_corpus.spec.requirements.model import HOOKS, LOGS, Level, Requirement
 
 __all__ = [
@@ -30,7 +30,11 @@ __all__ = [
 
 CATALOGUE_VERSION = "1.0"
 
-FOLDERS = {"common": COMMON_CHAPTERS, **{row.name: row.chapters for row in (*ROWS, CLIENT)}}
+FOLDERS = {
+    "common": COMMON_CHAPTERS,
+    **{row.name: row.chapters for row in (*ROWS, CLIENT)},
+    "transport": TRANSPORT_CHAPTERS,
+}
 """The chapters that may have a module, by folder, in the order of the catalogue."""
 
 

@@ -26,7 +26,8 @@ class Requirement:
         text: the sentence in our own words.
         source: document and section of every passage it rests on, rulings (``R7``) included.
         needs: what must be there to test it: the hooks ``metrics`` and ``provider``, ``logs`` that can be
-            heard, or the name of a capability flag that must not be false.
+            heard, a way of `spec/transports.py` to the adapter, or the name of a capability flag that must not be
+            false.
         components: the components it speaks of.
         hint: what an author usually has to change.
     """

@@ -1,0 +1,270 @@
+"""Raw exchanges with an adapter outside this process: each is made once and looked at by several tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pytest_corpus.adapter.exchange import Exchange, Frame
+from pytest_corpus.adapter.raw_calls import raw_call
+from pytest_corpus.adapter.remote import RemoteAdapter
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.transports.splitting import Events
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.patience import patiently
+from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
+from pytest_corpus.kit.request import in_ms
+from pytest_corpus.spec.operations import STREAMING
+from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
+from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.text.frame_message import unpack
+from pytest_corpus.text.redaction import type_name
+
+T = TypeVar("T")
+
+BUSY = ("ResourceExhausted", "Unavailable", "TransientNetwork")
+"""An error of these classes says nothing of the transport."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A raw request and what came back."""
+
+    request: RawRequest
+    answer: RawAnswer
+
+    @property
+    def bodies(self) -> list[Any]:
+        """The JSON values that the answer carries, read leniently; None in the place of what is no JSON."""
+        return [lenient(each) for each in payloads(self.answer)]
+
+    @property
+    def exchange(self) -> Exchange:
+        """What findings show of it."""
+        exchange = Exchange(self.request.envelope, self.request.streaming, fault=self.answer.fault)
+        exchange.frames = [Frame(body, 0, 0.0) for body in self.bodies]
+        return exchange
+
+
+def way_of(subject: Subject) -> str:
+    """The way by which the adapter is reached: a module of `adapter/transports/`."""
+    return remote_of(subject).address.scheme.module
+
+
+def remote_of(subject: Subject) -> RemoteAdapter:
+    """The adapter; the gate lets a test run only where it is outside this process."""
+    assert subject.client.remote is not None
+    return subject.client.remote
+
+
+def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool = False) -> T:
+    """What `ask` came to the first time, for this component or `everywhere`: for the whole adapter."""
+    known, key = remote_of(subject).known, ("" if everywhere else subject.component, name)
+    if key not in known or not subject.settings.remembers:
+        known[key] = ask()
+    found: T = known[key]
+    return found
+
+
+def sent(subject: Subject, request: RawRequest) -> Seen:
+    """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
+    seen: list[Seen] = []
+
+    def attempt() -> Reply:
+        seen.append(Seen(request, raw_call(subject.client, request, subject.component)))
+        return Reply(seen[-1].exchange)
+
+    patiently(attempt, subject.wait_ms, subject.shared)
+    return seen[-1]
+
+
+# -- plain exchanges -----------------------------------------------------------------------------------
+
+
+def capabilities(subject: Subject) -> Seen:
+    """A plain unary success."""
+    return once(subject, "capabilities", lambda: sent(subject, RawRequest(subject.envelope("capabilities"))))
+
+
+def refused(subject: Subject) -> list[Seen]:
+    """Unary errors: an unknown operation, a request without arguments, a deadline that has passed."""
+
+    def ask() -> list[Seen]:
+        unknown = {**subject.envelope("capabilities"), "op": f"{subject.component}.no_such_operation"}
+        lacking = {name: value for name, value in subject.envelope("capabilities").items() if name != "args"}
+        expired = subject.envelope(subject.principal, ctx={"deadline_ms": in_ms(-60_000)})
+        return [sent(subject, RawRequest(each)) for each in (unknown, lacking, expired)]
+
+    return once(subject, "refused", ask)
+
+
+def stream(subject: Subject, accept: str = NDJSON) -> Seen:
+    """A plain stream; over HTTP of the content type that is asked for."""
+    envelope = subject.envelope(subject.principal_stream)
+    return once(subject, f"stream {accept}", lambda: sent(subject, RawRequest(envelope, True, accept=accept)))
+
+
+def streaming(subject: Subject) -> Seen:
+    """A plain stream, over HTTP in a format that is offered.
+
+    Raises:
+        NotApplicable: streams are neither claimed nor supported.
+        NotAssessed: there is none all the same.
+    """
+    found = [stream(subject, kind) for kind in kinds_of(subject)]
+    for seen in found:
+        if seen.answer.fault is None and not refuses(seen) and seen.answer.pieces:
+            return seen
+    supported = [seen for seen in found if not any("NotSupported" in error_names(body) for body in seen.bodies)]
+    if not supported and subject.prerequisites.claimed(subject.principal_stream) is None:
+        raise NotApplicable("streams answer NOT_SUPPORTED, and are not claimed")
+    raise NotAssessed("no plain stream is answered with frames")
+
+
+def plain(subject: Subject) -> Iterator[Seen]:
+    """A success, errors and, where the component has streams that are not denied, a stream in each format."""
+    yield capabilities(subject)
+    yield from refused(subject)
+    if subject.component in STREAMING and subject.prerequisites.is_callable(subject.principal_stream):
+        yield from (stream(subject, kind) for kind in kinds_of(subject))
+
+
+def kinds_of(subject: Subject) -> tuple[str, ...]:
+    """What streams are asked for as: over HTTP each content type, and elsewhere there is one kind."""
+    return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
+
+
+def refuses(seen: Seen) -> bool:
+    """Whether what came is nothing but an error."""
+    status = seen.answer.status
+    bodies = seen.bodies
+    return bool(status and not 200 <= status < 300) or (len(bodies) == 1 and looks_like_error(bodies[0]))
+
+
+def answered(seen: Seen) -> Seen:
+    """Itself, where the call came to its end.
+
+    Raises:
+        Blocked, NotAssessed: it did not.
+    """
+    fault = seen.answer.fault
+    if fault is None:
+        return seen
+    if fault.kind == "cut_off":
+        raise NotAssessed(f"the suite stopped reading: {fault}")
+    raise Blocked(expect.BLOCKERS[fault.kind], f"no answer ({fault.kind}: {fault})", evidence=seen.exchange)
+
+
+@contextmanager
+def shown(seen: Seen) -> Iterator[None]:
+    """What is found within is seen in this exchange."""
+    try:
+        yield
+    except Violation as violation:
+        if violation.exchange is None:
+            violation.seen_in(seen.exchange)
+        raise
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
+def payloads(answer: RawAnswer) -> list[bytes]:
+    """What each line, event or message of an answer carries; an envelope in gRPC's trailing metadata counts too."""
+    if answer.code:
+        trailing = answer.trailing.get(GRPC_ENVELOPE)
+        found = [opened(piece.data) for piece in answer.pieces]
+        return [*found, *([trailing] if isinstance(trailing, bytes) else [])]
+    if not answer.status:
+        return [_frame_of(piece.data) for piece in answer.pieces]
+    if answer.content_type == NDJSON:
+        return [line for line in lines(answer.body) if line.strip()]
+    if answer.content_type == SSE:
+        return events(answer.body)
+    return [answer.body] if answer.body else []
+
+
+def opened(message: bytes) -> bytes:
+    """The JSON of a gRPC message; empty where that is none."""
+    try:
+        return unpack(message)
+    except ValueError:
+        return b""
+
+
+def _frame_of(message: bytes) -> bytes:
+    value = lenient(message)
+    return json.dumps(value.get("frame")).encode() if isinstance(value, dict) else message
+
+
+def lines(body: bytes) -> list[bytes]:
+    """The lines of a body, ended by LF or CR LF; the last one need not be ended."""
+    whole = [line.removesuffix(b"\r") for line in body.split(b"\n")]
+    return whole[:-1] if whole[-1] == b"" else whole
+
+
+def events(body: bytes) -> list[bytes]:
+    """The data of each event."""
+    reader = Events()
+    return [*reader.feed(body), *reader.end()]
+
+
+def lenient(data: bytes) -> Any:
+    """The value of JSON, whatever its encoding or a byte order mark spoils; None where it is no JSON."""
+    try:
+        return json.loads(data.removeprefix(BOM).decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def is_terminal(body: Any) -> bool:
+    """Whether a frame ends its stream."""
+    chunk = body.get("chunk") if isinstance(body, dict) else None
+    return looks_like_error(body) or (isinstance(chunk, dict) and chunk.get("is_final") is True)
+
+
+def is_envelope(body: Any) -> bool:
+    """Whether a value means to be the envelope of a unary answer."""
+    return looks_like_error(body) or looks_like_success(body)
+
+
+def undelayed(seen: Seen) -> Seen:
+    """Itself, where the call was not put off.
+
+    Raises:
+        NotAssessed: it was.
+    """
+    if any(map(is_busy, seen.bodies)):
+        raise NotAssessed("the call is put off")
+    return seen
+
+
+def is_busy(body: Any) -> bool:
+    """Whether a value is an error that says nothing of the transport."""
+    return looks_like_error(body) and bool(set(error_names(body)) & set(BUSY))
+
+
+def kind_of(body: Any) -> str:
+    """A value in a word, without content."""
+    if looks_like_error(body):
+        return "an error envelope"
+    if isinstance(body, dict):
+        return "an object"
+    return "no JSON" if body is None else f"a {type_name(body)}"
+
+
+def ends_with_terminal(seen: Seen, bodies: list[Any], unit: str) -> None:
+    """The last frame of a stream is a terminal one, and no frame before it is."""
+    with shown(seen):
+        places = [number for number, body in enumerate(bodies, start=1) if is_terminal(body)]
+        first = places[0] if places else None
+        where = f"{unit} {len(bodies)}"
+        expect.that(first is not None, f"a terminal frame in the last {unit}", "no terminal frame", where)
+        expect.that(
+            first == len(bodies), f"nothing after the terminal {unit}", f"{len(bodies)} {unit}s", f"{unit} {first}"
+        )

@@ -1,0 +1,50 @@
+"""Which streaming transports capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
+from pytest_corpus.suites.transport.exchanges import answered, refuses, remote_of, shown, stream, undelayed
+from pytest_corpus.suites.transport.formats import is_offered
+from pytest_corpus.text.redaction import type_name
+
+WHERE = "result.extensions.streaming_transports"
+
+
+@pytest.mark.requirement("TRA-ADV-1")
+def test_what_is_advertised_works(subject: Subject) -> None:
+    """A plain stream comes by each transport of this address that capabilities name."""
+    named = advertised(subject)
+    formats = [name for name in remote_of(subject).address.scheme.formats if isinstance(named, list) and name in named]
+    if not formats:
+        raise NotApplicable("capabilities name no streaming transport of this address")
+    for name in formats:
+        kind = STREAM_TYPES.get(name, NDJSON)
+        seen = undelayed(answered(stream(subject, kind)))
+        works = is_offered(subject, kind) if name in STREAM_TYPES else not refuses(seen)
+        with shown(seen):
+            expect.that(works and seen.answer.pieces, f"a stream over {name}", "none", WHERE)
+
+
+@pytest.mark.requirement("TRA-ADV-2")
+def test_what_is_advertised_is_a_list_of_names(subject: Subject) -> None:
+    """`streaming_transports` is a list of strings."""
+    named = advertised(subject)
+    if named is None:
+        raise NotApplicable("capabilities name no streaming transport")
+    is_list = isinstance(named, list) and all(isinstance(name, str) for name in named)
+    expect.that(is_list, "a list of names", f"a {type_name(named)}", WHERE)
+
+
+def advertised(subject: Subject) -> Any:
+    """What `extensions` say under `streaming_transports`; None where they do not."""
+    extensions = subject.capabilities.document.get("extensions")
+    return extensions.get("streaming_transports") if isinstance(extensions, Mapping) else None

@@ -1,0 +1,209 @@
+"""Calls over any transport: side by side, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.errors import Unresponsive
+from pytest_corpus.adapter.transports.raw import RawRequest
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.spec.transports import JSON, NDJSON, WAYS
+from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.suites.transport.exchanges import (
+    Seen,
+    is_busy,
+    kind_of,
+    lenient,
+    lines,
+    once,
+    opened,
+    plain,
+    refused,
+    sent,
+    shown,
+    streaming,
+    undelayed,
+    way_of,
+)
+from pytest_corpus.text.redaction import word
+
+NO_JSON = b'{"op": "llm.capabilities", '
+MANY, LEAVERS = 50, 4
+WORK_MS, FREED_S = 3_000, 1.0
+SLACK_S = 0.5
+"""What a busy machine may take longer."""
+
+CHARSETS = ("", "utf-8", "utf8", "us-ascii")
+_CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
+
+
+@pytest.mark.requirement("TRA-CALL-1")
+def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
+    """Half an object is refused with BAD_REQUEST, or passed over on a channel of messages; the next call works."""
+    seen = undelayed(once(subject, "no json", lambda: sent(subject, RawRequest(body=NO_JSON)), everywhere=True))
+    with shown(seen):
+        bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
+        silent = way_of(subject) in WAYS["messages"] and not bodies and fault is None
+        for body in [] if silent else bodies or [None]:
+            got = f"no answer ({fault.kind})" if fault else named(body)
+            expect.that("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
+        after = once(
+            subject,
+            "after no json",
+            lambda: sent(subject, RawRequest(subject.envelope("capabilities"))),
+            everywhere=True,
+        )
+    with shown(after):
+        works = after.answer.fault is None and after.answer.pieces
+        expect.that(works, "an answer to the next call", "none")
+
+
+@pytest.mark.requirement("TRA-CALL-2")
+def test_what_is_sent_is_utf_8(subject: Subject) -> None:
+    """Answers and streams are UTF-8 and name no other charset; a byte order mark begins none but a stream of events."""
+    for seen in plain(subject):
+        with shown(seen):
+            found = _CHARSET.search(seen.answer.header("Content-Type"))
+            charset = found[1].lower() if found else ""
+            expect.that(charset in CHARSETS, "no charset but utf-8", word(charset), "Content-Type")
+            for number, text in enumerate(texts(seen), start=1):
+                expect.that(is_utf8(text), "UTF-8", "other bytes", f"part {number}")
+                expect.that(not text.startswith(BOM), "no byte order mark", "one", f"part {number}")
+
+
+@pytest.mark.requirement("TRA-CALL-3")
+def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
+    """50 requests of different kinds at once get the answers that they get one by one."""
+    pairs = once(subject, "side by side", lambda: side_by_side(subject), everywhere=True)
+    decided = [(alone, beside) for alone, beside in pairs if beside]
+    if not decided:
+        raise NotAssessed("no call beside others is carried out")
+    wrong = sum(alone != beside for alone, beside in decided)
+    expect.that(not wrong, f"{MANY} answers, each to its own request", f"{wrong} answers to others, or none")
+
+
+@pytest.mark.requirement("TRA-CALL-4")
+def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
+    """After four streams that nobody read to their end, a call and a stream are answered."""
+    unary, streamed = once(subject, "leavers", lambda: after_leavers(subject), everywhere=True)
+    for seen in (unary, streamed):
+        with shown(seen):
+            fault = seen.answer.fault
+            got = f"no answer ({fault.kind})" if fault else "nothing"
+            expect.that(fault is None and seen.bodies, "an answer after clients that went away", got)
+
+
+@pytest.mark.requirement("TRA-CALL-5")
+def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
+    """Within a second after the client is gone nobody waits for the slow provider any more."""
+    seen, freed = once(subject, "freed", lambda: after_leaving(subject), everywhere=True)
+    with shown(seen):
+        expect.that(freed, "the work to end within a second", "the provider is still waited for")
+
+
+def named(body: Any) -> str:
+    """An answer by the class that it names."""
+    names = error_names(body)
+    return names[0] if names else kind_of(body)
+
+
+def answers_to_no_request(seen: Seen) -> Iterator[Any]:
+    """The frames that came for what is no request; on a channel of messages only those that belong to no call."""
+    if seen.answer.status or seen.answer.code:
+        yield from seen.bodies
+        return
+    for piece in seen.answer.pieces:
+        body = lenient(piece.data)
+        if isinstance(body, dict) and body.get("id", 0) is None:
+            yield body.get("frame")
+
+
+def texts(seen: Seen) -> list[bytes]:
+    """What was sent, each document for itself."""
+    answer = seen.answer
+    if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
+        return []
+    if answer.code:
+        return [opened(piece.data) for piece in answer.pieces]
+    if not answer.status:
+        return [piece.data for piece in answer.pieces]
+    if answer.content_type == NDJSON:
+        return lines(answer.body)
+    return [answer.body] if answer.content_type == JSON else [answer.body.removeprefix(BOM)]
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def side_by_side(subject: Subject) -> list[tuple[str, str]]:
+    """What each of many requests is answered alone and beside the others; empty where it is put off.
+
+    Raises:
+        NotAssessed: the answers cannot be told apart.
+    """
+    requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
+    alone = [fingerprint(subject.send(request)) for request in requests]
+    if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
+        raise NotAssessed("the answers to different requests cannot be told apart")
+    turns = list(islice(cycle(zip(requests, alone, strict=True)), MANY))
+    try:
+        exchanges = subject.send_all([request for request, _ in turns])
+    except Unresponsive:
+        raise Violation(f"{MANY} answers", "calls that are not answered in time") from None
+    return [(own, fingerprint(Reply(each))) for (_, own), each in zip(turns, exchanges, strict=True)]
+
+
+def fingerprint(reply: Reply) -> str:
+    """What tells the answer to one request from that to another; empty where it is put off or cannot be read."""
+    fault = reply.exchange.fault
+    if is_busy(reply.body) or (fault is not None and fault.kind == "not_json"):
+        return ""
+    result = reply.result
+    return f"a success {sorted(result) if isinstance(result, dict) else ''}" if reply.is_success else str(reply)
+
+
+def after_leavers(subject: Subject) -> tuple[Seen, Seen]:
+    """A unary call and a stream after several streams that were left."""
+    usual = streaming(subject).request
+    name = subject.principal_stream
+    for _ in range(LEAVERS):
+        envelope = subject.envelope(name, subject.requests.long(name))
+        sent(subject, RawRequest(envelope, True, accept=usual.accept, leave_after=1, disconnect=True, listen_s=0.0))
+    return sent(subject, RawRequest(subject.envelope("capabilities"))), sent(subject, usual)
+
+
+def after_leaving(subject: Subject) -> tuple[Seen, bool]:
+    """A stream that is left while its provider is slow, and whether the work ends in time.
+
+    Raises:
+        NotAssessed: the stream has too few chunks, or the provider is not asked for each of them.
+    """
+    name = subject.principal_stream
+    kind = streaming(subject).request.accept
+    plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)
+    envelope = subject.envelope(name, subject.requests.long(name))
+    seen = sent(subject, RawRequest(envelope, True, accept=kind, leave_after=1, disconnect=True, listen_s=0.0))
+    if seen.answer.left_s is None:
+        raise NotAssessed("the stream ended before the client could go away")
+    until = seen.answer.started + seen.answer.left_s + FREED_S + SLACK_S
+    while time.monotonic() < until and (plan.waiting or not plan.fired):
+        time.sleep(0.01)
+    waiting = plan.waiting
+    subject.faults.fired(plan)
+    return seen, not waiting

@@ -1,0 +1,69 @@
+"""gRPC: a message a frame (SPECIFICATION 4.2.4.4; ERRORS 3.2; R89)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.reply import error_names
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.transports import GRPC_ENVELOPE
+from pytest_corpus.suites.transport.exchanges import (
+    Seen,
+    answered,
+    ends_with_terminal,
+    kind_of,
+    lenient,
+    opened,
+    plain,
+    refused,
+    shown,
+    stream,
+)
+
+OK = "OK"
+
+
+@pytest.mark.core
+@pytest.mark.requirement("TRA-GRPC-1")
+def test_each_message_is_one_frame(subject: Subject) -> None:
+    """Each message is a `Frame` whose `json` is one JSON object."""
+    for seen in plain(subject):
+        messages_are_frames(seen)
+        answered(seen)
+
+
+@pytest.mark.requirement("TRA-GRPC-2")
+def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> None:
+    """The last message of a stream holds a terminal frame, and no other does."""
+    seen = answered(stream(subject))
+    if not seen.answer.pieces:
+        raise NotAssessed("a plain stream has no message")
+    with expect.resting_on("TRA-GRPC-1"):
+        messages_are_frames(seen)
+    ends_with_terminal(seen, [lenient(opened(piece.data)) for piece in seen.answer.pieces], "message")
+
+
+@pytest.mark.requirement("TRA-GRPC-3")
+def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
+    """The status of an error is OK, or in the table of ERRORS 3.2 for the class of its envelope."""
+    for seen in refused(subject):
+        answer = answered(seen).answer
+        envelope = answer.trailing.get(GRPC_ENVELOPE)
+        names = error_names(lenient(envelope)) if isinstance(envelope, bytes) else ()
+        wanted = [code for name in names for code in TAXONOMY[name].grpc]
+        if answer.code == OK or names:
+            with shown(seen):
+                text = f"OK or {' or '.join(wanted)}" if wanted else OK
+                expect.that(answer.code in (OK, *wanted), text, answer.code, "status")
+
+
+def messages_are_frames(seen: Seen) -> None:
+    """Every message is read as a `Frame` and holds a JSON object."""
+    with shown(seen):
+        for number, piece in enumerate(seen.answer.pieces, start=1):
+            body = lenient(opened(piece.data))
+            expect.that(isinstance(body, dict), "one JSON frame in a Frame", kind_of(body), f"message {number}")

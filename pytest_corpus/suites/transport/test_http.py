@@ -1,0 +1,187 @@
+"""Unary calls over HTTP, and what its status and headers say (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
+from pytest_corpus.adapter.transports.raw import RawRequest
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.transports import JSON, STREAM_TYPES
+from pytest_corpus.suites.transport.exchanges import (
+    Seen,
+    answered,
+    capabilities,
+    is_envelope,
+    kind_of,
+    lenient,
+    once,
+    refused,
+    sent,
+    shown,
+    stream,
+    undelayed,
+)
+from pytest_corpus.suites.transport.formats import is_offered
+from pytest_corpus.text.redaction import word
+
+OTHER_TYPE = "text/plain"
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+@pytest.mark.core
+@pytest.mark.requirement("TRA-HTTP-1")
+def test_a_unary_answer_is_json(subject: Subject) -> None:
+    """Successes and errors have the content type application/json."""
+    for seen in (capabilities(subject), *refused(subject)):
+        answer = answered(seen).answer
+        with shown(seen):
+            got = f"{word(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
+            expect.that(answer.content_type == JSON, JSON, got, "Content-Type")
+
+
+@pytest.mark.requirement("TRA-HTTP-2")
+def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
+    """The status of each error is in the table of ERRORS 3.1, or 200."""
+    for seen in refused(subject):
+        body = body_of(answered(seen))
+        names = error_names(body) if looks_like_error(body) else ()
+        if names:
+            wanted = sorted({200, *(status for name in names for status in TAXONOMY[name].http)})
+            with shown(seen):
+                text = f"{' or '.join(map(str, wanted))} for {names[0]}"
+                expect.that(seen.answer.status in wanted, text, f"{seen.answer.status}", "status")
+
+
+@pytest.mark.requirement("TRA-HTTP-3")
+def test_a_success_has_a_status_of_success(subject: Subject) -> None:
+    """A success is answered with 2xx."""
+    seen = answered(capabilities(subject))
+    if not looks_like_success(body_of(seen)):
+        raise NotAssessed("the answer is no success")
+    with shown(seen):
+        expect.that(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
+
+
+@pytest.mark.requirement("TRA-HTTP-4")
+def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> None:
+    """Without an offer the body is plain; with gzip offered it is plain or gzip, and holds the envelope."""
+    for offer in ("identity", "gzip"):
+        request = RawRequest(subject.envelope("capabilities"), encoding=offer)
+        seen = capabilities(subject) if offer == "identity" else once(
+            subject, "compressed", lambda: sent(subject, request), everywhere=True  # noqa: B023 - called at once
+        )  # fmt: skip
+        answer = answered(seen).answer
+        with shown(seen):
+            coding = answer.header("Content-Encoding").strip().lower() or "identity"
+            expect.that(coding in ("identity", offer), f"identity or {offer}", word(coding), "Content-Encoding")
+            if coding == "identity":
+                expect.that(not answer.body.startswith(GZIP_MAGIC), "a body that is not compressed", "gzip", "body")
+            elif not is_envelope(lenient(unzipped(answer.body))):
+                expect.that(False, "an envelope, compressed", "what does not decompress to one", "body")
+
+
+@pytest.mark.requirement("TRA-HTTP-5")
+def test_another_method_is_refused(subject: Subject) -> None:
+    """GET is answered with 4xx."""
+    request = RawRequest(body=b"", method="GET")
+    seen = once(subject, "method", lambda: sent(subject, request), everywhere=True)
+    with shown(seen):
+        status = seen.answer.status
+        expect.that(400 <= status < 500, "a status of 4xx for GET", f"{status}" if status else "no answer", "status")
+
+
+@pytest.mark.requirement("TRA-HTTP-6")
+def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
+    """An envelope that is sent as text/plain is answered with an envelope."""
+    seen = other_type(subject)
+    with shown(seen):
+        body = body_of(seen)
+        got = "no answer" if seen.answer.fault else f"{kind_of(body)} with status {seen.answer.status}"
+        expect.that(is_envelope(body), "an envelope", got, "body")
+
+
+@pytest.mark.requirement("TRA-HTTP-7")
+def test_another_content_type_is_refused_with_its_status(subject: Subject) -> None:
+    """An envelope that is sent as text/plain is served, or refused with 400 or 415."""
+    seen = undelayed(answered(other_type(subject)))
+    status, body = seen.answer.status, body_of(seen)
+    if looks_like_success(body):
+        raise NotApplicable("another content type is served")
+    legal = (400, 415, 200) if looks_like_error(body) else (400, 415)
+    with shown(seen):
+        expect.that(status in legal, "400 or 415", f"{status}", "status")
+
+
+@pytest.mark.requirement("TRA-HTTP-8")
+def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
+    """A stream with arguments of wrong types is one error frame, or an error envelope as application/json."""
+    name = subject.principal_stream
+    envelope = subject.envelope(name, subject.requests.wrong_types(name))
+    looked, there = False, False
+    for kind in STREAM_TYPES.values():
+        if not is_offered(subject, kind):
+            continue
+        there = True
+        request = RawRequest(envelope, True, accept=kind)
+        seen = answered(once(subject, f"refused {kind}", lambda: sent(subject, request)))  # noqa: B023 - called at once
+        answer, bodies = seen.answer, seen.bodies
+        if len(bodies) > 1 or (bodies and isinstance(bodies[0], dict) and not looks_like_error(bodies[0])):
+            continue  # it is not refused, which is another requirement's finding
+        looked = True
+        with shown(seen):
+            allowed = answer.content_type in (kind, JSON)
+            got = f"{word(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
+            expect.that(allowed, f"{kind} or {JSON}", got, "Content-Type")
+            found = kind_of(bodies[0]) if bodies else "nothing"
+            expect.that(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")
+    if not there:
+        raise NotApplicable("no stream is offered")
+    if not looked:
+        raise NotAssessed("a stream with arguments of wrong types is not refused")
+
+
+@pytest.mark.requirement("TRA-HTTP-9")
+def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
+    """NDJSON and SSE are served, or refused with NOT_SUPPORTED and 406 or the status of that class."""
+    offered = {kind: is_offered(subject, kind) for kind in STREAM_TYPES.values()}
+    if not any(offered.values()):
+        raise NotApplicable("no stream is offered")
+    legal = (406, 200, *TAXONOMY["NotSupported"].http)
+    for kind in (kind for kind, is_there in offered.items() if not is_there):
+        seen = answered(stream(subject, kind))
+        bodies, status = seen.bodies, seen.answer.status
+        named = len(bodies) == 1 and "NotSupported" in error_names(bodies[0])
+        with shown(seen):
+            got = f"{kind_of(bodies[0]) if bodies else 'nothing'} with status {status}"
+            expect.that(named and status in legal, f"NOT_SUPPORTED with 406 for {kind}", got)
+    if all(offered.values()):
+        raise NotApplicable("every format is offered")
+
+
+def body_of(seen: Seen) -> Any:
+    """The value of a unary body; None where it is no JSON."""
+    return lenient(seen.answer.body)
+
+
+def other_type(subject: Subject) -> Seen:
+    """The answer to an envelope that is sent as another content type."""
+    request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
+    return once(subject, "content type", lambda: sent(subject, request), everywhere=True)
+
+
+def unzipped(body: bytes) -> bytes:
+    """What gzip made of a body, as much as is ever read of an answer; empty where it is no gzip."""
+    reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        return reader.decompress(body, MAX_ANSWER_BYTES)
+    except zlib.error:
+        return b""

@@ -1,0 +1,98 @@
+"""Broken servers turn red what they break and nothing else; legal ones stay green."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import broken_grpc
+import broken_http
+import broken_messages
+import pytest
+from plain_servers import SERVERS, Entry, place_of
+from served_adapters import command, served
+
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.transports import WAYS
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mutants.runner import Report, Runner
+
+MODULES = (broken_http, broken_messages, broken_grpc)
+BROKEN = [entry for entry in SERVERS if entry.requirement]
+LEGAL = [entry for entry in SERVERS if not entry.requirement]
+FIRST = [entry for entry in BROKEN if entry == next(each for each in BROKEN if each.requirement == entry.requirement)]
+OF_TRANSPORTS = [entry.id for entry in catalogue().values() if WAYS.keys() & set(entry.needs)]
+WHOLE = "TRA-*"
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    """Where the suite runs."""
+    with Runner() as runner:
+        yield runner
+
+
+def report(runner: Runner, entry: Entry, scope: str) -> Report:
+    """What the suite says of a server."""
+    with place_of(entry.made) as place:
+        found = runner.run(place, scope)
+    assert found.errors == [], found.errors
+    return found
+
+
+def told(report: Report) -> str:
+    """What was found of transports, and of what else."""
+    return "\n".join(f"{name}: {'; '.join(report.findings.get(name, []))}" for name in report.violated)
+
+
+def test_every_requirement_of_a_transport_has_a_broken_server() -> None:
+    """A sentence without one might have a test that cannot fail."""
+    broken = {entry.requirement for entry in BROKEN}
+    assert [each for each in OF_TRANSPORTS if each not in broken] == []
+    assert all(entry.made.__doc__ for entry in SERVERS)
+
+
+def test_in_this_process_nothing_of_a_transport_applies(runner: Runner) -> None:
+    """Each of its requirements is there, and not applicable."""
+    found = runner.run("pytest_corpus.reference:llm", WHOLE)
+    assert {found.statuses[each] for each in OF_TRANSPORTS} == {"not_applicable"}
+
+
+@pytest.mark.slow
+def test_the_reference_keeps_every_requirement_of_its_transport(runner: Runner) -> None:
+    """Behind `pytest-corpus serve`, over each transport; together they decide all but what is only advertised."""
+    kept = set()
+    with served() as (http, _), served("pytest_corpus.reference:all", "--grpc") as (grpc, _):
+        for address in (f"http://{http}/", f"ws://{http}/", f"grpc://{grpc}", command()):
+            found = runner.run(address, WHOLE)
+            assert (found.violated, found.errors) == ([], []), told(found)
+            assert not {each for each in OF_TRANSPORTS if found.statuses[each] == "not_assessed"}
+            kept |= {each for each in OF_TRANSPORTS if found.statuses[each] == "satisfied"}
+    assert set(OF_TRANSPORTS) - kept == {"TRA-HTTP-9", "TRA-ADV-1", "TRA-ADV-2"}
+
+
+@pytest.mark.parametrize("entry", FIRST, ids=lambda entry: entry.name)
+def test_a_broken_server_violates_its_requirement(runner: Runner, entry: Entry) -> None:
+    """One server of each requirement, in the tests of that requirement alone."""
+    found = report(runner, entry, entry.requirement)
+    assert entry.requirement in found.violated, told(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
+def test_a_broken_server_violates_nothing_else(runner: Runner, entry: Entry) -> None:
+    """Of all requirements of transports only its own is violated, and what cannot be told from it."""
+    found = report(runner, entry, f"{WHOLE},{entry.requirement}")
+    of_transport = [each for each in found.violated if each.startswith("TRA-") or each == entry.requirement]
+    assert entry.requirement in of_transport, told(found)
+    assert len(of_transport) <= 1 + entry.others, told(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", LEGAL, ids=lambda entry: entry.name)
+def test_a_legal_server_violates_nothing(runner: Runner, entry: Entry) -> None:
+    """Neither a MUST nor a SHOULD."""
+    found = report(runner, entry, WHOLE)
+    assert found.violated == [], told(found)

@@ -1,0 +1,80 @@
+"""Raw exchanges: what a test of a transport sends stands as it is, and what comes back is all there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import broken_http
+import broken_messages
+import pytest
+from plain_servers import place_of
+
+from pytest_corpus.adapter.address import parse
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.errors import Unresponsive
+from pytest_corpus.adapter.raw_calls import raw_call
+from pytest_corpus.adapter.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.transports.raw import RawRequest
+from pytest_corpus.spec.transports import NDJSON
+
+CAPABILITIES = {"op": "llm.capabilities", "ctx": {}, "args": {}}
+STREAM = {"op": "llm.stream", "ctx": {}, "args": {"messages": [{"role": "user", "content": "some words to stream"}]}}
+
+
+@contextmanager
+def opened(address: str, limit_s: float = 3.0) -> Iterator[AdapterClient]:
+    """A client of an adapter at an address."""
+    factory = RemoteFactory(parse(address), Connection(startup_s=2.0))
+    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=2.0), limit_s).open()
+    try:
+        yield client
+    finally:
+        assert client.close() == []
+
+
+def test_an_answer_over_http_has_its_status_and_headers() -> None:
+    """Status, headers in any case, and the body as it came; a call is counted, and is no exchange."""
+    with place_of(broken_http.LowerCase) as place, opened(place) as client:
+        answer = raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm")
+        assert (answer.status, answer.fault) == (405, None)
+        answer = raw_call(client, RawRequest(STREAM, True, accept=NDJSON), "llm")
+        assert (answer.content_type, answer.header("TRANSFER-encoding")) == (NDJSON, "chunked")
+        assert answer.body.count(b"\n") > 1
+        assert client.meter.total_calls == 2
+        assert client.exchanges == []
+
+
+def test_a_client_that_leaves_hears_no_more() -> None:
+    """After so many pieces the connection is closed, and when is noted."""
+    with place_of(broken_http.Plain) as place, opened(place) as client:
+        answer = raw_call(client, RawRequest(STREAM, True, accept=NDJSON, leave_after=1), "llm")
+        assert len(answer.pieces) == 1
+        assert answer.left_s is not None
+
+
+@pytest.mark.parametrize("made", [broken_messages.PlainSocket, broken_messages.PlainLines])
+def test_a_message_is_seen_whole(made: type[broken_messages.Channel]) -> None:
+    """With the id of its request; silence after what is no JSON is no fault."""
+    with place_of(made) as place, opened(place) as client:
+        answer = raw_call(client, RawRequest(CAPABILITIES), "llm")
+        assert [piece.data.startswith(b'{"id":%d,"frame":{' % answer.number) for piece in answer.pieces] == [True]
+        answer = raw_call(client, RawRequest(body=b"no json"), "llm")
+        assert (answer.fault, answer.noise) == (None, 0)
+
+
+def test_an_adapter_that_never_answers_is_not_asked_for_ever() -> None:
+    """After two calls that ran into the limit none is made."""
+
+    class Silent(broken_http.PlainHttp):
+        async def other_method(self, writer: object) -> None:
+            await asyncio.sleep(60)
+
+    with place_of(Silent) as place, opened(place, 0.2) as client:
+        for _ in range(2):
+            fault = raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm").fault
+            assert fault is not None
+            assert fault.kind == "timeout"
+        with pytest.raises(Unresponsive):
+            raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm")
