@@ -90,6 +90,8 @@ class Adapter:
             component, target = self.targets.popitem()
             if target.settle_s is not None:
                 self.ledger.settled({component: target.settle_s})
+            if target.missed_s:
+                self.ledger.missing({component: target.missed_s})
             try:
                 target.begin()
                 target.tidy()

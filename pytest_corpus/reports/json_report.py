@@ -62,7 +62,8 @@ class Run:
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
-    about: dict[str, Any] = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": list(run.notes)}
+    notes = [*run.notes, *ledger.unseen]
+    about: dict[str, Any] = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": notes}
     about |= {"command": run.command, "budget": run.budget.limits, "shard": run.shard and asdict(run.shard)}
     document = {
         **{key: value for key, value in about.items() if value},

@@ -50,6 +50,12 @@ def summary(
     if calls := sum(ledger.calls[name] for name in ledger.components):
         tokens = sum(ledger.tokens[name] for name in ledger.components)
         lines.append(Line(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
+    lines += [
+        Line(f"  waited for: writes of {component} show after {seconds:.3g} s")
+        for component, seconds in sorted(ledger.settle.items())
+        if seconds
+    ]
+    lines += [Line(f"  waited for: {unseen}", "caution") for unseen in ledger.unseen]
     lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
     lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
     lines += notes

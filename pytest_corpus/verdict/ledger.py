@@ -116,8 +116,9 @@ DISPUTES = {
 class Ledger:
     """Everything that is known of one adapter's run.
 
-    `settle` are the seconds after which a write shows, by component; `calls` and `tokens` how many calls were made and
-    how many tokens they took by what the adapter says, by component; `expected` are the tests that the suite has,
+    `settle` are the seconds after which a write shows, by component, and `missed` for how many seconds one was looked
+    for that did not show; `calls` and `tokens` how many calls were made and how many tokens they took by what the
+    adapter says, by component; `expected` are the tests that the suite has,
     `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
     `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on, and
     `unaccounted` that a process that ran tests did not say which.
@@ -127,6 +128,7 @@ class Ledger:
     components: tuple[str, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
     settle: dict[str, float] = field(default_factory=dict)
+    missed: dict[str, float] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
     expected: set[str] = field(default_factory=set)
@@ -171,6 +173,11 @@ class Ledger:
         for component, settle in seconds.items():
             self.settle[component] = max(settle, self.settle.get(component, 0.0))
 
+    def missing(self, seconds: Mapping[str, float]) -> None:
+        """Note for how many seconds a plain write was looked for that did not show, by component."""
+        for component, looked in seconds.items():
+            self.missed[component] = max(looked, self.missed.get(component, 0.0))
+
     def called(self, calls: Mapping[str, int], tokens: Mapping[str, int]) -> None:
         """Add the calls that a process made, and the tokens that they took, by component."""
         self.calls.update(calls)
@@ -188,6 +195,7 @@ class Ledger:
             "components": self.components,
             "capabilities": self.capabilities,
             "settle": self.settle,
+            "missed": self.missed,
             "calls": self.calls,
             "tokens": self.tokens,
             **{name: sorted(getattr(self, name)) for name in _SETS},
@@ -201,6 +209,7 @@ class Ledger:
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
         self.settled({name: float(seconds) for name, seconds in account["settle"].items()})
+        self.missing({name: float(seconds) for name, seconds in account["missed"].items()})
         self.called(account["calls"], account["tokens"])
         for name in _SETS:
             getattr(self, name).update(account[name])
@@ -208,6 +217,14 @@ class Ledger:
             self.ran(TestRecord.load(text))
 
     # -- what it comes to ------------------------------------------------------------------------------
+
+    @property
+    def unseen(self) -> list[str]:
+        """A sentence for each component of which a plain write did not show."""
+        return [
+            f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
+            for component, seconds in sorted(self.missed.items())
+        ]
 
     @property
     def records(self) -> dict[str, TestRecord]:
