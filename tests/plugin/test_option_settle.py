@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import legal_components
 import pytest
@@ -45,6 +46,7 @@ def test_it_is_found_out(project: Project, name: str) -> None:
 @pytest.mark.parametrize(("component", "workers"), [("vector", 0), ("vector", 2), ("graph", 0)])
 def test_what_never_shows_is_found(project: Project, component: str, workers: int) -> None:
     """A write that is not late but missing is a finding; the run says for how long it was looked for."""
+    shutil.copy(legal_components.__file__, project.path)  # for workers, which are processes of their own
     kind = f"Late{component.title()}"
     project.pytester.makepyfile(
         losing=f"import math, legal_components\nclass Losing(legal_components.{kind}): late_s = math.inf"
