@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,13 +45,8 @@ def _body(matrix: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _label(report: Mapping[str, Any]) -> str:
-    label = _name(report)
+    label = text(report["label"])
     return f'<a href="{text(report["link"])}">{label}</a>' if report.get("link") else label
-
-
-def _name(report: Mapping[str, Any]) -> str:
-    """The label, which may wrap after the signs within a long name."""
-    return re.sub(r"([_:.])(?=\w)", r"\1<wbr>", text(report["label"]))
 
 
 def _totals(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -75,7 +69,7 @@ def _card(report: Mapping[str, Any]) -> str:
     of = report["components"]
     each = "".join(_component(name, of[name]) for name in TITLES if name in of)
     return (
-        f'<article class="card"><header><h3>{_name(report)}</h3></header><p>{words}</p>'
+        f'<article class="card"><header><h3>{text(report["label"])}</h3></header><p>{words}</p>'
         f'<p class="small muted">{text(server)}</p><dl class="pairs">{each}</dl></article>'
     )
 
