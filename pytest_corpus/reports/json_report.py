@@ -62,7 +62,7 @@ class Run:
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
-    notes = [*run.notes, *ledger.unseen]
+    notes = [*run.notes, *unseen(ledger)]
     about: dict[str, Any] = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": notes}
     about |= {"command": run.command, "budget": run.budget.limits, "shard": run.shard and asdict(run.shard)}
     document = {

@@ -168,15 +168,14 @@ class Ledger:
         """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
 
-    def settled(self, seconds: Mapping[str, float]) -> None:
-        """Note after how many seconds writes show, by component; what shows later elsewhere counts."""
-        for component, settle in seconds.items():
-            self.settle[component] = max(settle, self.settle.get(component, 0.0))
+    def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
+        """Note after how many seconds writes show, and for how many one was looked for that did not, by component.
 
-    def missing(self, seconds: Mapping[str, float]) -> None:
-        """Note for how many seconds a plain write was looked for that did not show, by component."""
-        for component, looked in seconds.items():
-            self.missed[component] = max(looked, self.missed.get(component, 0.0))
+        What shows later elsewhere counts.
+        """
+        for known, found in ((self.settle, seconds), (self.missed, missed or {})):
+            for component, each in found.items():
+                known[component] = max(each, known.get(component, 0.0))
 
     def called(self, calls: Mapping[str, int], tokens: Mapping[str, int]) -> None:
         """Add the calls that a process made, and the tokens that they took, by component."""
@@ -208,8 +207,7 @@ class Ledger:
             self.doubt("the workers collected different tests")
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
-        self.settled({name: float(seconds) for name, seconds in account["settle"].items()})
-        self.missing({name: float(seconds) for name, seconds in account["missed"].items()})
+        self.settled(account["settle"], account["missed"])
         self.called(account["calls"], account["tokens"])
         for name in _SETS:
             getattr(self, name).update(account[name])
@@ -217,14 +215,6 @@ class Ledger:
             self.ran(TestRecord.load(text))
 
     # -- what it comes to ------------------------------------------------------------------------------
-
-    @property
-    def unseen(self) -> list[str]:
-        """A sentence for each component of which a plain write did not show."""
-        return [
-            f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
-            for component, seconds in sorted(self.missed.items())
-        ]
 
     @property
     def records(self) -> dict[str, TestRecord]:
@@ -295,3 +285,11 @@ def _merged(records: Iterable[TestRecord]) -> TestRecord:
         return every[0]
     worst = max(every, key=lambda each: WORSE.index(each.outcome))
     return replace(worst, findings=tuple(dict.fromkeys(finding for record in every for finding in record.findings)))
+
+
+def unseen(ledger: Ledger) -> list[str]:
+    """A sentence for each component of which a plain write did not show."""
+    return [
+        f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
+        for component, seconds in sorted(ledger.missed.items())
+    ]
