@@ -18,7 +18,7 @@ from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.text.whole_files import write_whole
-from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord
+from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, unseen
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
 
