@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants faults lint docs examples site pictures bench dist dist-check clean
+	quick-check conformance-report validate-env safety-check test mutants faults lint docs readmes examples site pictures bench dist dist-check clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -51,8 +51,10 @@ help:
 ##   faults                       300 faults that a machine makes in each reference adapter; resumes where it was
 ##                                interrupted (an hour on two cores), and prints those that nothing finds
 ##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
+##   readmes                      the commands in the READMEs of the light examples, in fresh environments (two minutes)
 ##   examples                     each adapter of examples/ in an environment of its own; writes reports/ and
-##                                docs/matrix.md (some minutes, and back ends from the package index)
+##                                docs/matrix.md; then the commands of every README (half an hour, and back ends
+##                                from the package index)
 ##   docs                         writes the pages of docs/ anew that are generated
 ##   site                         builds the pages as a site in docs/_build/html
 ##   pictures                     the pictures of terminal and report in docs/pictures/ anew, from real runs; needs
@@ -174,9 +176,13 @@ EXAMPLES := $(notdir $(patsubst %/,%,$(dir $(wildcard examples/*/pyproject.toml)
 comma    := ,
 space    := $(subst ,, )
 
+readmes: $(READY)test
+	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) -m slow tests/unit/test_examples.py $(PYTEST_ARGS)
+
 examples: $(READY)check
 	'$(BIN)/tox' run-parallel --parallel 2 -e '$(subst $(space),$(comma),$(EXAMPLES))'
 	'$(BIN)/tox' run -e report
+	CORPUS_ALL_EXAMPLES=1 $(MAKE) readmes PYTEST_JOBS=2
 
 bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py

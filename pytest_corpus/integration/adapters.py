@@ -89,7 +89,8 @@ class Adapter:
         while self.targets:
             component, target = self.targets.popitem()
             if target.settle_s is not None:
-                self.ledger.settled({component: target.settle_s})
+                missed = {component: target.missed_s} if target.missed_s else {}
+                self.ledger.settled({component: target.settle_s}, missed)
             try:
                 target.begin()
                 target.tidy()

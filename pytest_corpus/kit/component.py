@@ -261,6 +261,10 @@ class Subject:
     def settle_s(self) -> float | None:
         return self.settling.seconds
 
+    @property
+    def missed_s(self) -> float:
+        return self.settling.missed_s
+
     def tidy(self) -> None:
         """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
 

@@ -45,12 +45,14 @@ class Settle:
     Attributes:
         seconds: the settle time; None while it is not known.
         found: whether it was found out, and not given.
+        missed_s: how long a plain write was looked for that did not show at all; 0 where all of them showed.
         waited_s: how long was waited in all.
         written: by place when something was last written there, on the monotonic clock.
     """
 
     seconds: float | None = None
     found: bool = False
+    missed_s: float = 0.0
     waited_s: float = 0.0
     written: dict[str, float] = field(default_factory=dict)
 
@@ -129,6 +131,11 @@ class Settling:
         return postponed(request, waited_s) if waited_s else request
 
     @property
+    def missed_s(self) -> float:
+        """How long a plain write was looked for that did not show at all; 0 where all of them showed."""
+        return self._settle.missed_s
+
+    @property
     def waited_s(self) -> float:
         """How long was waited in this run."""
         return self._settle.waited_s
@@ -180,16 +187,19 @@ class Settling:
 
     def _longest(self) -> float:
         """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
-        until, longest = time.monotonic() + LIMIT_S, 0.0
+        begun, longest = time.monotonic(), 0.0
         for _ in range(TRIALS):
-            longest = max([longest, *(shows_after(look, until) for look in self.trials())])
+            taken = [shows_after(look, begun + LIMIT_S) for look in self.trials()]
+            if math.inf in taken:
+                self._settle.missed_s = time.monotonic() - begun
+            longest = max([longest, *(seconds for seconds in taken if seconds < math.inf)])
             if not longest:
                 break
         return longest
 
 
 def shows_after(look: Look, until: float) -> float:
-    """The seconds until a write shows; 0 where it does at once, never, or too late, or that cannot be told.
+    """The seconds until a write shows; 0 where it does at once or that cannot be told, infinity where it is missing.
 
     Args:
         until: when to give up, on the monotonic clock.
@@ -199,7 +209,7 @@ def shows_after(look: Look, until: float) -> float:
         return 0.0
     while shows is False:
         if time.monotonic() > until:
-            return 0.0
+            return math.inf
         time.sleep(PAUSE_S)
         shows = look()
     return time.monotonic() - begun if shows else 0.0

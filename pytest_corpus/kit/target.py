@@ -29,6 +29,10 @@ class Target(Protocol):
     def settle_s(self) -> float | None:
         """The seconds after which a write shows (R46); None where nothing that was written was looked at."""
 
+    @property
+    def missed_s(self) -> float:
+        """How many seconds a plain write was looked for that did not show at all; 0 where all of them showed."""
+
     def gate(self, requirement: Requirement) -> None:
         """Go on only where what a requirement needs is there.
 

@@ -64,8 +64,11 @@ def render(matrix: Mapping[str, Any]) -> str:
 
 
 def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
-    """The names of the adapters, with the file where two have one name, with a number where that does not help."""
-    names = [str(document["adapter"]["name"]) for _, document in reports]
+    """The names of the adapters, with the file where two have one name, with a number where that does not help.
+
+    A run that came to nothing has not found out the name of its adapter: the file stands for it.
+    """
+    names = [str(document["adapter"]["name"]) or file for file, document in reports]
     twice = [name for name, many in Counter(names).items() if many > 1]
     shown_names = [
         f"{name} ({file})" if name in twice else name for name, (file, _) in zip(names, reports, strict=True)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.components import WIRE
-from pytest_corpus.verdict.ledger import LACKING, Ledger
+from pytest_corpus.verdict.ledger import LACKING, Ledger, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 Tone = Literal["plain", "good", "caution", "bad"]
@@ -50,6 +50,12 @@ def summary(
     if calls := sum(ledger.calls[name] for name in ledger.components):
         tokens = sum(ledger.tokens[name] for name in ledger.components)
         lines.append(Line(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
+    lines += [
+        Line(f"  waited for: writes of {component} show after {seconds:.3g} s")
+        for component, seconds in sorted(ledger.settle.items())
+        if seconds
+    ]
+    lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
     lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
     lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
     lines += notes

@@ -116,8 +116,9 @@ DISPUTES = {
 class Ledger:
     """Everything that is known of one adapter's run.
 
-    `settle` are the seconds after which a write shows, by component; `calls` and `tokens` how many calls were made and
-    how many tokens they took by what the adapter says, by component; `expected` are the tests that the suite has,
+    `settle` are the seconds after which a write shows, by component, and `missed` for how many seconds one was looked
+    for that did not show; `calls` and `tokens` how many calls were made and how many tokens they took by what the
+    adapter says, by component; `expected` are the tests that the suite has,
     `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
     `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on, and
     `unaccounted` that a process that ran tests did not say which.
@@ -127,6 +128,7 @@ class Ledger:
     components: tuple[str, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
     settle: dict[str, float] = field(default_factory=dict)
+    missed: dict[str, float] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
     expected: set[str] = field(default_factory=set)
@@ -166,10 +168,14 @@ class Ledger:
         """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
 
-    def settled(self, seconds: Mapping[str, float]) -> None:
-        """Note after how many seconds writes show, by component; what shows later elsewhere counts."""
-        for component, settle in seconds.items():
-            self.settle[component] = max(settle, self.settle.get(component, 0.0))
+    def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
+        """Note after how many seconds writes show, and for how many one was looked for that did not, by component.
+
+        What shows later elsewhere counts.
+        """
+        for known, found in ((self.settle, seconds), (self.missed, missed or {})):
+            for component, each in found.items():
+                known[component] = max(each, known.get(component, 0.0))
 
     def called(self, calls: Mapping[str, int], tokens: Mapping[str, int]) -> None:
         """Add the calls that a process made, and the tokens that they took, by component."""
@@ -188,6 +194,7 @@ class Ledger:
             "components": self.components,
             "capabilities": self.capabilities,
             "settle": self.settle,
+            "missed": self.missed,
             "calls": self.calls,
             "tokens": self.tokens,
             **{name: sorted(getattr(self, name)) for name in _SETS},
@@ -200,7 +207,7 @@ class Ledger:
             self.doubt("the workers collected different tests")
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
-        self.settled({name: float(seconds) for name, seconds in account["settle"].items()})
+        self.settled(account["settle"], account["missed"])
         self.called(account["calls"], account["tokens"])
         for name in _SETS:
             getattr(self, name).update(account[name])
@@ -278,3 +285,11 @@ def _merged(records: Iterable[TestRecord]) -> TestRecord:
         return every[0]
     worst = max(every, key=lambda each: WORSE.index(each.outcome))
     return replace(worst, findings=tuple(dict.fromkeys(finding for record in every for finding in record.findings)))
+
+
+def unseen(ledger: Ledger) -> list[str]:
+    """A sentence for each component of which a plain write did not show."""
+    return [
+        f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
+        for component, seconds in sorted(ledger.missed.items())
+    ]

@@ -25,10 +25,7 @@ GOLDEN = ROOT / "golden"
 LANGUAGES = {"python", "sh", "json", "yaml", "toml", "ini", "text"}
 """What a block may be in; `text` is output and drawings, and a block in braces is Sphinx's."""
 
-ELSEWHERE = {
-    "CONTRIBUTING.md": "tests/unit/test_contributing.py follows the page in a copy of the project",
-    "docs/findings-corpus-sdk.md": "tests/interop/test_interop.py runs those adapters",
-}
+ELSEWHERE = {"CONTRIBUTING.md": "tests/unit/test_contributing.py follows the page in a copy of the project"}
 """Pages whose Python is run by another test."""
 
 PYTHON = [block for block in blocks("python") if block.page not in ELSEWHERE]

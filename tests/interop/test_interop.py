@@ -14,89 +14,92 @@ from typing import Any
 import pytest
 
 from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.verdict import deviations
 
 ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "corpus-sdk"
 FINDINGS = ROOT / "docs" / "findings-corpus-sdk.md"
-ROW = re.compile(r"^\| (?P<id>[A-Z]+-[A-Z]+-\d+) \| (?P<level>MUST|SHOULD) \|", re.MULTILINE)
-"""The first two columns of a row of the table of findings."""
-BLOCKED = re.compile(r"^\| (?P<id>[A-Z]+-[A-Z]+-\d+) \| (?P<by>[A-Z]+-[A-Z]+-\d+) \|$", re.MULTILINE)
+ID = r"[A-Z]+-[A-Z]+-\d+"
+ROW = re.compile(rf"^\| ({ID}) \| (MUST|SHOULD) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
+"""A row of the table of findings: requirement, level, components, what the SDK does."""
+BLOCKS = re.compile(rf"^\| ({ID}) \| ({ID}(?:, {ID})*) \|$", re.MULTILINE)
 """A row of the table of what a finding keeps from being told."""
 
 Report = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=COMPONENTS)
-def component(request: pytest.FixtureRequest) -> str:
-    """Each component in turn."""
-    return str(request.param)
-
-
-@pytest.fixture(scope="module")
-def report(component: str, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """What the suite says of the adapter itself."""
-    return examined(component, "adapter", tmp_path_factory.mktemp("adapter"))
-
-
-def test_the_documented_requirements_are_violated(component: str, report: Report) -> None:
-    """The table names each violated requirement with its level, and no other."""
-    assert violated(report) == documented(component)
-
-
-def test_what_is_not_assessed_is_blocked_by_a_finding(component: str, report: Report) -> None:
-    """With both hooks nothing is left open but what a finding blocks, and no test of the suite itself fails."""
-    assert report["complete"] is True
-    open_ = [entry for entry in report["requirements"] if entry["status"] == "not_assessed"]
-    blocked = BLOCKED.findall(section(component))
-    assert all(entry.get("blocked_by") for entry in open_)
-    assert sorted((entry["id"], by) for entry in open_ for by in entry["blocked_by"]) == sorted(blocked)
-    assert {by for _, by in blocked} <= set(documented(component))
-    outcomes = {test["outcome"] for entry in report["requirements"] for test in entry["tests"]}
-    assert outcomes <= {"satisfied", "violated", "not_applicable", *(["not_assessed"] if blocked else [])}
+def test_the_documented_findings_are_those_of_the_suite(tmp_path: Path) -> None:
+    """Each finding is a declared deviation of the page, and nothing is open but what one of them blocks."""
+    found = examined("factory", tmp_path)
+    assert (found["verdict"], found["complete"]) == ("incomplete", True)
+    deviated = {each for each in entries(found) if each[2] == "deviated"}
+    assert {(each[0], each[1]) for each in deviated} == {
+        (component, identity) for identity, (_, components, _) in documented().items() for component in components
+    }
+    open_ = [entry for entry in found["requirements"] if entry["status"] in ("not_assessed", "violated")]
+    blocked = {(by, entry["id"]) for entry in open_ for by in entry["blocked_by"]}
+    assert blocked == {(by, identity) for by, named in BLOCKS.findall(page()) for identity in named.split(", ")}
+    outcomes = {test["outcome"] for entry in found["requirements"] for test in entry["tests"]}
+    assert outcomes == {"satisfied", "violated", "not_applicable", "not_assessed"}
 
 
 @pytest.mark.slow
-def test_the_wire_handler_of_the_sdk_makes_no_difference(component: str, report: Report, tmp_path: Path) -> None:
-    """The adapter in the SDK's own wire handler is found to be what the bare adapter is."""
-    wired = examined(component, "wire", tmp_path)
-    assert violated(wired) == documented(component)
-    assert statuses(wired) == statuses(report)
+def test_the_wire_handlers_of_the_sdk_make_no_difference(tmp_path: Path) -> None:
+    """The adapters in the SDK's own wire handlers are found to be what the bare adapters are."""
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "wired").mkdir()
+    assert entries(examined("handlers", tmp_path / "wired")) == entries(examined("factory", tmp_path / "bare"))
 
 
-def test_the_page_gives_the_number_of_violations(component: str) -> None:
-    """The overview counts the rows of each table."""
-    levels = list(documented(component).values())
-    counts = f"{levels.count('MUST')} MUST, {levels.count('SHOULD')} SHOULD"
-    assert re.search(rf"^\| \[\w+\]\(#{component}\) \| `nonconformant` \| {counts} \|", page(), re.MULTILINE)
+def test_the_page_and_the_declared_deviations_say_the_same() -> None:
+    """The example declares each finding of the page, for the reason that the page gives."""
+    declared = {entry.requirement: entry.reason for entry in deviations.read(EXAMPLE / deviations.FILE)}
+    assert declared == {identity: said.replace("`", "") for identity, (_, _, said) in documented().items()}
 
 
-def test_every_finding_is_explained(component: str) -> None:
-    """Each row of a table has a paragraph of its own, and no paragraph speaks of anything else."""
-    explained = re.findall(r"^#### ([A-Z]+-[A-Z]+-\d+)$", section(component), re.MULTILINE)
-    assert explained == list(documented(component))
+def test_the_page_gives_the_levels_of_the_catalogue() -> None:
+    """A finding is a MUST or a SHOULD as the requirement is."""
+    assert {identity: level for identity, (level, _, _) in documented().items()} == {
+        identity: catalogue()[identity].level for identity in documented()
+    }
+
+
+def test_the_page_is_read_in_five_minutes() -> None:
+    """It has a thousand words at most, and the example's README counts its rows."""
+    assert len(re.findall(r"\w[^\s|]*", page())) <= 1000
+    assert f"{len(documented())} sentences are broken" in (EXAMPLE / "README.md").read_text("utf-8")
 
 
 def test_the_findings_are_of_the_installed_sdk() -> None:
-    """The page says which version it speaks of, and that is the one examined here."""
+    """The page says which version it speaks of, and that is the one examined here and required by the example."""
     assert f"`corpus-sdk` {version('corpus-sdk')}" in page()
+    assert f'"corpus-sdk=={version("corpus-sdk")}"' in (EXAMPLE / "pyproject.toml").read_text("utf-8")
 
 
-def examined(component: str, factory: str, folder: Path) -> Report:
-    """The report of the whole suite on a factory of an adapter, from a process of its own in an empty folder."""
+def examined(factory: str, folder: Path) -> Report:
+    """The report of the whole suite on a factory of the example, from a process of its own in an empty folder."""
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(EXAMPLE), os.environ.get("PYTHONPATH", "")]),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_XDIST_WORKER"):
         environment.pop(name, None)
     command = [sys.executable, "-m", "pytest", "-q", "-ppytest_corpus.plugin", "-pno:cacheprovider"]
-    asked = [f"--corpus-adapter=tests.interop.{component}_adapter:{factory}", "--corpus-report=report.json"]
+    asked = [f"--corpus-adapter=quill:{factory}", f"--corpus-deviations={EXAMPLE / deviations.FILE}"]
     done = subprocess.run(
-        [*command, *asked], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [*command, *asked, "--corpus-report=report.json"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, f"{done.stdout[-3000:]}\n{done.stderr[-1000:]}"
+    assert done.returncode == pytest.ExitCode.OK, f"{done.stdout[-3000:]}\n{done.stderr[-1000:]}"
     found: Report = json.loads((folder / "report.json").read_text("utf-8"))
-    assert list(found["components"]) == [component]
+    assert set(found["components"]) == set(COMPONENTS)
     return found
 
 
@@ -105,24 +108,16 @@ def page() -> str:
     return FINDINGS.read_text("utf-8")
 
 
-def section(component: str) -> str:
-    """What the page says of a component."""
-    sections = {text.splitlines()[0].lower(): text for text in re.split(r"^## ", page(), flags=re.MULTILINE)}
-    return sections[component]
+def documented() -> dict[str, tuple[str, list[str], str]]:
+    """Level, components and what the SDK does, by requirement; one that stands there twice is a mistake."""
+    rows = ROW.findall(page())
+    assert len(rows) == len({row[0] for row in rows}), "a requirement has two rows"
+    return {
+        identity: (level, list(COMPONENTS) if where == "all" else where.split(", "), said)
+        for identity, level, where, said in rows
+    }
 
 
-def documented(component: str) -> dict[str, str]:
-    """The level of each requirement of a component's table; a row that stands there twice is a mistake."""
-    rows = ROW.findall(section(component))
-    assert len(rows) == len(dict(rows)), "a requirement has two rows"
-    return dict(rows)
-
-
-def violated(report: Report) -> dict[str, str]:
-    """The level of each violated requirement."""
-    return {entry["id"]: entry["level"] for entry in report["requirements"] if entry["status"] == "violated"}
-
-
-def statuses(report: Report) -> dict[str, str]:
-    """The status of each requirement."""
-    return {entry["id"]: entry["status"] for entry in report["requirements"]}
+def entries(report: Report) -> set[tuple[str, str, str]]:
+    """Component, requirement and status of each entry."""
+    return {(entry["component"], entry["id"], entry["status"]) for entry in report["requirements"]}

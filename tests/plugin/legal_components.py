@@ -168,9 +168,9 @@ class LaterVector(LateVector):
 
 
 class LatestVector(LateVector):
-    """Shows it after more than a second."""
+    """Shows it after a second."""
 
-    late_s = 1.2
+    late_s = 1.0
 
 
 class EmbeddingLimitsOfTwo(ReferenceEmbedding):
@@ -214,6 +214,12 @@ class LateGraph(ReferenceGraph):
 
     def draft(self, call: Call) -> dict[str, Graph]:
         return {name: graph.draft() for name, graph in super().space(call).items()}
+
+
+class LatestGraph(LateGraph):
+    """Answers from a copy that is a second behind."""
+
+    late_s = 1.0
 
 
 class GremlinOnly(ReferenceGraph):

@@ -94,6 +94,11 @@ class ClientTarget:
         """Builders write nothing."""
         return None
 
+    @property
+    def missed_s(self) -> float:
+        """Nor is anything looked for."""
+        return 0.0
+
     def begin(self) -> None:
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)

@@ -23,7 +23,7 @@ REQUIREMENTS = (
         "A text never has fewer tokens than a beginning of it.",
         ("BEHAVIORAL_CONFORMANCE 6.5",),
         needs=("supports_token_counting",),
-        hint="let no added character lower the count, for example by counting characters or bytes",
+        hint="where a tokenizer's count falls as a word is completed, give the most that any beginning has",
     ),
     R(
         "EMB-TOKENS-3",

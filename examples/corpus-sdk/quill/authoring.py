@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, final
 
 Answer = TypeVar("Answer")
 
@@ -109,7 +109,8 @@ class Taxonomy:
             refused: Exception = error(message)
             return refused
         retry_after_ms = getattr(fault, "retry_after_ms", None)
-        details: dict[str, Any] = {"throttle_scope": "provider"} if name == "ResourceExhausted" else {}
+        limited = {"throttle_scope": "provider", "resource_scope": "rate_limit"}
+        details: dict[str, Any] = limited if name == "ResourceExhausted" else {}
         if retry_after_ms is None:
             details["suggested_backoff_ms"] = 500
         failed: Exception = error(message, retry_after_ms=retry_after_ms, details=details)
@@ -160,7 +161,7 @@ class Gateway:
         headers = {"traceparent": ctx.traceparent, "deadline_ms": ctx.deadline_ms} if ctx else {}
         try:
             await self._provider.reached(op, **headers, **facts)
-        except Exception as fault:
+        except Exception as fault:  # noqa: BLE001 - whatever fails there gets a class
             raise self._taxonomy.normalized(fault) from None
 
 
@@ -185,6 +186,7 @@ class Replays:
 # -- streams ---------------------------------------------------------------------------------------------
 
 
+@final
 class Outcome:
     """Counts how a stream ended, once, when its block is left; the SDK counts nothing."""
 

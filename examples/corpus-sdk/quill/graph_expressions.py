@@ -253,7 +253,9 @@ class Expressions:
 
     def _given(self, kind: str, text: str) -> Value:
         if kind == "text":
-            return self._constant(re.sub(r"\\(.)", lambda sign: ESCAPES.get(sign[1], sign[1]), text[1:-1], flags=re.S))
+            return self._constant(
+                re.sub(r"\\(.)", lambda sign: ESCAPES.get(sign[1], sign[1]), text[1:-1], flags=re.DOTALL)
+            )
         if kind == "number":
             return self._constant(int(text) if text.isdigit() else float(text))
 
