@@ -87,6 +87,7 @@ def keeping(metrics=None, provider=None):
 '''
 
 
+@pytest.mark.slow
 def test_all_components_are_conformant(project: Project) -> None:
     """The embedded adapters of the four components keep every requirement, and each was tested."""
     result = project.run_apart(ALL, "-n", "2", "--corpus-report=r.json", plugins=("xdist",), timeout=300)
@@ -172,7 +173,9 @@ def test_constants_are_found_out(project: Project) -> None:
         assert totals["violated"] * 3 > applicable_to_it, (component, totals)
 
 
-@pytest.mark.parametrize("distributed", [False, True], ids=["one_process", "two_workers"])
+@pytest.mark.parametrize(
+    "distributed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one_process", "two_workers"]
+)
 def test_nothing_is_left_behind(project: Project, distributed: bool) -> None:
     """The namespaces and nodes that the tests made are deleted before the adapter is closed."""
     project.pytester.makepyfile(keeping=KEEPING)

@@ -143,6 +143,7 @@ def test_suites_of_two_modules_with_one_name(project: Project) -> None:
     assert "'test_ours' is taken" in said(result)
 
 
+@pytest.mark.slow
 def test_same_statuses_for_all_three_ways(project: Project) -> None:
     """Option, conftest and suite come to the same status for every requirement, by the same tests."""
     seen = {}

@@ -219,7 +219,10 @@ def test_a_hostile_answer(project: Project, name: str, broken: str) -> None:
     assert KEY not in said(result) + (project.path / "r.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "told"), LEFT.items(), ids=LEFT)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [pytest.param(*each, id=each[0], marks=pytest.mark.slow if at % 3 else ()) for at, each in enumerate(LEFT.items())],
+)
 def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
     """The report is written, by this process alone, and what was left behind is told in one line."""
     if name == "forks" and sys.platform == "win32":
@@ -255,7 +258,7 @@ def test_hanging_closings_of_fresh_instances(project: Project) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["skip", "fail", "xfail", "exit"])
-@pytest.mark.parametrize("place", ["module", "factory"])
+@pytest.mark.parametrize("place", [pytest.param("module", marks=pytest.mark.slow), "factory"])
 def test_outcomes_of_pytest_while_opening(project: Project, outcome: str, place: str) -> None:
     """A skip of pytest's in an adapter's module or factory is a bad declaration, not a green run."""
     call = f"pytest.{outcome}('not here'" + (
@@ -301,7 +304,14 @@ class Talking(Wrapped):
 
 
 @pytest.mark.parametrize(
-    "key", ["sk_live_51H8xAbCdEf", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "Abcdefgh1234", "hunter2XYZ99"]
+    "key",
+    [
+        "sk_live_51H8xAbCdEf",
+        *(
+            pytest.param(key, marks=pytest.mark.slow)
+            for key in ("da39a3ee5e6b4b0d3255bfef95601890afd80709", "Abcdefgh1234", "hunter2XYZ99")
+        ),
+    ],
 )
 def test_a_key_in_every_text(project: Project, key: str) -> None:
     """It is in no report, no message and no log, wherever the adapter put it."""

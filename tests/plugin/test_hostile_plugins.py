@@ -50,7 +50,10 @@ def test_violating(project: Project, entry: Hostile) -> None:
     assert_fail_closed(project, result, sound=False, disturbed_end=entry.disturbed_end)
 
 
-@pytest.mark.parametrize("entry", TABLE, ids=str)
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(entry, id=str(entry), marks=pytest.mark.slow if at % 3 else ()) for at, entry in enumerate(TABLE)],
+)
 def test_sound(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a sound client is never nonconformant; it is conformant only where everything ran."""
     result = run(project, entry, sound=True)
@@ -287,14 +290,16 @@ def test_a_worker_that_lies_of_a_sound_client(project: Project, name: str) -> No
     assert_fail_closed(project, result, sound=True)
 
 
-@pytest.mark.parametrize("name", [*WORKERS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if at else ()) for at, name in enumerate(WORKERS)]
+)
 def test_a_worker_that_lies_and_drops_the_test(project: Project, name: str) -> None:
     """A test that no worker runs is missed, even where the workers keep quiet about it."""
     result = distributed(project, ON_WORKERS.format(WORKERS[name]) + BY_NAME["dropped"].source, sound=False)
     assert_fail_closed(project, result, sound=False)
 
 
-@pytest.mark.parametrize("code", [0, 1])
+@pytest.mark.parametrize("code", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_worker_that_exits(project: Project, code: int) -> None:
     """A worker that ends in the middle of the test, even with code 0, leaves a run without a verdict."""
     source = (
@@ -325,7 +330,7 @@ DISTRIBUTED = (
     "exit_code_last",
     "exit_0_in_a_test",
 )
-BRIEFLY = ("pyfunc_call", "swallowed_around_the_call", "record_contradicted", "one_case_less")
+BRIEFLY = ("pyfunc_call", "one_case_less")
 
 
 @pytest.mark.parametrize(

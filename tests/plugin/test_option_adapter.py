@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from inner_runs import REFERENCE, Project, assert_passed, ids, said, selected
 
 FEW = "--corpus-requirement=COM-CAP-2,LLM-STREAM-1"
@@ -70,6 +71,7 @@ def test_repeated_ini(project: Project) -> None:
     assert [name.partition("/")[0] for name in ids(result)] == ["corpus[one]"] * each + ["corpus[two]"] * each
 
 
+@pytest.mark.slow
 def test_distributed(project: Project) -> None:
     """Workers get the adapter of the command line, too."""
     project.adapter("")

@@ -74,6 +74,7 @@ def test_wrong_level(project: Project) -> None:
     assert error_lines(result) == ["ERROR: --corpus-level=may: use must or should"]
 
 
+@pytest.mark.slow
 def test_distributed(lax: Project) -> None:
     """Workers and controller agree on the level."""
     options = ("--corpus-adapter=mine:OtherModel", FEW, "-n", "2")

@@ -73,6 +73,7 @@ def test_summary_of_a_few_requirements_is_short(project: Project) -> None:
     assert len(result.outlines) < 30
 
 
+@pytest.mark.slow
 def test_distributed(project: Project) -> None:
     """Workers filter as a single process does."""
     project.run_apart(

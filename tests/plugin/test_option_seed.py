@@ -54,6 +54,7 @@ def test_wrong_seed(project: Project, seed: str) -> None:
     assert error_lines(result) == [f"ERROR: --corpus-seed={seed}: use a whole number"]
 
 
+@pytest.mark.slow
 def test_randomly_does_not_reseed(project: Project) -> None:
     """pytest-randomly's own seed does not change what is generated."""
     project.adapter(RECORDING)

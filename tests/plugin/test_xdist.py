@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from inner_runs import REFERENCE, Project, assert_passed, said, statuses, without_times
 
 XDIST = ("xdist",)
@@ -64,6 +65,7 @@ def test_same_report_for_conftest_and_suite(project: Project) -> None:
         assert "satisfied" in statuses(two).values()
 
 
+@pytest.mark.slow
 def test_same_findings_as_one_process(project: Project) -> None:
     """A broken adapter breaks the same requirements, whichever worker saw it."""
     project.adapter(
@@ -100,6 +102,7 @@ def test_lost_worker(project: Project) -> None:
     assert result.parseoutcomes()["passed"] > 3
 
 
+@pytest.mark.slow
 def test_lost_worker_of_a_whole_run(project: Project) -> None:
     """A whole run with a lost worker is not a verdict, either."""
     project.adapter(DYING)
