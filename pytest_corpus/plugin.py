@@ -275,7 +275,6 @@ def corpus_provider_server() -> Iterator[ProviderProbe]:
     from pytest_corpus.adapter.hooks.provider import ProviderProbe
 
     provider = ProviderProbe()
-    assert provider.url
     yield provider
     provider.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,3 +94,33 @@ def answer(status: int, value: Any, *, keeps_open: bool) -> bytes:
         f"Content-Length: {len(body)}\r\nConnection: {connection}\r\n\r\n"
     )
     return head.encode() + body
+
+
+class OpenConnections:
+    """The connections of a server that are open, each in a task of its own that `converse` fills."""
+
+    def __init__(self, converse: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> None:
+        self._converse = converse
+        self._open: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Converse until either side ends it."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await self._converse(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            return
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def end(self) -> None:
+        """End every one of them, and whatever still waits there."""
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)

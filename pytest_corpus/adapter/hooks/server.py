@@ -13,7 +13,14 @@ import secrets
 from collections import deque
 from typing import Any
 
-from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, HookRequest, Refused, answer, read_request
+from pytest_corpus.adapter.hooks.messages import (
+    MAX_HEAD_BYTES,
+    HookRequest,
+    OpenConnections,
+    Refused,
+    answer,
+    read_request,
+)
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import VendorApi, unplanned
@@ -52,13 +59,13 @@ class HookServer:
         self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
         self._token = secrets.token_urlsafe(12)
         self._server: asyncio.base_events.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        self._open = OpenConnections(self._converse)
         self._turn = self._number = 0
         self.given_up = 0
 
     async def start(self) -> None:
         """Listen on a free port."""
-        self._server = await asyncio.start_server(self._connected, HOST, 0, limit=MAX_HEAD_BYTES)
+        self._server = await asyncio.start_server(self._open.accept, HOST, 0, limit=MAX_HEAD_BYTES)
         self.url = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
 
     def turn(self) -> None:
@@ -75,23 +82,9 @@ class HookServer:
         """End every connection, and with it whatever still waits for the provider."""
         if self._server is not None:
             self._server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        await self._open.end()
 
     # -- connections -----------------------------------------------------------------------------------
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            await self._converse(reader, writer)
-        except (OSError, asyncio.CancelledError):
-            return
-        finally:
-            self._open.discard(task)
-            writer.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:

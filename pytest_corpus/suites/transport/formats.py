@@ -17,7 +17,7 @@ def is_offered(subject: Subject, kind: str) -> bool:
     seen = answered(stream(subject, kind))
     bodies = seen.bodies
     if bodies and is_busy(bodies[0]):
-        raise NotAssessed("a plain stream is refused for now")
+        raise NotAssessed("a plain stream is refused, and not for its format")
     if refuses(seen):
         return False
     others = [each for each in STREAM_TYPES.values() if each != kind]

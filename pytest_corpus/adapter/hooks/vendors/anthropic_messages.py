@@ -12,6 +12,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Events,
     Refusal,
     Trouble,
+    completion,
     event,
     integer,
     named,
@@ -65,7 +66,7 @@ class Messages:
     filters = True
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return ("llm.stream" if body.get("stream") else "llm.complete"), {}
+        return completion(body), {}
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
         reply = _reply(body, filtered=filtered)

@@ -99,7 +99,7 @@ class _Visit:
         except Refusal as refusal:
             trouble = Trouble(refusal.code or "invalid_request", refusal.message)
             await self._connection.answer(400, errors.body(trouble), errors.headers)
-        except Exception:  # noqa: BLE001 - whatever else was sent there, a vendor would refuse it too
+        except (AttributeError, LookupError, TypeError, ValueError):  # a body of another form
             trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
             await self._connection.answer(400, errors.body(trouble), errors.headers)
         else:

@@ -14,6 +14,11 @@ Body = Mapping[str, Any]
 TOKENS_IN_CHUNK = 3
 
 
+def completion(body: Body) -> str:
+    """The operation that a request for a completion serves."""
+    return "llm.stream" if body.get("stream") else "llm.complete"
+
+
 class Refusal(Exception):
     """A request that the vendor would refuse with 400; the message names the field, never its value."""
 

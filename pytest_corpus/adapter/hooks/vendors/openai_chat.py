@@ -11,6 +11,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
     Events,
     Refusal,
+    completion,
     event,
     integer,
     named,
@@ -37,7 +38,7 @@ class Chat:
     filters = True
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return ("llm.stream" if body.get("stream") else "llm.complete"), {}
+        return completion(body), {}
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
         question, replies = _answers(body, filtered=filtered)

@@ -12,6 +12,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
     Events,
     Refusal,
+    completion,
     event,
     integer,
     named,
@@ -34,7 +35,7 @@ class Responses:
     filters = True
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return ("llm.stream" if body.get("stream") else "llm.complete"), {}
+        return completion(body), {}
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
         return _response(body, _reply(body, filtered=filtered))

@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import threading
 
-from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, Refused, answer, read_request
+from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, OpenConnections, Refused, answer, read_request
 from pytest_corpus.adapter.hooks.vendors.api import Arrived, VendorApi
 from pytest_corpus.adapter.hooks.vendors.connection import Connection
 
@@ -26,7 +26,7 @@ class ProviderServer:
         self._api = VendorApi(arrived)
         self._token = secrets.token_urlsafe(12)
         self._loop = asyncio.new_event_loop()
-        self._open: set[asyncio.Task[None]] = set()
+        self._open = OpenConnections(self._converse)
         self._port = 0
         self._failed: OSError | None = None
         self._ending = asyncio.Event()
@@ -61,27 +61,16 @@ class ProviderServer:
             self._loop.close()
 
     async def _serve(self, listening: threading.Event) -> None:
-        server = await asyncio.start_server(self._connected, HOST, 0, limit=MAX_HEAD_BYTES)
+        server = await asyncio.start_server(self._open.accept, HOST, 0, limit=MAX_HEAD_BYTES)
         self._port = server.sockets[0].getsockname()[1]
         listening.set()
         await self._ending.wait()
         server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        await self._open.end()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            while await self._served(reader, writer):
-                pass
-        except (OSError, asyncio.CancelledError):
-            return
-        finally:
-            self._open.discard(task)
-            writer.close()
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._served(reader, writer):
+            pass
 
     async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Serve the next request of a connection; whether there may be another one."""
