@@ -20,7 +20,11 @@ MAX_STREAM_BYTES = 64 * 2**20
 
 
 async def call(transport: Transport, exchange: Exchange) -> None:
-    """Send the request of an exchange to the entry point that it names, and note what comes back."""
+    """Send the request of an exchange to the entry point that it names, and note what comes back.
+
+    Raises:
+        TimeLimit: an answer came after `until`.
+    """
     await (_stream if exchange.streaming else _unary)(transport, exchange)
     await transport.settle()
 
@@ -57,14 +61,18 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
 
 
 def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
-    """Note an answer that came in time; whether there may be another."""
+    """Note an answer; whether there may be another.
+
+    Raises:
+        TimeLimit: it came too late to be part of the exchange.
+    """
     try:
         frame = read_frame(data, time.monotonic() - started)
     except NotJSON as error:
         exchange.fault = CallFault("not_json", str(error))
         return False
     if time.monotonic() > exchange.until:
-        return False
+        raise TimeLimit(blocked=False)
     exchange.frames.append(frame)
     return True
 

@@ -110,6 +110,7 @@ class LoopThread:
 
         Raises:
             TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
+            Exception: what `work` raises.
         """
         with self._lock:
             if self._gone:
@@ -119,12 +120,12 @@ class LoopThread:
             future = self._waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return cast(T, future.result(limit_s))
-        except TimeLimit:
-            self.blocked = True
+        except TimeLimit as late:
+            self.blocked = self.blocked or late.blocked
             raise
         except concurrent.futures.TimeoutError:
-            if future.done():
-                raise
+            if future.done():  # `work` raised it itself, or came to its end at this very moment
+                return cast(T, future.result())
             self.blocked = not self._alive()
             self._cancel(future)
             raise TimeLimit(self.blocked, self.ended) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,6 +10,12 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.loop import LoopThread
+
+
+@pytest.fixture(autouse=True)
+def asyncio_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks that another test left in a blocked loop are collected at any moment, and asyncio logs that."""
+    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", True)
 
 
 @pytest.fixture

@@ -119,9 +119,20 @@ def test_hanging(opened: Open) -> None:
     assert client.send({**REQUEST, "args": {}}, "llm").frames[0].body == {"ok": True}
 
 
+def test_a_call_that_ends_at_the_limit_has_an_answer_or_is_late() -> None:
+    """Never neither, and what is no fault of the adapter raises nothing."""
+    limit_s = 0.05
+    for after_s in (0.048, 0.049, 0.05, 0.051, 0.052) * 4:
+        answering = handler(lambda envelope, seconds=after_s: asyncio.sleep(seconds, {}))
+        client = AdapterClient(Declaration("test", answering, "tests:factory", startup_s=10), limit_s).open(("llm",))
+        exchange = client.send(REQUEST, "llm")
+        assert (exchange.fault is None) == (len(exchange.frames) == 1)
+        assert client.close() == []
+
+
 def test_unresponsive(opened: Open) -> None:
     """An operation that ran into the limit a few times is not called again; others are."""
-    client = opened(handler(lambda envelope: asyncio.sleep(1000) if envelope["args"] else {"ok": True}), 0.05)
+    client = opened(handler(lambda envelope: asyncio.sleep(1000) if envelope["args"] else {"ok": True}), 0.5)
     for _ in range(clients.PATIENCE):
         client.send(REQUEST, "llm")
     with pytest.raises(Unresponsive, match=r"llm\.complete"):
@@ -146,7 +157,7 @@ def test_blocking_the_loop(opened: Open) -> None:
         made.append(1)
         return handler(lambda envelope: time.sleep(2.5) if envelope["args"] else {"ok": True})()
 
-    client = opened(factory, 0.1)
+    client = opened(factory, 0.5)
     fault = client.send(REQUEST, "llm").fault
     assert fault is not None
     assert "blocked" in fault.text

@@ -6,6 +6,7 @@ import asyncio
 import builtins
 import json
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
@@ -435,7 +436,10 @@ def test_an_odd_answer(opened: Open, name: str) -> None:
 def test_a_loop_that_ends_between_calls(opened: Open) -> None:
     """The next call is at fault, also where a fresh instance finds it out, and only one is."""
 
+    died = threading.Event()
+
     async def die() -> None:
+        died.set()
         raise SystemExit
 
     class Dying(Hostile):
@@ -446,6 +450,7 @@ def test_a_loop_that_ends_between_calls(opened: Open) -> None:
 
     client = opened(lambda: Dying("", ValueError))
     assert client.send({**REQUEST, "args": {"die": 1}}, "llm").fault is None
+    assert died.wait(10)
     time.sleep(0.3)
     with pytest.raises(DeclarationError, match="SystemExit"):
         client.fresh()

@@ -209,7 +209,7 @@ def test_sink_copies_labels() -> None:
 def reach(probe: ProviderProbe, op: str = "llm.complete", **facts: Any) -> str:
     """What an arrival at the provider comes to: the fault's kind, or an empty string."""
     try:
-        asyncio.run(asyncio.wait_for(probe.reached(op, **facts), 0.3))
+        asyncio.run(asyncio.wait_for(probe.reached(op, **facts), 1))
     except ProviderFault as fault:
         return fault.kind
     except asyncio.TimeoutError:

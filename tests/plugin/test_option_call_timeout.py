@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, violated
 
 SLOW = """
 import asyncio
+seconds = 3
 class Slow(Wrapped):
     async def handle(self, envelope):
         if op_of(envelope) == "llm.complete":
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(seconds)
         return await self.inner.handle(envelope)
 """
 FEW = "--corpus-requirement=LLM-COMPLETE-1,COM-WIRE-2"
@@ -22,22 +21,21 @@ FEW = "--corpus-requirement=LLM-COMPLETE-1,COM-WIRE-2"
 def test_gives_up(project: Project, given: str) -> None:
     """A call that takes longer is given up, and that is the violation."""
     project.adapter(SLOW)
-    options = ["--corpus-call-timeout=0.1"]
+    options = ["--corpus-call-timeout=1"]
     if given == "ini":
-        project.pytester.makeini("[pytest]\ncorpus_call_timeout = 0.1\n")
+        project.pytester.makeini("[pytest]\ncorpus_call_timeout = 1\n")
         options = []
-    started = time.monotonic()
     result = project.run("--corpus-adapter=mine:Slow", FEW, "--corpus-report=r.json", *options)
     assert result.ret == 1
     assert violated(project.report()) == {"COM-WIRE-2"}
-    assert "no end after 0.1 s" in said(result)
-    assert time.monotonic() - started < 8
+    assert "no end after 1 s" in said(result)
 
 
 def test_longer_is_patient(project: Project) -> None:
     """A slow adapter is not failed where the limit allows it to be slow."""
-    project.adapter(SLOW)
-    result = project.run("--corpus-adapter=mine:Slow", "--corpus-requirement=LLM-COMPLETE-1", "--corpus-call-timeout=5")
+    project.adapter(SLOW.replace("seconds = 3", "seconds = 0.4"))
+    patient = "--corpus-call-timeout=10"
+    result = project.run("--corpus-adapter=mine:Slow", "--corpus-requirement=LLM-COMPLETE-1", patient)
     assert result.ret == 0
 
 
