@@ -45,7 +45,7 @@ help:
 ##   A run that leaves tests out is partial: it finds violations, and gives no verdict.
 ##
 ## The project itself
-##   test                         its own tests, mutants of a third of the requirements among them; those of the HTML
+##   test                         its own tests, mutants of a quarter of the requirements among them; those of the HTML
 ##                                pages need chromium and node, and are skipped without them
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   faults                       300 faults that a machine makes in each reference adapter; resumes where it was

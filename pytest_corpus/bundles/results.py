@@ -13,7 +13,7 @@ PASSED, FAILED, ERROR = "passed", "failed", "error"
 class Reason:
     """Why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
 
-    `shape` says it without content, `full` with it (DESIGN: what may be shown).
+    `shape` says it without content, `full` with it.
     """
 
     kind: str

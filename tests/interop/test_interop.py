@@ -29,6 +29,7 @@ BLOCKS = re.compile(rf"^\| ({ID}) \| ({ID}(?:, {ID})*) \|$", re.MULTILINE)
 Report = dict[str, Any]
 
 
+@pytest.mark.slow
 def test_the_documented_findings_are_those_of_the_suite(tmp_path: Path) -> None:
     """Each finding is a declared deviation of the page, and nothing is open but what one of them blocks."""
     found = examined("factory", tmp_path)

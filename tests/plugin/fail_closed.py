@@ -1,4 +1,4 @@
-"""Whatever other plugins do: what every run must keep to (DESIGN 5, "Fail closed"), and what it is tried on."""
+"""Whatever other plugins do: what every run must keep to, and what it is tried on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every shape of factory is opened as it is meant to be, and closed in every case (DESIGN 2)."""
+"""Every shape of factory is opened as it is meant to be, and closed in every case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside other plugins and strict settings (DESIGN 4)."""
+"""Beside other plugins and strict settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inner_runs import REFERENCE, Project, ids, said, statuses, whole_suite
 FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
 
 
-@pytest.mark.parametrize("mode", ["strict", "auto"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("strict", marks=pytest.mark.slow)])
 def test_asyncio_mode(project: Project, mode: str) -> None:
     """The whole suite is conformant whichever mode of pytest-asyncio the project has set."""
     project.pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n")

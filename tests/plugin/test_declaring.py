@@ -1,4 +1,4 @@
-"""The ways to declare an adapter lead to the same suite (DESIGN 2)."""
+"""The ways to declare an adapter lead to the same suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was not checked is said to be not checked; a legal adapter is never failed (DESIGN 1, 5)."""
+"""What was not checked is said to be not checked; a legal adapter is never failed."""
 
 from __future__ import annotations
 

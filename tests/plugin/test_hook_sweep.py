@@ -1,9 +1,8 @@
-"""Each behaviour of a plugin at each hook: never a green light for a violating client (DESIGN 5, "Fail closed")."""
+"""Each behaviour of a plugin at each hook: never a green light for a violating client."""
 
 from __future__ import annotations
 
 import pytest
-from _pytest.mark import ParameterSet
 from fail_closed import (
     CLIENT,
     QUICK,
@@ -18,14 +17,7 @@ from fail_closed import (
 )
 from inner_runs import Project, said
 from sweep_plugins import CASES, Case
-
-
-def third(number: int) -> list[ParameterSet]:
-    """Every case, those of two thirds marked slow."""
-    return [
-        pytest.param(case, id=str(case), marks=[] if index % 3 == number else pytest.mark.slow)
-        for index, case in enumerate(CASES)
-    ]
+from thinning import thinned
 
 
 @pytest.fixture(autouse=True)
@@ -33,21 +25,21 @@ def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch)
 
 
-@pytest.mark.parametrize("case", third(0))
+@pytest.mark.parametrize("case", thinned(CASES, 5))
 def test_violating_and_the_test_is_hit(project: Project, case: Case) -> None:
     """Whatever is done to the one test that sees the violation, the run is not green."""
     result = hostile_run(project, case.source(VIOLATED_TEST), sound=False)
     assert_fail_closed(project, result, sound=False)
 
 
-@pytest.mark.parametrize("case", third(1))
+@pytest.mark.parametrize("case", thinned(CASES, 5, 1))
 def test_violating_and_every_test_is_hit(project: Project, case: Case) -> None:
     """Whatever is done to every test, the run is not green."""
     result = hostile_run(project, case.source(""), sound=False)
     assert_fail_closed(project, result, sound=False)
 
 
-@pytest.mark.parametrize("case", third(2))
+@pytest.mark.parametrize("case", thinned(CASES, 5, 2))
 def test_sound_and_every_test_is_hit(project: Project, case: Case) -> None:
     """A sound client is never failed for it: the run has no verdict, or the client is conformant."""
     result = hostile_run(project, case.source(""), sound=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from inner_runs import Project, said, statuses, violated
+from thinning import thinned, thinned_rows
 
 HOSTILE = '''
 import asyncio, itertools, time
@@ -200,7 +201,7 @@ def assert_survived(result: pytest.RunResult) -> None:
     assert "corpus conformance" in said(result)
 
 
-@pytest.mark.parametrize(("name", "broken"), (UNARY | STREAMS).items(), ids=UNARY | STREAMS)
+@pytest.mark.parametrize(("name", "broken"), thinned_rows((UNARY | STREAMS).items(), 2))
 def test_one_hostile_operation(project: Project, name: str, broken: str) -> None:
     """The requirement that it breaks is named, it is the only one, and other tests still pass."""
     result = run(project, name)
@@ -210,7 +211,7 @@ def test_one_hostile_operation(project: Project, name: str, broken: str) -> None
     assert result.parseoutcomes()["passed"] >= 2
 
 
-@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize("name", thinned(ENDLESS, 2))
 def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> None:
     """Where a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""
     result = run(project, name)
@@ -223,7 +224,7 @@ def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> 
     assert result.parseoutcomes()["passed"] >= 2
 
 
-@pytest.mark.parametrize(("name", "broken"), EVERYTHING.items(), ids=EVERYTHING)
+@pytest.mark.parametrize(("name", "broken"), thinned_rows(EVERYTHING.items(), 3, 1))
 def test_every_operation_hostile(project: Project, name: str, broken: str) -> None:
     """Where nothing works at all, that one cause is the one finding, and the run ends soon."""
     result = run(project, name, "--corpus-requirement=*")

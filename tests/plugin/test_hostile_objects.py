@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from inner_runs import Project, said, violated
+from thinning import thinned, thinned_rows
 
 HOSTILE = '''
 import asyncio, os, time
@@ -219,10 +220,7 @@ def test_a_hostile_answer(project: Project, name: str, broken: str) -> None:
     assert KEY not in said(result) + (project.path / "r.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [pytest.param(*each, id=each[0], marks=pytest.mark.slow if at % 3 else ()) for at, each in enumerate(LEFT.items())],
-)
+@pytest.mark.parametrize(("name", "told"), thinned_rows(LEFT.items(), 4))
 def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
     """The report is written, by this process alone, and what was left behind is told in one line."""
     if name == "forks" and sys.platform == "win32":
@@ -303,16 +301,10 @@ class Talking(Wrapped):
 '''
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "sk_live_51H8xAbCdEf",
-        *(
-            pytest.param(key, marks=pytest.mark.slow)
-            for key in ("da39a3ee5e6b4b0d3255bfef95601890afd80709", "Abcdefgh1234", "hunter2XYZ99")
-        ),
-    ],
-)
+KEYS = ("sk_live_51H8xAbCdEf", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "Abcdefgh1234", "hunter2XYZ99")
+
+
+@pytest.mark.parametrize("key", thinned(KEYS, 4))
 def test_a_key_in_every_text(project: Project, key: str) -> None:
     """It is in no report, no message and no log, wherever the adapter put it."""
     project.adapter(f"KEY = {key!r}\n" + TALKING)

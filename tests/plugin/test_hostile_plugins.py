@@ -1,4 +1,4 @@
-"""Plugins that are in the way: no green light for a violating client, no blame for a sound one (DESIGN 5)."""
+"""Plugins that are in the way: no green light for a violating client, no blame for a sound one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from harmless_plugins import HARMLESS, OPTIONS
 from hostile_plugins import HEAD, Hostile
 from hostile_sessions import TABLE
 from inner_runs import Project, said, violated
+from thinning import thinned
 
 BY_NAME = {entry.name: entry for entry in TABLE}
 PLUGINS = ("cacheprovider",)
@@ -43,17 +44,14 @@ def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.
     return project.run(*given)
 
 
-@pytest.mark.parametrize("entry", TABLE, ids=str)
+@pytest.mark.parametrize("entry", thinned(TABLE, 3, 1))
 def test_violating(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a violating client is never conformant, and the exit code is never 0."""
     result = run(project, entry, sound=False)
     assert_fail_closed(project, result, sound=False, disturbed_end=entry.disturbed_end)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [pytest.param(entry, id=str(entry), marks=pytest.mark.slow if at % 3 else ()) for at, entry in enumerate(TABLE)],
-)
+@pytest.mark.parametrize("entry", thinned(TABLE, 6))
 def test_sound(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a sound client is never nonconformant; it is conformant only where everything ran."""
     result = run(project, entry, sound=True)
@@ -290,9 +288,7 @@ def test_a_worker_that_lies_of_a_sound_client(project: Project, name: str) -> No
     assert_fail_closed(project, result, sound=True)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if at else ()) for at, name in enumerate(WORKERS)]
-)
+@pytest.mark.parametrize("name", thinned(WORKERS, len(WORKERS)))
 def test_a_worker_that_lies_and_drops_the_test(project: Project, name: str) -> None:
     """A test that no worker runs is missed, even where the workers keep quiet about it."""
     result = distributed(project, ON_WORKERS.format(WORKERS[name]) + BY_NAME["dropped"].source, sound=False)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 from inner_runs import PLUGIN, Project, said
+from thinning import thinned
 
 TARGETS = (
     ("--corpus-client=pytest_corpus.reference:client", 3.0),
@@ -39,11 +39,6 @@ class Keeping:
                 file.write(json.dumps([op, envelope["ctx"].get("tenant"), envelope["args"]["namespace"]]) + "\\n")
         return answer
 """
-
-
-def some_slow(total: int, *, often: int) -> list[ParameterSet]:
-    """Numbers from 0, all but the first few marked slow."""
-    return [pytest.param(number, marks=() if number < often else pytest.mark.slow) for number in range(total)]
 
 
 def start(project: Project, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
@@ -82,7 +77,7 @@ def assert_honest(path: Path, every_test: set[str]) -> None:
     assert not list(path.parent.glob(f".{path.name}.*"))
 
 
-@pytest.mark.parametrize("number", some_slow(12, often=5))
+@pytest.mark.parametrize("number", thinned(range(12), 5))
 def test_a_killed_run(project: Project, every_test: set[str], number: int) -> None:
     """A run that is interrupted or killed at a random moment leaves no report, or one that says it is partial."""
     target, longest_s = TARGETS[number % len(TARGETS)]
@@ -101,7 +96,7 @@ def children(parent: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds worker processes by /proc")
-@pytest.mark.parametrize("number", some_slow(8, often=3))
+@pytest.mark.parametrize("number", thinned(range(8), 4))
 def test_a_killed_worker(project: Project, every_test: set[str], number: int) -> None:
     """A worker that is killed at a random moment leaves a run without a verdict."""
     target, longest_s = TARGETS[number % len(TARGETS)]

@@ -1,4 +1,4 @@
-"""`--corpus-adapter` and `corpus_adapter` (DESIGN 2)."""
+"""`--corpus-adapter` and `corpus_adapter`."""
 
 from __future__ import annotations
 

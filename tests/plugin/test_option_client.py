@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from inner_runs import Project, error_lines, ids, said, violated, without_times
+from thinning import thinned
 
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import applicable, catalogue
@@ -96,7 +97,7 @@ def test_ids(project: Project) -> None:
     assert len(ids(result)) == len(OPERATIONS)
 
 
-@pytest.mark.parametrize("requirement", FAULTY)
+@pytest.mark.parametrize("requirement", thinned(FAULTY, 2))
 def test_a_faulty_client_is_caught(project: Project, requirement: str) -> None:
     """For each requirement there is a mistake that it alone catches."""
     result = project.run(client(project, FAULTY[requirement]), REPORT)
@@ -111,7 +112,7 @@ def test_every_requirement_has_a_faulty_client() -> None:
     assert {*FAULTY, "WIR-OFFER-1"} == {entry.id for entry in applicable("wire")}
 
 
-@pytest.mark.parametrize("name", STILL)
+@pytest.mark.parametrize("name", thinned(STILL, 3))
 def test_a_legal_client_is_conformant(project: Project, name: str) -> None:
     """What the documents allow is not a finding of a MUST."""
     result = project.run(client(project, STILL[name]), REPORT)
@@ -262,7 +263,7 @@ ESCAPES = {
 }
 
 
-@pytest.mark.parametrize("name", ESCAPES)
+@pytest.mark.parametrize("name", thinned(ESCAPES, 3, 1))
 def test_whatever_a_builder_does_is_a_finding(project: Project, name: str) -> None:
     """A builder that gives nothing fails one test; the run goes on, and nothing secret is said."""
     source, said_of_it = ESCAPES[name]

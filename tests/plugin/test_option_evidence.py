@@ -1,4 +1,4 @@
-"""`--corpus-evidence`: what a finding shows of requests, answers and exceptions (DESIGN 10)."""
+"""`--corpus-evidence`: what a finding shows of requests, answers and exceptions."""
 
 from __future__ import annotations
 

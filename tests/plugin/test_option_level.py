@@ -1,4 +1,4 @@
-"""`--corpus-level` and `corpus_level`: what a violated SHOULD counts (DESIGN 5)."""
+"""`--corpus-level` and `corpus_level`: what a violated SHOULD counts."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPa
     assert "canary-8f3" not in (project.path / "r.json").read_text()
 
 
-@pytest.mark.parametrize("distributed", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("distributed", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["alone", "xdist"])
 @pytest.mark.parametrize("option", ["--corpus-report", "--junitxml"])
 def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> None:
     """pytest's JUnit file has id, level and status of every requirement, and nothing else of ours."""

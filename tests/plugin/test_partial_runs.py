@@ -1,4 +1,4 @@
-"""What ran only in part has no verdict (DESIGN 4, 5)."""
+"""What ran only in part has no verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run prints can be pasted to run it again (DESIGN 4, 5)."""
+"""What a run prints can be pasted to run it again."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ def test_an_option_of_somebody_else(project: Project) -> None:
 
 def test_a_run_leaves_no_folder_of_hypothesis(project: Project) -> None:
     """What hypothesis keeps does not lie in the user's folder afterwards; his own tests keep it there as ever."""
-    project.run_apart("--corpus-adapter=pytest_corpus.reference:vector", "--corpus-requirement=VEC-STATE-*,COM-NUM-*")
+    project.run_apart(
+        "--corpus-adapter=pytest_corpus.reference:vector", "--corpus-requirement=VEC-STATE-*", "--corpus-profile=quick"
+    )
     project.run_apart(REFERENCE, "--corpus-requirement=LLM-SAMPLING-*,LLM-TOKENS-*")
     assert not (project.path / ".hypothesis").exists()
     project.pytester.makepyfile(

@@ -1,4 +1,4 @@
-"""A declaration that cannot be tested ends in one clear line before any test runs (DESIGN 2)."""
+"""A declaration that cannot be tested ends in one clear line before any test runs."""
 
 from __future__ import annotations
 

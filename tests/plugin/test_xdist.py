@@ -1,4 +1,4 @@
-"""Under pytest-xdist: the same report, and honesty about lost workers (DESIGN 4)."""
+"""Under pytest-xdist: the same report, and honesty about lost workers."""
 
 from __future__ import annotations
 

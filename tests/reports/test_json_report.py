@@ -1,4 +1,4 @@
-"""The JSON report: canonical, whole or not at all, and without secrets (DESIGN 5)."""
+"""The JSON report: canonical, whole or not at all, and without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of the verdict (DESIGN 5), over ledgers of every kind."""
+"""The rules of the verdict, over ledgers of every kind."""
 
 from __future__ import annotations
 
