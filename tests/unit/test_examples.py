@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/pyproject.toml"))
 COMMON = ROOT / "skeletons" / "common" / "package"
+VECTOR_ADAPTERS = sorted((ROOT / "examples").glob("vector-*/*/adapter.py"))
 LIGHT = ("minimal", "multi", "graph-networkx", "vector-sqlite")
 """What is installed and run in less than a minute each."""
 
@@ -38,6 +40,28 @@ def test_what_examples_share_is_what_init_writes(example: Path) -> None:
     package = example / example.name.replace("-", "_")
     for name in ("wire.py", "arguments.py", "context.py") if package.is_dir() else ():
         assert (package / name).read_text("utf-8") == (COMMON / name).read_text("utf-8"), f"{example.name}: {name}"
+
+
+class Plain(ast.NodeTransformer):
+    """A module without its docstrings, the name of its server and how it is closed."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST | None:
+        return None if node.name == "aclose" else self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        is_server = isinstance(node.value, str) and node.value.startswith(("vector-", "COMPONENT-", "multi-"))
+        return ast.Constant("server") if is_server else node
+
+
+@pytest.mark.parametrize("adapter", VECTOR_ADAPTERS, ids=lambda path: path.parent.name)
+def test_a_vector_adapter_is_what_init_writes(adapter: Path) -> None:
+    """What the back ends have in common is the same code: a mistake in it is mended in the skeleton, and copied."""
+    written = (ROOT / "skeletons" / "vector" / "package" / "adapter.py").read_text("utf-8")
+    mine, ours = (ast.dump(Plain().visit(ast.parse(text))) for text in (adapter.read_text("utf-8"), written))
+    assert mine == ours
 
 
 @pytest.mark.slow
