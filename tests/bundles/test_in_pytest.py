@@ -109,11 +109,14 @@ def test_a_selection_is_not_judged(pytester: pytest.Pytester, chosen: tuple[str,
 
 
 def test_stopping_at_the_first_failure(pytester: pytest.Pytester) -> None:
-    """With -x a failing case is an ordinary failure, and no case after it is asked."""
+    """With -x a failing case is an ordinary failure, no case after it is asked, and reports judge nothing either."""
     mixed(pytester, HALF)
-    result = run(pytester, "-x")
+    result = run(pytester, "-x", "--corpus-report=r.json")
     result.assert_outcomes(passed=1, failed=1)
     assert "used: 2 calls" in text(result)
+    [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
+    assert (section["verdict"], section["thresholds"]) == ("not_judged", [])
+    assert (section["cases"]["error"], section["cases"]["tolerated"]) == (0, 0)
 
 
 def test_last_failed(pytester: pytest.Pytester) -> None:
@@ -239,6 +242,22 @@ def test_baseline(pytester: pytest.Pytester) -> None:
     assert "baseline, newly failing: case-0" in shown
     assert "baseline, fixed: case-1" in shown
     assert run(pytester, "--corpus-baseline=none.json").ret == 1
+
+
+def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:
+    """After Ctrl-C, with -x, or of a selection a baseline is neither written nor compared: nothing is gone."""
+    mixed(pytester, HALF)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    whole = (pytester.path / "base.json").read_text()
+    stop = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
+    write(pytester.path, {"stops.py": stop})
+    for chosen in (["-p", "stops"], ["-x"], ["-k", "case-0"]):
+        shown = text(run(pytester, "--corpus-baseline=base.json", *chosen, apart=chosen[0] == "-p"))
+        assert "only a part ran" in shown
+        assert "gone" not in shown
+        again = ("--corpus-baseline=base.json", "--corpus-update-baseline", *chosen)
+        run(pytester, *again, apart=chosen[0] == "-p")
+        assert (pytester.path / "base.json").read_text() == whole
 
 
 @pytest.mark.parametrize(
