@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pytest_corpus.bundles.brought import called
 from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case
 from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression
 from pytest_corpus.bundles.matching import differences, kind, parsed
@@ -12,8 +14,9 @@ from pytest_corpus.bundles.results import FAILED, PASSED, Content, Reason, Sampl
 from pytest_corpus.bundles.values import refusal
 from pytest_corpus.text.redaction import cut, place
 
-Score = Callable[..., float | bool]
-"""A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number or a boolean."""
+Score = Callable[..., Any]
+"""A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number, a boolean, or an
+awaitable of one."""
 
 LONGEST_OUTPUT = 2**20
 """Characters; a longer answer breaks the budget of every check and fails."""
@@ -120,11 +123,14 @@ def _scored(
 ) -> Iterator[Reason]:
     for scorer in bundle.contract.scorers:
         try:
-            found = scorers[scorer.name](**names)
-            scores[scorer.name] = float(found)
-        except Exception as error:  # noqa: BLE001 - a scorer is foreign code
+            found = float(called(scorers[scorer.name], **names))
+        except BaseException as error:  # noqa: BLE001 - a scorer is foreign code; pytest.fail ends this case alone
             head = f"the scorer {scorer.name} raised {type(error).__name__}"
             yield Reason("scorer", head, f"{head}: {refusal(error)}")
             continue
-        if not scores[scorer.name] >= scorer.minimum:
-            yield Reason("scorer", f"the scorer {scorer.name} gives {scores[scorer.name]:g}, below {scorer.minimum:g}")
+        if not math.isfinite(found):
+            yield Reason("scorer", f"the scorer {scorer.name} gives {found}, and must give a finite number")
+            continue
+        scores[scorer.name] = found
+        if found < scorer.minimum:
+            yield Reason("scorer", f"the scorer {scorer.name} gives {found:g}, below {scorer.minimum:g}")

@@ -87,7 +87,7 @@ def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         raise OperationError("the values are nested too deep") from None
 
 
-def refusal(error: Exception) -> str:
+def refusal(error: BaseException) -> str:
     """What Python said, as a part of a sentence."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__

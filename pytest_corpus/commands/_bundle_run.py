@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import resolve, split_label
 from pytest_corpus.bundles import baselines, section
+from pytest_corpus.bundles.brought import functions
 from pytest_corpus.bundles.bundle import Bundle
 from pytest_corpus.bundles.cassettes import MODES, Cassettes, mode_of
 from pytest_corpus.bundles.choosing import Chosen, choose
@@ -86,7 +88,7 @@ class _Session:
         adapter = None
         if chosen.adapter:
             adapter = (chosen.adapter, stack.enter_context(_opened(self._adapters[chosen.adapter])))
-        provider = make(chosen.choice, bundle.file, self._of_plugin("providers"), adapter)
+        provider = make(chosen.choice, bundle.file, self._of_plugin("providers", bundle), adapter)
         stack.callback(provider.close)
         mode = mode_of(self._given.cassettes, bundle.folder, os.environ)
         mode = "off" if isinstance(provider, MockProvider) else mode
@@ -165,12 +167,22 @@ class _Session:
             said = f"--plugin {self._given.plugin}: cannot be imported: {type(error).__name__}: {error}"
             raise CommandError(said) from None
 
-    def _of_plugin(self, kind: str) -> dict[str, Any]:
-        found: Callable[..., dict[str, Any]] | None = getattr(self._plugin, f"pytest_corpus_bundle_{kind}", None)
-        return found() if found is not None else {}
+    def _of_plugin(self, kind: str, bundle: Bundle) -> dict[str, Any]:
+        """What a function of the plugin gives; one that is written for pytest is given None for its config."""
+        name = f"pytest_corpus_bundle_{kind}"
+        found = getattr(self._plugin, name, None)
+        if found is None:
+            return {}
+
+        def ask() -> list[Any]:
+            config = {"config": None} if "config" in inspect.signature(found).parameters else {}
+            given = found(**config)
+            return [] if given is None else [given]
+
+        return functions(name, ask, bundle.file)
 
     def _scorers(self, bundle: Bundle) -> dict[str, Any]:
-        known = self._of_plugin("scorers") if bundle.contract.scorers else {}
+        known = self._of_plugin("scorers", bundle) if bundle.contract.scorers else {}
         for scorer in bundle.contract.scorers:
             if scorer.name not in known:
                 raise CommandError(f"the scorer {scorer.name!r} is not known; --plugin MODULE brings it")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.bundles.brought import functions
 from pytest_corpus.bundles.bundle import Bundle
 from pytest_corpus.bundles.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.choosing import Chosen, choose
@@ -128,11 +129,11 @@ class Bundles:
         key = (choice.name, choice.model, choice.base_url, chosen.adapter, own)
         if key not in self._providers:
             adapter = (chosen.adapter, self._opener(chosen.adapter)) if chosen.adapter else None
-            self._providers[key] = make(choice, bundle.file, self._of_hook("providers"), adapter)
+            self._providers[key] = make(choice, bundle.file, self._of_hook("providers", bundle), adapter)
         return self._providers[key]
 
     def _scorers(self, bundle: Bundle) -> dict[str, Any]:
-        known = self._of_hook("scorers") if bundle.contract.scorers else {}
+        known = self._of_hook("scorers", bundle) if bundle.contract.scorers else {}
         for scorer in bundle.contract.scorers:
             if scorer.name not in known:
                 hint = (
@@ -141,12 +142,11 @@ class Bundles:
                 raise BundleError(Problem(bundle.file, f"the scorer {scorer.name!r} is not known; {hint}"))
         return known
 
-    def _of_hook(self, kind: str) -> dict[str, Any]:
+    def _of_hook(self, kind: str, bundle: Bundle) -> dict[str, Any]:
         if kind not in self._hooks:
-            call = getattr(self.config.hook, f"pytest_corpus_bundle_{kind}")
-            self._hooks[kind] = {
-                name: one for given in reversed(call(config=self.config)) for name, one in given.items()
-            }
+            hook = f"pytest_corpus_bundle_{kind}"
+            call = getattr(self.config.hook, hook)
+            self._hooks[kind] = functions(hook, lambda: reversed(call(config=self.config)), bundle.file)
         return self._hooks[kind]
 
     def _declared(self) -> dict[str, Any]:

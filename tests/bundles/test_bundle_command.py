@@ -57,7 +57,7 @@ def test_run_with_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str], m
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     bundle(tmp_path / "b", [echo(0)], "provider: {name: mine}\n")
     (tmp_path / "own_provider.py").write_text(
-        "def pytest_corpus_bundle_providers():\n    return {'mine': lambda r: 'yes'}\n"
+        "def pytest_corpus_bundle_providers(config):\n    return {'mine': lambda r: 'yes'}\n"
     )
     assert main(["bundle", "run", "b", "--plugin", "own_provider"]) == 0
     assert main(["bundle", "run", "b"]) == 2

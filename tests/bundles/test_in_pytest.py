@@ -214,6 +214,23 @@ def test_no_key(pytester: pytest.Pytester) -> None:
     assert "set the environment variable OPENAI_API_KEY" in said or "pip install 'pytest-corpus[openai]'" in said
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise OSError('no net')", "pytest_corpus_bundle_providers raised OSError: no net"),
+        ("return ['mine']", "pytest_corpus_bundle_providers gave a list, and must give a dict of functions by name"),
+        ("return {'mine': 'x'}", "gave 'mine' with a str, and must give functions by name"),
+    ],
+)
+def test_a_hook_that_is_wrong(pytester: pytest.Pytester, body: str, said: str) -> None:
+    """A hook that raises, or gives something else than functions by name, is one sentence and no traceback."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: mine}\n")
+    pytester.makeconftest(f"def pytest_corpus_bundle_providers(config):\n    {body}\n")
+    shown = text(run(pytester))
+    assert said in shown
+    assert "pluggy" not in shown.partition("ERRORS")[2]
+
+
 def test_tags_are_markers(pytester: pytest.Pytester) -> None:
     """Tags of the metadata select cases, also with --strict-markers; a tag `skip` skips nothing."""
     cases = [{**echo(n), "metadata": {"tags": ["even" if n % 2 == 0 else "odd", "skip"]}} for n in range(4)]

@@ -170,6 +170,46 @@ def test_scorers(tmp_path: Path) -> None:
     assert "the scorer length gives 3, below 4" in reasons(result)
 
 
+def test_a_scorer_may_be_a_coroutine_and_gives_a_finite_number(tmp_path: Path) -> None:
+    """A score that is no number of JSON fails the case and is in no metric."""
+    more = "provider: {name: mock}\noutput_contract: {scorers: [{name: one, minimum: 0}]}\n"
+    found = load(bundle(tmp_path, [echo(0, "yes")], more))
+
+    async def half(**_: Any) -> float:
+        return 0.5
+
+    [result] = asked(found, scorers={"one": half})
+    assert (result.status, result.samples[0].scores) == ("passed", {"one": 0.5})
+    [result] = asked(found, scorers={"one": lambda **_: float("nan")})
+    assert "the scorer one gives nan, and must give a finite number" in reasons(result)
+    assert result.samples[0].scores == {}
+
+
+def _exits(_: CompletionRequest) -> str:
+    raise SystemExit(3)
+
+
+def _fails(_: CompletionRequest) -> str:
+    pytest.fail("not today")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (_exits, "the provider answers BadRequest"),
+        (_fails, "the provider answers BadRequest"),
+        (lambda _: None, "the provider gave a NoneType, and must give an Answer or a text"),
+        (lambda _: Answer(None), "the provider gave an Answer whose text is a NoneType"),  # type: ignore[arg-type]
+        (lambda _: Answer("x", prompt_tokens="1"), "an Answer whose prompt_tokens is a str"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_provider_that_is_wrong_is_told_at_once(tmp_path: Path, answer: Any, said: str) -> None:
+    """Whatever a function raises or gives is an error of its case, long before the timeout, and its call counts."""
+    [result] = asked(made(tmp_path, timeout=600), answer)
+    assert said in reasons(result)
+    assert (result.status, result.calls) == ("error", 1)
+
+
 def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
     """Two processes' stores on one folder: no case is claimed twice, and slots are counted over both."""
     found = made(tmp_path / "b", 30, parallel=True, max_parallel=2)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable
 from typing import Any
 
+from pytest_corpus.bundles.brought import called
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
 Complete = Callable[[CompletionRequest], Any]
@@ -22,24 +21,40 @@ class HookProvider:
 
     def complete(self, request: CompletionRequest) -> Answer:
         try:
-            found = self._complete(request)
-            if inspect.isawaitable(found):
-                found = asyncio.run(_awaited(found))
+            found = called(self._complete, request)
         except ProviderError:
             raise
-        except Exception as error:  # noqa: BLE001 - foreign code; whatever it raises is an error of the case
-            raise ProviderError(
-                "BadRequest", f"the provider raised {type(error).__name__}: {str(error)[:300]}"
-            ) from None
+        except BaseException as error:  # noqa: BLE001 - foreign code; sys.exit and pytest.fail end this case alone
+            said = f"the provider raised {type(error).__name__}: {str(error)[:300]}"
+            raise ProviderError("BadRequest", said) from None
         if isinstance(found, str):
             return Answer(found)
-        if not isinstance(found, Answer):
-            raise ProviderError("BadRequest", f"the provider gave a {type(found).__name__}, no Answer and no text")
+        if fault := _fault(found):
+            raise ProviderError("BadRequest", f"the provider gave {fault}", is_own=True)
+        assert isinstance(found, Answer)
         return found
 
     def close(self) -> None:
         pass
 
 
-async def _awaited(found: Any) -> Any:
-    return await found
+def _fault(found: Any) -> str:
+    """What is wrong with what a function gave; empty where nothing is."""
+    if not isinstance(found, Answer):
+        return f"a {type(found).__name__}, and must give an Answer or a text"
+    for name, kinds in _KINDS.items():
+        value = getattr(found, name)
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            return f"an Answer whose {name} is a {type(value).__name__}"
+    return ""
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "finish_reason": (str,),
+    "prompt_tokens": (int, type(None)),
+    "completion_tokens": (int, type(None)),
+    "total_tokens": (int, type(None)),
+    "id": (str,),
+    "latency_ms": (int, float, type(None)),
+}
