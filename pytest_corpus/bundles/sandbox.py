@@ -57,7 +57,7 @@ class Compiled:
         token = _BUDGET.set(Budget())
         try:
             size, parts = 0, []
-            for part in self._template.generate(**{str(key): value for key, value in variables.items()}):
+            for part in self._template.generate(dict(variables)):
                 size += len(part)
                 budget().reserve(size)
                 parts.append(part)
