@@ -174,6 +174,16 @@ def test_a_schema_counts_under_its_own_draft(tmp_path: Path, draft: str) -> None
     assert not schema.violations(2)
 
 
+@pytest.mark.parametrize("name", ["my schema.json", "é#1%20.json", "sub/s.json"])
+def test_a_schema_may_have_any_file_name(tmp_path: Path, name: str) -> None:
+    """Names that are no URI as they are lead to their files too."""
+    path = bundle(tmp_path, [echo(0)], f"output_contract: {{schema_path: '{name}'}}\n")
+    write(tmp_path, {name: '{"$ref": "#/$defs/y", "$defs": {"y": {"type": "string"}}}'})
+    schema = load(path).contract.schema
+    assert schema is not None
+    assert (schema.violations("x"), len(schema.violations(1))) == ([], 1)
+
+
 def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
     """3.0 is a whole number, as in JSON Schema."""
     more = "samples: 3.0\nmax_parallel: 2.0\nprovider: {name: mock, max_tokens: 9.0, temperature: 0.0}\n"
