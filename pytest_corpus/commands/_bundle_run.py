@@ -22,7 +22,6 @@ from pytest_corpus.bundles.cassettes import MODES, Cassettes, mode_of
 from pytest_corpus.bundles.choosing import Chosen, choose
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.load import load
-from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking
@@ -88,10 +87,11 @@ class _Session:
         adapter = None
         if chosen.adapter:
             adapter = (chosen.adapter, stack.enter_context(_opened(self._adapters[chosen.adapter])))
-        provider = make(chosen.choice, bundle.file, self._of_plugin("providers", bundle), adapter)
+        is_mock = chosen.choice.name == "mock"
+        mode = "off" if is_mock else mode_of(self._given.cassettes, bundle.folder, os.environ)
+        brought = self._of_plugin("providers", bundle)
+        provider = make(chosen.choice, bundle.file, brought, adapter, plays=mode == "none")
         stack.callback(provider.close)
-        mode = mode_of(self._given.cassettes, bundle.folder, os.environ)
-        mode = "off" if isinstance(provider, MockProvider) else mode
         tape = Cassettes(bundle.folder, mode) if mode != "off" else None
         asking = Asking(
             bundle, chosen.choice, provider, self._scorers(bundle), self._limit, tape, keeps_content=self._full

@@ -83,9 +83,7 @@ class BundleConcluding:
         return [each for each in found if adapter is None or each.get("adapter", adapter) == adapter]
 
     def _all_judged(self) -> list[str]:
-        return [
-            key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)
-        ]
+        return [key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
         """Prompts and answers of cases that did not pass, where files may hold them."""

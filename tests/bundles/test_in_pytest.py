@@ -211,6 +211,8 @@ def test_no_key(pytester: pytest.Pytester) -> None:
     """Without a key the variable is named, or without the library the extra; no call is made."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: openai}\n")
     said = text(run(pytester))
+    played = run(pytester, "--corpus-cassettes=none")
+    assert "there is no recording of this request" in text(played)
     assert "set the environment variable OPENAI_API_KEY" in said or "pip install 'pytest-corpus[openai]'" in said
 
 

@@ -22,14 +22,17 @@ _FINISHED = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"
 class AnthropicProvider:
     """Calls `messages`; the client's own retries are off (R78)."""
 
-    def __init__(self, choice: ProviderChoice, file: str) -> None:
-        self._module = library("anthropic", file)
-        if not os.environ.get(KEY):
-            raise BundleError(Problem(file, f"the provider anthropic needs a key; set the environment variable {KEY}"))
+    def __init__(self, choice: ProviderChoice, file: str, *, plays: bool = False) -> None:
         if not choice.model:
             raise BundleError(Problem(file, "the provider anthropic has no default model; name one in provider.model"))
         self._model = choice.model
         self.label = f"anthropic:{self._model}"
+        self._client: Any = None
+        if plays:
+            return
+        self._module = library("anthropic", file)
+        if not os.environ.get(KEY):
+            raise BundleError(Problem(file, f"the provider anthropic needs a key; set the environment variable {KEY}"))
         self._client = self._module.Anthropic(base_url=choice.base_url, max_retries=0)
 
     def complete(self, request: CompletionRequest) -> Answer:
@@ -61,4 +64,5 @@ class AnthropicProvider:
         )
 
     def close(self) -> None:
-        self._client.close()
+        if self._client is not None:
+            self._client.close()

@@ -19,12 +19,15 @@ MODEL = "gpt-4o-mini"
 class OpenAIProvider:
     """Calls `chat.completions`; the client's own retries are off (R78)."""
 
-    def __init__(self, choice: ProviderChoice, file: str) -> None:
+    def __init__(self, choice: ProviderChoice, file: str, *, plays: bool = False) -> None:
+        self._model = choice.model or MODEL
+        self.label = f"openai:{self._model}"
+        self._client: Any = None
+        if plays:
+            return
         self._module = library("openai", file)
         if not os.environ.get(KEY):
             raise BundleError(Problem(file, f"the provider openai needs a key; set the environment variable {KEY}"))
-        self._model = choice.model or MODEL
-        self.label = f"openai:{self._model}"
         self._client = self._module.OpenAI(base_url=choice.base_url, max_retries=0)
 
     def complete(self, request: CompletionRequest) -> Answer:
@@ -53,4 +56,5 @@ class OpenAIProvider:
         )
 
     def close(self) -> None:
-        self._client.close()
+        if self._client is not None:
+            self._client.close()
