@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.bundles.brought import called
 from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case
-from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression
+from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression, is_size
 from pytest_corpus.bundles.matching import differences, kind, parsed
 from pytest_corpus.bundles.results import FAILED, PASSED, Content, Reason, Sample
 from pytest_corpus.bundles.values import refusal
@@ -89,20 +89,16 @@ def _schema(bundle: Bundle, output: Any) -> Iterator[Reason]:
 
 def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], ...]) -> Reason:
     head = f"the invariant {invariant.source!r} " + ("cannot be evaluated" if error else "does not hold")
-    shape = "".join(f"\n    {source} is {_size(value)}" for source, value in parts)
+    shape = "".join(f"\n    {source} is {_size(source, value)}" for source, value in parts)
     full = "".join(f"\n    {source} = {cut(repr(value), LONGEST_VALUE)}" for source, value in parts)
     plain = f": {error.partition(':')[0]}" if error else ""
     return Reason("invariant", head + plain + shape, head + (f": {error}" if error else "") + full)
 
 
-def _size(value: Any) -> str:
-    """A value by its kind and size; a number or a boolean as it is."""
-    if value is None or isinstance(value, bool | int | float):
-        return (
-            {None: "None", True: "True", False: "False"}[value]
-            if value is None or isinstance(value, bool)
-            else repr(value)
-        )
+def _size(source: str, value: Any) -> str:
+    """A value by its kind and size; a boolean and a size as they are. Another number may be an account's."""
+    if value is None or isinstance(value, bool) or (isinstance(value, int) and is_size(source)):
+        return repr(value)
     return f"{kind(value)} of length {len(value)}" if hasattr(value, "__len__") else kind(value)
 
 

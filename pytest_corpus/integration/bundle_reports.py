@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
+from pytest_corpus.bundles.telling import fit
 from pytest_corpus.bundles.section import Head, build, head_of
 from pytest_corpus.integration.bundle_runs import BundleRun
 
@@ -68,10 +69,10 @@ class Arrived:
                 "bundle": self.heads[key].name,
                 "provider": self.heads[key].provider,
                 "case": result.case,
-                "reasons": [reason.full or reason.shape for reason in result.every_reason],
-                "prompt": sample.content.prompt,
-                "system": sample.content.system,
-                "output": sample.content.output,
+                "reasons": [fit(reason.full or reason.shape) for reason in result.every_reason],
+                "prompt": fit(sample.content.prompt),
+                "system": None if sample.content.system is None else fit(sample.content.system),
+                "output": None if sample.content.output is None else fit(sample.content.output),
             }
             for key, results in self.results.items()
             for result in results.values()

@@ -137,6 +137,35 @@ def test_a_red_case_explains_itself(pytester: pytest.Pytester) -> None:
     assert "the answer is not as expected (subset) at (root): another text" in shown
 
 
+def test_numbers_of_an_answer_are_content(pytester: pytest.Pytester) -> None:
+    """At `shape` a failed invariant shows sizes and truth, and no number that stood in the answer."""
+    cases = [{"id": "one", "input": {"q": 1}, "expected_output": {"account": 12345678, "items": [1, 2]}}]
+    more = """provider: {name: mock}
+output_contract: {invariants: ["output['account'] < 0 or len(output['items']) > 7 or any(len(x) for x in ['']) "]}
+"""
+    bundle(pytester.path / "bundles" / "qa", cases, more)
+    shown = text(run(pytester, "--corpus-evidence=shape", "--corpus-report=r.json"))
+    assert "output['account'] is a number" in shown
+    assert "len(output['items']) is 2" in shown
+    assert "12345678" not in shown + (pytester.path / "r.json").read_text()
+
+
+def test_secrets_are_masked_where_content_is_shown(pytester: pytest.Pytester) -> None:
+    """At `full` too: what the environment keeps secret is stars, and no answer steers the terminal."""
+    cases = [{"id": "one", "input": {"q": "say hunter2hunter2"}, "expected_output": "yes"}]
+    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n")
+    pytester.makeconftest(
+        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: '\\x1b[2J hunter2hunter2'}\n"
+    )
+    pytester._monkeypatch.setenv("ODD_API_KEY", "hunter2hunter2")
+    shown = text(run(pytester, "--corpus-evidence=full", "--corpus-report=r.html"))
+    page = (pytester.path / "r.html").read_text()
+    assert "Q: say ***" in shown
+    assert "\x1b[2J" not in shown
+    assert "say ***" in page
+    assert "hunter2" not in shown + page
+
+
 EVERY = [pytest.param(more, ("0", "2", "4"), marks=pytest.mark.slow) for more in (HALF, ALL, "")]
 
 
