@@ -71,13 +71,15 @@ def test_thresholds_tolerate(pytester: pytest.Pytester) -> None:
 
 
 def test_a_threshold_that_does_not_hold_is_red(pytester: pytest.Pytester) -> None:
-    """The threshold carries the red, with the cases that did not pass."""
+    """The threshold carries the red, with the cases that did not pass, the first of which are explained."""
     mixed(pytester, ALL)
     result = run(pytester)
     result.assert_outcomes(passed=2, xfailed=2, failed=1)
     assert result.ret == 1
     assert "pass_rate>=0.9 does not hold: pass_rate is 0.5" in text(result)
     assert "not passed: case-1, case-3" in text(result)
+    assert "| Q: 1" in text(result)
+    assert "the provider answers Unavailable: from the script" in text(result)
 
 
 def test_without_thresholds_every_case_has_to_pass(pytester: pytest.Pytester) -> None:
