@@ -7,7 +7,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ class _Session:
             console.say(f"used: {self._purse.spent}")
         if interrupted:
             return INTERRUPTED
-        return FINDINGS if any(each["verdict"] == "failed" for each in self._sections) else FINE
+        return FINDINGS if any(map(_is_red, self._sections)) else FINE
 
     def _one(self, bundle: Bundle, chosen: Chosen, stack: ExitStack, before: dict[str, Any]) -> bool:
         """Run a bundle with one provider; whether that came to its end."""
@@ -187,6 +187,13 @@ class _Session:
             if scorer.name not in known:
                 raise CommandError(f"the scorer {scorer.name!r} is not known; --plugin MODULE brings it")
         return known
+
+
+def _is_red(section: Mapping[str, Any]) -> bool:
+    """Whether its gate does not hold; where only a part ran, whether a case of it did not pass (R80)."""
+    cases = section["cases"]
+    bad = section["verdict"] == "not_judged" and cases["failed"] + cases["error"]
+    return bool(bad) or section["verdict"] == "failed"
 
 
 def _declared(spec: str) -> tuple[str, Declaration]:
