@@ -115,3 +115,5 @@ def test_pass_at_k() -> None:
     case = CaseResult("a", "passed", (passed, failed))
     assert measure([case], 1, ["pass_at_1", "pass_at_2"]) == {"pass_at_1": 0.5, "pass_at_2": 1.0}
     assert measure([CaseResult("a", "failed", (passed, cached))], 1, ["pass_at_2"]) == {"pass_at_2": None}
+    broken = CaseResult("b", "error", (Sample("error"),))
+    assert measure([case, broken], 2, ["pass_at_1", "pass_at_2"]) == {"pass_at_1": 0.25, "pass_at_2": 0.5}

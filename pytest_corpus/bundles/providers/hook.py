@@ -29,32 +29,12 @@ class HookProvider:
             raise ProviderError("BadRequest", said) from None
         if isinstance(found, str):
             return Answer(found)
-        if fault := _fault(found):
-            raise ProviderError("BadRequest", f"the provider gave {fault}", is_own=True)
-        assert isinstance(found, Answer)
+        if not isinstance(found, Answer):
+            said = f"the provider gave a {type(found).__name__}, and must give an Answer or a text"
+            raise ProviderError("BadRequest", said, is_own=True)
+        if flaw := found.flaw():
+            raise ProviderError("BadRequest", f"the provider gave an Answer whose {flaw}", is_own=True)
         return found
 
     def close(self) -> None:
         pass
-
-
-def _fault(found: Any) -> str:
-    """What is wrong with what a function gave; empty where nothing is."""
-    if not isinstance(found, Answer):
-        return f"a {type(found).__name__}, and must give an Answer or a text"
-    for name, kinds in _KINDS.items():
-        value = getattr(found, name)
-        if isinstance(value, bool) or not isinstance(value, kinds):
-            return f"an Answer whose {name} is a {type(value).__name__}"
-    return ""
-
-
-_KINDS: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "finish_reason": (str,),
-    "prompt_tokens": (int, type(None)),
-    "completion_tokens": (int, type(None)),
-    "total_tokens": (int, type(None)),
-    "id": (str,),
-    "latency_ms": (int, float, type(None)),
-}

@@ -8,8 +8,8 @@ from typing import Any
 from pytest_corpus.bundles.bundle import ProviderChoice
 from pytest_corpus.bundles.errors import BundleError, Problem
 from pytest_corpus.bundles.extras import library
-from pytest_corpus.bundles.providers.official import arguments, as_provider_error
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.bundles.providers.official import answer_of, arguments, as_provider_error, refuse_options
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 
 KEY = "OPENAI_API_KEY"
 MODEL = "gpt-4o-mini"
@@ -23,6 +23,7 @@ class OpenAIProvider:
         self._model = choice.model or MODEL
         self.label = f"openai:{self._model}"
         self._client: Any = None
+        refuse_options(choice.options, file)
         if plays:
             return
         self._module = library("openai", file)
@@ -42,19 +43,21 @@ class OpenAIProvider:
             found = create(**arguments(create, asked), timeout=request.remaining_s())
         except Exception as error:  # noqa: BLE001 - foreign code; whatever it raises is an error of the case
             raise as_provider_error(self._module, error) from None
-        choices = getattr(found, "choices", None)
-        if not choices:
-            raise ProviderError("Unavailable", "the answer has no choices")
-        usage = getattr(found, "usage", None)
-        return Answer(
-            text=choices[0].message.content or "",
-            finish_reason=str(choices[0].finish_reason or "unknown"),
-            prompt_tokens=getattr(usage, "prompt_tokens", None),
-            completion_tokens=getattr(usage, "completion_tokens", None),
-            total_tokens=getattr(usage, "total_tokens", None),
-            id=str(getattr(found, "id", "") or ""),
-        )
+        return answer_of(_read, found)
 
     def close(self) -> None:
         if self._client is not None:
             self._client.close()
+
+
+def _read(found: Any) -> Answer:
+    first = found.choices[0]
+    usage = getattr(found, "usage", None)
+    return Answer(
+        text=first.message.content or "",
+        finish_reason=str(first.finish_reason or "unknown"),
+        prompt_tokens=getattr(usage, "prompt_tokens", None),
+        completion_tokens=getattr(usage, "completion_tokens", None),
+        total_tokens=getattr(usage, "total_tokens", None),
+        id=str(getattr(found, "id", "") or ""),
+    )
