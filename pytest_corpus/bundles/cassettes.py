@@ -21,7 +21,8 @@ from pytest_corpus.text.redaction import cut
 from pytest_corpus.text.whole_files import write_whole
 
 MODES = ("off", "none", "once", "new", "all")
-"""off: not used; none: only played; once: recorded where a case has nothing of a provider; new: what is missing; all: all anew."""
+"""off: not used; none: only played; once: recorded where a case has nothing of a provider; new: what is missing; all:
+all anew."""
 
 FOLDER = "cassettes"
 FORMAT = "1.0"

@@ -92,8 +92,8 @@ def _latency(name: str, times: list[float]) -> float | None:
 def _pass_at(count: int, results: Sequence[CaseResult], total: int) -> float | None:
     """The mean chance that one of `count` samples passes, of those that did not come from a cache.
 
-    A case without a result has none, and what a case with an error was not asked any more did not pass. There is no data
-    where a case has fewer samples than `count` for another reason.
+    A case without a result has none, and what a case with an error was not asked any more did not pass. There is no
+    data where a case has fewer samples than `count` for another reason.
     """
     chances = []
     for result in results:

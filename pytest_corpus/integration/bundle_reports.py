@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
-from pytest_corpus.bundles.telling import fit
 from pytest_corpus.bundles.section import Head, build, head_of
+from pytest_corpus.bundles.telling import fit
 from pytest_corpus.integration.bundle_runs import BundleRun
 
 PROPERTY = "corpus_bundle"
