@@ -116,10 +116,10 @@ class _Session:
         built = section.build(head, results, stopped=not ended)
         if tape is not None and head.whole and (unused := tape.unused(head.cases)):
             built["cassettes"]["unused"] = unused
-        if ended and head.whole:
-            key = f"{bundle.file} | {provider.label}"
+        if ended and head.whole and self._given.baseline:
+            key = baselines.name_of(bundle.path, provider.label, Path(self._given.baseline))
             self._entries[key] = baselines.entry({each.case: each.status for each in results}, built["metrics"])
-            if self._given.baseline and not self._given.update_baseline:
+            if not self._given.update_baseline:
                 built["baseline"] = baselines.compare(self._entries[key], before.get(key))
         self._sections.append(built)
         if self._given.format != "json":

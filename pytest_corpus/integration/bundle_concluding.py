@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Mapping
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,6 +109,10 @@ class BundleConcluding:
             found[key] = baselines.entry(statuses, self._sections[key]["metrics"])
         return found
 
+    def _named(self, key: str, baseline: Path) -> str:
+        head = self.arrived.heads[key]
+        return baselines.name_of(self.arrived.roots[key] / Path(head.file).name, head.provider, baseline)
+
     def _hold_to_baseline(self) -> bool:
         """Compare with the baseline, or write it; whether that failed."""
         path = self.options.baseline
@@ -119,7 +124,7 @@ class BundleConcluding:
         try:
             before = baselines.read(path) if path.exists() or not self.options.update_baseline else {}
             if self.options.update_baseline:
-                baselines.write(path, entries, before)
+                baselines.write(path, {self._named(key, path): each for key, each in entries.items()}, before)
                 self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
                 return False
         except baselines.BaselineError as error:
@@ -129,7 +134,7 @@ class BundleConcluding:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            self._sections[key]["baseline"] = baselines.compare(entry, before.get(key))
+            self._sections[key]["baseline"] = baselines.compare(entry, before.get(self._named(key, path)))
         return False
 
     # -- the summary -----------------------------------------------------------------------------------

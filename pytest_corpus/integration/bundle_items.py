@@ -20,7 +20,19 @@ MOST_EXPLAINED = 3
 """Cases that a threshold that does not hold names, and explains."""
 
 FOREIGN_MARKERS = frozenset(
-    ("skip", "skipif", "xfail", "usefixtures", "filterwarnings", "parametrize", "tryfirst", "trylast", "xdist_group")
+    (
+        "skip",
+        "skipif",
+        "xfail",
+        "usefixtures",
+        "filterwarnings",
+        "parametrize",
+        "tryfirst",
+        "trylast",
+        "xdist_group",
+        "timeout",
+        "forked",
+    )
 )
 """Tags that would do something as a marker; they are none."""
 

@@ -265,11 +265,13 @@ def test_a_hook_that_is_wrong(pytester: pytest.Pytester, body: str, said: str) -
 
 
 def test_tags_are_markers(pytester: pytest.Pytester) -> None:
-    """Tags of the metadata select cases, also with --strict-markers; a tag `skip` skips nothing."""
-    cases = [{**echo(n), "metadata": {"tags": ["even" if n % 2 == 0 else "odd", "skip"]}} for n in range(4)]
+    """Tags of the metadata select cases, also with --strict-markers; a tag `skip` skips nothing, and none asks a plugin
+    for what it does not say, as `timeout` would."""
+    cases = [{**echo(n), "metadata": {"tags": ["even" if n % 2 == 0 else "odd", "skip", "timeout"]}} for n in range(4)]
     bundle(pytester.path / "bundles" / "qa", cases)
     run(pytester, "-m", "even", "--strict-markers").assert_outcomes(passed=2, deselected=2)
     run(pytester, "--strict-markers").assert_outcomes(passed=4)
+    run(pytester, "-m", "timeout").assert_outcomes(deselected=4)
 
 
 def test_several_providers(pytester: pytest.Pytester) -> None:
@@ -292,6 +294,17 @@ def test_baseline(pytester: pytest.Pytester) -> None:
     assert "baseline, newly failing: case-0" in shown
     assert "baseline, fixed: case-1" in shown
     assert run(pytester, "--corpus-baseline=none.json").ret == 1
+
+
+def test_a_baseline_counts_from_its_own_folder(pytester: pytest.Pytester) -> None:
+    """The folder in which pytest is started does not matter, and no path of the machine stands in the file."""
+    mixed(pytester, HALF)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    assert list(json.loads((pytester.path / "base.json").read_text())["bundles"]) == ["bundles/qa/bundle.yaml | mock"]
+    pytester._monkeypatch.chdir(pytester.path / "bundles")
+    shown = text(run(pytester, "qa", "--corpus-baseline=../base.json"))
+    assert "qa (mock): passed" in shown
+    assert "added" not in shown
 
 
 def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:

@@ -51,7 +51,7 @@ WRONG = {
     "bad line": ({"data.jsonl": '{"input": {"q": 1}}\n{"input": \n'}, "data.jsonl:2: "),
     "duplicate key in a line": ({"data.jsonl": '{"input": {"q": 1, "q": 2}}\n'}, "stands twice in one object"),
     "no input": ({"data.jsonl": '{"id": "a"}\n'}, "data.jsonl:1: the key 'input' is missing"),
-    "unknown key in a line": ({"data.jsonl": '{"input": {"q": 1}, "expected": 1}\n'}, "unknown key 'expected'; did you mean 'expected_"),
+    "unknown key in a line": ({"data.jsonl": '{"input": {"q": 1}, "expected": 1}\n'}, "unknown key 'expected'; did you mean 'expected_output'?"),
     "duplicate ids": (
         {"data.jsonl": '{"id": "a", "input": {"q": 1}}\n\n{"id": "a", "input": {"q": 2}}\n'},
         "data.jsonl:3: the id 'a' stands in line 1 already",
