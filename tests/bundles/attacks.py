@@ -204,4 +204,7 @@ TEMPLATES = (
     "{{ items|join('a' * 1000000) }}",
     "{{ items|batch(100000000, 'x')|list }}",
     "{{ question|wordwrap(1, wrapstring='a' * 900000) }}",
+    "{{ '%1000000000d' is divisibleby 3 }}",
+    "{{ '%1000000000d' is odd }}",
+    "{{ ['%1000000000d']|select('even')|list }}",
 )
