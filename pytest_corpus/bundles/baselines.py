@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,15 @@ def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> d
     """What a baseline keeps of a bundle with one provider: no content, and no times, which change each time."""
     kept = {name: number for name, number in metrics.items() if not name.endswith("_ms")}
     return {"cases": dict(statuses), "metrics": kept}
+
+
+def name_of(bundle: Path, provider: str, baseline: Path) -> str:
+    """What a bundle with a provider is called in a baseline: its path from there, wherever the run began."""
+    try:
+        path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()
+    except ValueError:  # another drive of Windows
+        path = bundle.as_posix()
+    return f"{path} | {provider}"
 
 
 def read(path: Path) -> dict[str, Any]:

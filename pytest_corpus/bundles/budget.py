@@ -92,6 +92,8 @@ def size_of(value: Any) -> int:
             size += _LEAF * len(found)
             waiting.extend(found.keys())
             waiting.extend(found.values())
+        elif isinstance(found, range):
+            size += _LEAF * len(found)
         elif isinstance(found, list | tuple | set | frozenset):
             size += _LEAF * len(found)
             if size <= MOST_SIZE:

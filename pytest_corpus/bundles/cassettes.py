@@ -11,7 +11,8 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from pytest_corpus.text.redaction import cut
 from pytest_corpus.text.whole_files import write_whole
 
 MODES = ("off", "none", "once", "new", "all")
-"""off: not used; none: only played; once: recorded where a case has no file; new: what is missing; all: all anew."""
+"""off: not used; none: only played; once: recorded where a case has nothing of a provider; new: what is missing; all:
+all anew."""
 
 FOLDER = "cassettes"
 FORMAT = "1.0"
@@ -68,12 +70,26 @@ class Cassettes:
         for entry in entries:
             if entry["key"] == key:
                 return Answer(**entry["answer"])
-        if self.mode == "new" or (self.mode == "once" and (not entries or request.case in self._recorded)):
+        own = any(entry["request"].get("provider") == provider for entry in entries)
+        if self.mode == "new" or (self.mode == "once" and (not own or request.case in self._recorded)):
             return None
         raise self._miss(provider, request, entries)
 
     def record(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
-        """Keep the answer to a request in the file of its case."""
+        """Keep the answer to a request in the file of its case.
+
+        Raises:
+            CassetteMiss: it cannot be written.
+        """
+        try:
+            self._folder.mkdir(exist_ok=True)
+            with _alone(self._folder):
+                self._write(provider, request, answer)
+        except OSError as error:
+            said = f"the recording cannot be written to {FOLDER}: {error.strerror}"
+            raise CassetteMiss(said, said) from None
+
+    def _write(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
         path = self._path(request.case)
         asked = _asked(provider, request)
         entry = {"key": key_of(provider, request), "request": asked, "answer": _kept(answer)}
@@ -86,7 +102,6 @@ class Cassettes:
                 [*kept, entry], key=lambda each: (each["request"]["provider"], each["request"]["sample"], each["key"])
             )
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
-            self._folder.mkdir(exist_ok=True)
             write_whole(self._masked(json.dumps(document, sort_keys=True, indent=2, ensure_ascii=True)) + "\n", path)
 
     def unused(self, cases: Iterable[str]) -> list[str]:
@@ -137,6 +152,26 @@ class Cassettes:
         return text
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """The only one who writes to a folder: providers side by side share the files of cases, and so do workers."""
+    with _WRITING:
+        if os.name == "nt":  # where bundles are not distributed
+            yield
+            return
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+_WRITING = threading.Lock()
+
+
 def key_of(provider: str, request: CompletionRequest) -> str:
     """What a recording is found by: a hash of all that the answer may depend on."""
     text = json.dumps(_asked(provider, request), sort_keys=True, ensure_ascii=True, default=str)
@@ -164,6 +199,8 @@ def _kept(answer: Answer) -> dict[str, Any]:
         "completion_tokens": answer.completion_tokens,
         "total_tokens": answer.total_tokens,
         "cached": answer.cached,
+        # It tells a sample that came from a cache when it is played again.
+        "id": answer.id,
     }
 
 

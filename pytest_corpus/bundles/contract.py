@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pytest_corpus.bundles.brought import called
 from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case
-from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression
+from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression, is_size
 from pytest_corpus.bundles.matching import differences, kind, parsed
 from pytest_corpus.bundles.results import FAILED, PASSED, Content, Reason, Sample
 from pytest_corpus.bundles.values import refusal
 from pytest_corpus.text.redaction import cut, place
 
-Score = Callable[..., float | bool]
-"""A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number or a boolean."""
+Score = Callable[..., Any]
+"""A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number, a boolean, or an
+awaitable of one."""
 
 LONGEST_OUTPUT = 2**20
 """Characters; a longer answer breaks the budget of every check and fails."""
@@ -86,20 +89,16 @@ def _schema(bundle: Bundle, output: Any) -> Iterator[Reason]:
 
 def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], ...]) -> Reason:
     head = f"the invariant {invariant.source!r} " + ("cannot be evaluated" if error else "does not hold")
-    shape = "".join(f"\n    {source} is {_size(value)}" for source, value in parts)
+    shape = "".join(f"\n    {source} is {_size(source, value)}" for source, value in parts)
     full = "".join(f"\n    {source} = {cut(repr(value), LONGEST_VALUE)}" for source, value in parts)
     plain = f": {error.partition(':')[0]}" if error else ""
     return Reason("invariant", head + plain + shape, head + (f": {error}" if error else "") + full)
 
 
-def _size(value: Any) -> str:
-    """A value by its kind and size; a number or a boolean as it is."""
-    if value is None or isinstance(value, bool | int | float):
-        return (
-            {None: "None", True: "True", False: "False"}[value]
-            if value is None or isinstance(value, bool)
-            else repr(value)
-        )
+def _size(source: str, value: Any) -> str:
+    """A value by its kind and size; a boolean and a size as they are. Another number may be an account's."""
+    if value is None or isinstance(value, bool) or (isinstance(value, int) and is_size(source)):
+        return repr(value)
     return f"{kind(value)} of length {len(value)}" if hasattr(value, "__len__") else kind(value)
 
 
@@ -120,11 +119,14 @@ def _scored(
 ) -> Iterator[Reason]:
     for scorer in bundle.contract.scorers:
         try:
-            found = scorers[scorer.name](**names)
-            scores[scorer.name] = float(found)
-        except Exception as error:  # noqa: BLE001 - a scorer is foreign code
+            found = float(called(scorers[scorer.name], **names))
+        except BaseException as error:  # noqa: BLE001 - a scorer is foreign code; pytest.fail ends this case alone
             head = f"the scorer {scorer.name} raised {type(error).__name__}"
             yield Reason("scorer", head, f"{head}: {refusal(error)}")
             continue
-        if not scores[scorer.name] >= scorer.minimum:
-            yield Reason("scorer", f"the scorer {scorer.name} gives {scores[scorer.name]:g}, below {scorer.minimum:g}")
+        if not math.isfinite(found):
+            yield Reason("scorer", f"the scorer {scorer.name} gives {found}, and must give a finite number")
+            continue
+        scores[scorer.name] = found
+        if found < scorer.minimum:
+            yield Reason("scorer", f"the scorer {scorer.name} gives {found:g}, below {scorer.minimum:g}")

@@ -18,6 +18,9 @@ from pytest_corpus.bundles.values import OperationError, check_pattern
 from pytest_corpus.text.strict_json import read
 
 KEYS = ("input", "id", "expected_output", "metadata", "expected_match", "invariants")
+MEANT = {"expected": "expected_output", "vars": "input", "inputs": "input", "tags": "metadata"}
+"""What others call it, where the letters alone lead elsewhere."""
+
 LONGEST_ID = 200
 
 
@@ -79,7 +82,8 @@ class _Reader:
             raise ValueError(f"is {kind(value)}; a case is an object with the key 'input'")
         for key in value:
             if key not in KEYS:
-                raise ValueError(f"unknown key {key!r}; {suggestion(key, KEYS)}")
+                known = f"did you mean {MEANT[key]!r}?" if key in MEANT else suggestion(key, KEYS)
+                raise ValueError(f"unknown key {key!r}; {known}")
         if "input" not in value:
             raise ValueError("the key 'input' is missing; it holds the variables of the prompt")
         for key, wanted in (("input", dict), ("metadata", dict), ("id", str), ("invariants", list)):

@@ -34,7 +34,11 @@ def inside(folder: Path, given: str) -> Path:
     root = os.path.realpath(folder)
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError(f"{given!r} leaves the folder of the bundle; copy the file into it")
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise ValueError(f"{given[:100]!r} cannot be read: {error.strerror}") from None
+    if not there:
         raise ValueError(f"there is no file {given!r} in {shown(folder)}")
     if not path.is_file():
         raise ValueError(f"{given!r} is not a file")

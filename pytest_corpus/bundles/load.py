@@ -71,7 +71,9 @@ def _shape(source: Source) -> Iterator[Problem]:
         elif error.validator == "type":
             yield source.problem(_wrong_type(named, value, rule), *path)
         elif error.validator == "enum":
-            yield source.problem(f"{named} is {value!r}; {suggestion(str(value), rule)}", *path)
+            # YAML reads > without quotes as the beginning of a longer text.
+            quotes = 'write ">" with quotes' if path[-1:] == ("operator",) and not str(value).strip() else ""
+            yield source.problem(f"{named} is {value!r}; {quotes or suggestion(str(value), rule)}", *path)
         elif error.validator in _LIMITS:
             yield source.problem(f"{named} is {value!r}, and must be {_LIMITS[error.validator]} {rule}", *path)
         elif error.validator == "minLength":
@@ -115,7 +117,7 @@ class _Loading:
         prompt = self._template("prompt_path")
         system = self._template("system_path") if "system_path" in given else None
         cases = self._try(lambda: read_cases(self._file("dataset_path"), contract), "dataset_path") or ()
-        samples = given.get("samples", 1)
+        samples = int(given.get("samples", 1))  # 2.0 is a whole number too
         provider = self._provider()
         thresholds = tuple(self._thresholds(samples, contract))
         if given.get("min_passing", 1) > samples:
@@ -139,7 +141,7 @@ class _Loading:
             max_parallel=int(given.get("max_parallel", 4)),
             timeout=float(given.get("timeout", 30.0)),
             retries=int(given.get("retries", 0)),
-            samples=int(samples),
+            samples=samples,
             min_passing=int(given.get("min_passing", samples)),
         )
         problems = list(_unrendered(bundle, shown(inside(self._folder, given["dataset_path"]))))
@@ -197,7 +199,8 @@ class _Loading:
         script = None
         if "script" in given:
             script = self._try(lambda: inside(self._folder, given["script"]), "provider", "script")
-        return ProviderChoice(**{**given, "script": script})
+        most = given.get("max_tokens")
+        return ProviderChoice(**{**given, "script": script, "max_tokens": None if most is None else int(most)})
 
     def _thresholds(self, samples: int, contract: Contract) -> Iterator[Threshold]:
         known = metrics.names(samples, [scorer.name for scorer in contract.scorers])

@@ -90,15 +90,19 @@ def _latency(name: str, times: list[float]) -> float | None:
 
 
 def _pass_at(count: int, results: Sequence[CaseResult], total: int) -> float | None:
-    """The mean chance that one of `count` samples passes, of those that did not come from a cache; a case without a
-    result has none, and there is no data where a case has fewer samples than `count`."""
+    """The mean chance that one of `count` samples passes, of those that did not come from a cache.
+
+    A case without a result has none, and what a case with an error was not asked any more did not pass. There is no
+    data where a case has fewer samples than `count` for another reason.
+    """
     chances = []
     for result in results:
         own = independent(result.samples)
         passed = sum(sample.status == PASSED for sample in own)
-        if len(own) < count:
+        size = max(len(own), count) if result.status == ERROR else len(own)
+        if size < count:
             return None
-        chances.append(1 - math.comb(len(own) - passed, count) / math.comb(len(own), count))
+        chances.append(1 - math.comb(size - passed, count) / math.comb(size, count))
     return _share_of(chances, total)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from pytest_corpus.bundles.errors import BundleError, Problem
 from pytest_corpus.bundles.files import inside, shown, text_of
@@ -78,15 +78,12 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
     loader = _Loader(folder)
     document = loader.load(path)
     _check_draft(path, document)
-    loader.known[f"{_BASE}{_relative(folder, path)}"] = document
-    _References(loader, path, f"{_BASE}{_relative(folder, path)}").check(document)
-    schema = OutputSchema(document, loader.known, f"{_BASE}{_relative(folder, path)}")
+    uri = _BASE + quote(path.relative_to(folder).as_posix())
+    loader.known[uri] = document
+    _References(loader, path, uri).check(document)
+    schema = OutputSchema(document, loader.known, uri)
     _check_meaning(path, schema)
     return schema
-
-
-def _relative(folder: Path, path: Path) -> str:
-    return path.relative_to(folder).as_posix()
 
 
 def _check_draft(path: Path, document: Any) -> None:
@@ -109,11 +106,15 @@ def _check_meaning(path: Path, schema: OutputSchema) -> None:
         place = "/".join(map(str, error.instance_path)) or "(root)"
         raise BundleError(Problem(shown(path), f"is no sound schema, at {place}: {error.message[:300]}")) from None
     except Exception as error:  # noqa: BLE001 - the validator raises what its drafts and patterns need
-        raise BundleError(Problem(shown(path), f"is no sound schema: {str(error)[:300]}")) from None
+        raise BundleError(Problem(shown(path), f"is no sound schema: {_first_line(error)}")) from None
     try:
         schema.violations(None)
     except Exception as error:  # noqa: BLE001 - likewise
-        raise BundleError(Problem(shown(path), f"is no sound schema: {str(error)[:300]}")) from None
+        raise BundleError(Problem(shown(path), f"is no sound schema: {_first_line(error)}")) from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 class _Loader:
@@ -126,7 +127,8 @@ class _Loader:
     def load(self, path: Path) -> Any:
         value, flaw = read(text_of(path).encode())
         if flaw is not None:
-            raise BundleError(Problem(shown(path), f"is no JSON: {flaw.path} {flaw.message}".replace("  ", " ")))
+            said = f"{flaw.path} {flaw.message}".strip()
+            raise BundleError(Problem(shown(path), f"is no JSON: {said.removeprefix('is not JSON: ')}"))
         return value
 
     def document(self, uri: str) -> Any:

@@ -14,6 +14,7 @@ from jinja2 import StrictUndefined, TemplateSyntaxError, nodes, pass_context
 from jinja2.defaults import DEFAULT_FILTERS
 from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.tests import TESTS as DEFAULT_TESTS
 from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
@@ -29,6 +30,12 @@ FILTERS = (
     *("trim", "truncate", "unique", "upper", "wordcount", "wordwrap"),
 )
 """Jinja's filters that a prompt may use."""
+
+TESTS = tuple(name for name in DEFAULT_TESTS if name not in ("filter", "test", "callable"))
+"""Jinja's tests that a prompt may use."""
+
+_BY_REMAINDER = ("odd", "even", "divisibleby")
+"""Tests that compute `%`, which of a text would be its formatting."""
 
 _REFUSED: Mapping[type[nodes.Node], str] = {
     nodes.Include: "includes another file",
@@ -57,7 +64,7 @@ class Compiled:
         token = _BUDGET.set(Budget())
         try:
             size, parts = 0, []
-            for part in self._template.generate(**{str(key): value for key, value in variables.items()}):
+            for part in self._template.generate(dict(variables)):
                 size += len(part)
                 budget().reserve(size)
                 parts.append(part)
@@ -131,6 +138,7 @@ class Sandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
             "corpus_text": pass_context(_text),
             "corpus_joined": pass_context(_joined),
         }
+        self.tests = {name: _counted_test(name, DEFAULT_TESTS[name]) for name in TESTS}
         self.globals = {"range": _range, "namespace": Namespace}
 
     def call_binop(self, _context: Any, operator: str, left: Any, right: Any) -> Any:
@@ -233,9 +241,23 @@ def _written(value: Any) -> str:
     if not isinstance(value, _SHOWN):
         raise SecurityError("what is written is no plain value; is a call or |list missing?")
     budget().reserve(size_of(value))
+    _refuse_undefined(value)
     text = str(value)
     budget().reserve(len(text))
     return text
+
+
+def _refuse_undefined(value: Any) -> None:
+    """Raise for what is missing inside a list or a mapping, which would be written as a word."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, StrictUndefined):
+            str(found)  # raises and names it
+        elif isinstance(found, dict):
+            waiting.extend(found.values())
+        elif isinstance(found, list | tuple | set | type({}.values()) | type({}.items())):
+            waiting.extend(found)
 
 
 _SHOWN: tuple[type, ...] = (
@@ -280,6 +302,19 @@ def _counted(name: str, function: Any) -> Any:
         if hasattr(result, "__next__"):
             result = values.gathered(budget(), result)
         return result if isinstance(result, StrictUndefined) else budget().keep(_plain(result))
+
+    return counted
+
+
+def _counted_test(name: str, function: Any) -> Any:
+    """A test of Jinja's, within the budget."""
+
+    def counted(value: Any, *args: Any) -> bool:
+        for each in (value, *args):
+            budget().reserve(size_of(each))
+        if name in _BY_REMAINDER and not isinstance(value, int | float):
+            raise SecurityError(f"the test {name!r} is for numbers alone")
+        return bool(function(value, *args))
 
     return counted
 

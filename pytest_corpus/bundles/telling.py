@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from pytest_corpus.bundles.results import PASSED, CaseResult
-from pytest_corpus.text.redaction import cut
+from pytest_corpus.text.masking import masked, secret_values
+from pytest_corpus.text.redaction import cut, printable
 
 LONGEST = 2_000
 """Characters that are shown of a prompt or an answer."""
@@ -16,7 +18,12 @@ def message(file: str, provider: str, result: CaseResult, *, full: bool, option:
     lines = list(_lines(file, provider, result, full=full))
     if option and not full:
         lines.append(f"  ({option} shows the prompt and the answer)")
-    return "\n".join(lines)
+    return fit("\n".join(lines))
+
+
+def fit(text: str) -> str:
+    """Text that may hold content as it may be shown: the environment's secrets masked, no character that steers."""
+    return "\n".join(map(printable, masked(text, secret_values(os.environ)).split("\n")))
 
 
 def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -86,7 +87,7 @@ def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         raise OperationError("the values are nested too deep") from None
 
 
-def refusal(error: Exception) -> str:
+def refusal(error: BaseException) -> str:
     """What Python said, as a part of a sentence."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
@@ -216,12 +217,20 @@ def found_in(pattern: str, text: str) -> bool:
 
     check_pattern(pattern)
     try:
-        return regex.search(pattern, text, timeout=REGEX_SECONDS) is not None
+        return regex.search(_as_re_reads_it(pattern), text, timeout=REGEX_SECONDS) is not None
     except TimeoutError:
         raise BudgetError(f"searches for longer than {REGEX_SECONDS:g} s") from None
     except (regex.error, RecursionError, MemoryError, OverflowError) as error:
         raise OperationError(f"the pattern is no regular expression: {refusal(error)}") from None
 
+
+def _as_re_reads_it(pattern: str) -> str:
+    """A pattern for `regex`, which takes for a fuzzy match what is a plain brace to `re`: ``(cat){e<=1}``."""
+    return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
+
+
+_BRACE = re.compile(r"\\N\{[^}]*\}|\\.|\{(?:\d+(?:,\d*)?|,\d*)\}|\{", re.DOTALL)
+"""A named character, an escape and a repetition, which stay as they are; and any other brace."""
 
 MOST_REPEATS = 10_000
 """What a repetition in a pattern may come to, those around it included."""
@@ -233,7 +242,6 @@ def check_pattern(pattern: str) -> None:
     Raises:
         OperationError: it is none, or repeats more than it may.
     """
-    import re
     import warnings
 
     if len(pattern) > MOST_BITS:

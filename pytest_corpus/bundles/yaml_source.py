@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,9 @@ def read(path: Path) -> Source:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if error.context == "while scanning a block scalar" and "'='" in str(error.problem):
+            said = 'is no YAML: an operator stands without quotes; write ">="'
+            raise BundleError(Problem(source.file, said, mark.line + 1)) from None
         said = " ".join(part for part in (error.context, error.problem) if part)
         raise BundleError(Problem(source.file, f"is no YAML: {said}", mark.line + 1 if mark else None)) from None
     except yaml.YAMLError as error:
@@ -83,20 +87,26 @@ class _Reader:
         if len(path) > DEEPEST:
             self._fail(node, f"is nested deeper than {DEEPEST} levels")
         if isinstance(node, self._yaml.ScalarNode):
-            return self._loader.construct_object(node)
+            return self._scalar(node)
         if node.tag not in ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"):
             self._fail(node, f"holds the tag {node.tag!r}; a bundle holds plain values")
         if isinstance(node, self._yaml.SequenceNode):
             return [self.value(item, (*path, number)) for number, item in enumerate(node.value)]
         return self._mapping(node, path)
 
+    def _scalar(self, node: Any) -> Any:
+        value = self._loader.construct_object(node)
+        if isinstance(value, float) and not math.isfinite(value):
+            self._fail(node, f"holds {node.value}, which is no number of JSON")
+        return value
+
     def _mapping(self, node: Any, path: tuple[Key, ...]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         first: dict[str, int] = {}
         for key_node, item in node.value:
-            key = self._key(key_node)
-            if key == "<<":
+            if key_node.tag == "tag:yaml.org,2002:merge":
                 self._fail(key_node, "merges another mapping, which a bundle does not; write its keys here")
+            key = self._key(key_node)
             if key in found:
                 self._fail(key_node, f"the key {key!r} stands twice; it stands in line {first[key]} already")
             first[key] = key_node.start_mark.line + 1

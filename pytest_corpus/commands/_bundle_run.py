@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,12 @@ from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import resolve, split_label
 from pytest_corpus.bundles import baselines, section
+from pytest_corpus.bundles.brought import functions
 from pytest_corpus.bundles.bundle import Bundle
 from pytest_corpus.bundles.cassettes import MODES, Cassettes, mode_of
 from pytest_corpus.bundles.choosing import Chosen, choose
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.load import load
-from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking
@@ -79,17 +80,18 @@ class _Session:
             console.say(f"used: {self._purse.spent}")
         if interrupted:
             return INTERRUPTED
-        return FINDINGS if any(each["verdict"] == "failed" for each in self._sections) else FINE
+        return FINDINGS if any(map(_is_red, self._sections)) else FINE
 
     def _one(self, bundle: Bundle, chosen: Chosen, stack: ExitStack, before: dict[str, Any]) -> bool:
         """Run a bundle with one provider; whether that came to its end."""
         adapter = None
         if chosen.adapter:
             adapter = (chosen.adapter, stack.enter_context(_opened(self._adapters[chosen.adapter])))
-        provider = make(chosen.choice, bundle.file, self._of_plugin("providers"), adapter)
+        is_mock = chosen.choice.name == "mock"
+        mode = "off" if is_mock else mode_of(self._given.cassettes, bundle.folder, os.environ)
+        brought = self._of_plugin("providers", bundle)
+        provider = make(chosen.choice, bundle.file, brought, adapter, plays=mode == "none")
         stack.callback(provider.close)
-        mode = mode_of(self._given.cassettes, bundle.folder, os.environ)
-        mode = "off" if isinstance(provider, MockProvider) else mode
         tape = Cassettes(bundle.folder, mode) if mode != "off" else None
         asking = Asking(
             bundle, chosen.choice, provider, self._scorers(bundle), self._limit, tape, keeps_content=self._full
@@ -114,10 +116,10 @@ class _Session:
         built = section.build(head, results, stopped=not ended)
         if tape is not None and head.whole and (unused := tape.unused(head.cases)):
             built["cassettes"]["unused"] = unused
-        if ended and head.whole:
-            key = f"{bundle.file} | {provider.label}"
+        if ended and head.whole and self._given.baseline:
+            key = baselines.name_of(bundle.path, provider.label, Path(self._given.baseline))
             self._entries[key] = baselines.entry({each.case: each.status for each in results}, built["metrics"])
-            if self._given.baseline and not self._given.update_baseline:
+            if not self._given.update_baseline:
                 built["baseline"] = baselines.compare(self._entries[key], before.get(key))
         self._sections.append(built)
         if self._given.format != "json":
@@ -165,16 +167,33 @@ class _Session:
             said = f"--plugin {self._given.plugin}: cannot be imported: {type(error).__name__}: {error}"
             raise CommandError(said) from None
 
-    def _of_plugin(self, kind: str) -> dict[str, Any]:
-        found: Callable[..., dict[str, Any]] | None = getattr(self._plugin, f"pytest_corpus_bundle_{kind}", None)
-        return found() if found is not None else {}
+    def _of_plugin(self, kind: str, bundle: Bundle) -> dict[str, Any]:
+        """What a function of the plugin gives; one that is written for pytest is given None for its config."""
+        name = f"pytest_corpus_bundle_{kind}"
+        found = getattr(self._plugin, name, None)
+        if found is None:
+            return {}
+
+        def ask() -> list[Any]:
+            config = {"config": None} if "config" in inspect.signature(found).parameters else {}
+            given = found(**config)
+            return [] if given is None else [given]
+
+        return functions(name, ask, bundle.file)
 
     def _scorers(self, bundle: Bundle) -> dict[str, Any]:
-        known = self._of_plugin("scorers") if bundle.contract.scorers else {}
+        known = self._of_plugin("scorers", bundle) if bundle.contract.scorers else {}
         for scorer in bundle.contract.scorers:
             if scorer.name not in known:
                 raise CommandError(f"the scorer {scorer.name!r} is not known; --plugin MODULE brings it")
         return known
+
+
+def _is_red(section: Mapping[str, Any]) -> bool:
+    """Whether its gate does not hold; where only a part ran, whether a case of it did not pass (R80)."""
+    cases = section["cases"]
+    bad = section["verdict"] == "not_judged" and cases["failed"] + cases["error"]
+    return bool(bad) or section["verdict"] == "failed"
 
 
 def _declared(spec: str) -> tuple[str, Declaration]:

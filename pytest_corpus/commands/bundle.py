@@ -66,11 +66,13 @@ def file_of(given: str) -> Path:
 def _validate(given: argparse.Namespace) -> int:
     from pytest_corpus.bundles.errors import BundleError
     from pytest_corpus.bundles.load import load
+    from pytest_corpus.bundles.providers.mock import read_script
 
     found = []
     for folder in given.folder:
         try:
             bundle = load(file_of(folder))
+            read_script(bundle)
             found.append({"bundle": folder, "cases": len(bundle.cases), "problems": []})
         except BundleError as error:
             found.append({"bundle": folder, "cases": 0, "problems": [str(problem) for problem in error.problems]})
@@ -86,7 +88,7 @@ def _validate(given: argparse.Namespace) -> int:
 
 FILES = {
     FILE: """\
-name: {name}
+name: "{name}"
 version: "1.0"
 description: Short answers to simple questions
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Mapping
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_corpus.bundles import baselines, section
 from pytest_corpus.bundles.cassettes import Cassettes
+from pytest_corpus.bundles.results import ERROR
 from pytest_corpus.integration.bundle_options import BundleOptions
 from pytest_corpus.integration.bundle_reports import PROPERTY, Arrived
 from pytest_corpus.text.redaction import printable
@@ -26,6 +28,7 @@ class BundleConcluding:
         self.arrived = Arrived()
         self._purse = purse
         self._sections: dict[str, dict[str, Any]] | None = None
+        self._judged: list[str] = []
         self._said: list[str] = []
         self._started, self._started_at = time.monotonic(), datetime.now(timezone.utc)
 
@@ -47,7 +50,9 @@ class BundleConcluding:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
         if not self._concludes or not self.arrived.heads:
             return (yield)
-        self._sections = self.arrived.sections(stopped=exitstatus not in USUAL_ENDS)
+        if exitstatus in USUAL_ENDS:
+            self._judged = self._all_judged()
+        self._sections = self.arrived.sections(self._judged)
         self._note_cassettes()
         failed = self._hold_to_baseline()
         from pytest_corpus.integration import bundle_files
@@ -75,8 +80,11 @@ class BundleConcluding:
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
-        found = (self._sections or self.arrived.sections(stopped=False)).values()
+        found = (self._sections or self.arrived.sections(self._all_judged())).values()
         return [each for each in found if adapter is None or each.get("adapter", adapter) == adapter]
+
+    def _all_judged(self) -> list[str]:
+        return [key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
         """Prompts and answers of cases that did not pass, where files may hold them."""
@@ -93,14 +101,17 @@ class BundleConcluding:
 
     def _entries(self) -> Mapping[str, Any]:
         assert self._sections is not None
-        return {
-            key: baselines.entry(
-                {case: result.status for case, result in self.arrived.results[key].items()},
-                self._sections[key]["metrics"],
-            )
-            for key, head in self.arrived.heads.items()
-            if head.whole
-        }
+        found = {}
+        for key in self._judged:
+            # A case whose worker was lost has no result.
+            statuses = dict.fromkeys(self.arrived.heads[key].cases, ERROR)
+            statuses |= {case: result.status for case, result in self.arrived.results[key].items()}
+            found[key] = baselines.entry(statuses, self._sections[key]["metrics"])
+        return found
+
+    def _named(self, key: str, baseline: Path) -> str:
+        head = self.arrived.heads[key]
+        return baselines.name_of(self.arrived.roots[key] / Path(head.file).name, head.provider, baseline)
 
     def _hold_to_baseline(self) -> bool:
         """Compare with the baseline, or write it; whether that failed."""
@@ -108,10 +119,12 @@ class BundleConcluding:
         if path is None or self._sections is None:
             return False
         entries = self._entries()
+        if len(entries) < len(self.arrived.heads):
+            self._said.append("baseline: bundles of which only a part ran are neither compared nor written")
         try:
             before = baselines.read(path) if path.exists() or not self.options.update_baseline else {}
             if self.options.update_baseline:
-                baselines.write(path, entries, before)
+                baselines.write(path, {self._named(key, path): each for key, each in entries.items()}, before)
                 self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
                 return False
         except baselines.BaselineError as error:
@@ -121,7 +134,7 @@ class BundleConcluding:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            self._sections[key]["baseline"] = baselines.compare(entry, before.get(key))
+            self._sections[key]["baseline"] = baselines.compare(entry, before.get(self._named(key, path)))
         return False
 
     # -- the summary -----------------------------------------------------------------------------------

@@ -11,13 +11,28 @@ from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.bundle import Case, Threshold
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.results import PASSED, CaseResult
-from pytest_corpus.bundles.telling import message
 from pytest_corpus.integration.bundle_runs import BundleRun
 
 MARKER = "bundle"
 
+MOST_NAMED = 20
+MOST_EXPLAINED = 3
+"""Cases that a threshold that does not hold names, and explains."""
+
 FOREIGN_MARKERS = frozenset(
-    ("skip", "skipif", "xfail", "usefixtures", "filterwarnings", "parametrize", "tryfirst", "trylast", "xdist_group")
+    (
+        "skip",
+        "skipif",
+        "xfail",
+        "usefixtures",
+        "filterwarnings",
+        "parametrize",
+        "tryfirst",
+        "trylast",
+        "xdist_group",
+        "timeout",
+        "forked",
+    )
 )
 """Tags that would do something as a marker; they are none."""
 
@@ -85,8 +100,7 @@ class CaseItem(_Item):
     def runtest(self) -> None:
         self.result = self.run.pool.result(self.case.id)
         if self.result.status != PASSED:
-            full, option = self.run.full, "--corpus-evidence=full"
-            raise BundleFailure(message(self.run.bundle.file, self.run.label, self.result, full=full, option=option))
+            raise BundleFailure(self.run.explain(self.result))
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, None, self.name
@@ -108,9 +122,11 @@ class ThresholdItem(_Item):
         found = metrics.measure(results, whole, [self.threshold.metric])
         judged = metrics.judge(self.threshold, found)
         if not judged.holds:
-            bad = [result.case for result in results if result.status != PASSED]
-            named = f"\n  not passed: {', '.join(bad[:20])}{' ...' if len(bad) > 20 else ''}" if bad else ""
-            raise BundleFailure(f"{run.bundle.file}: {run.label}: {judged}{named}")
+            bad = [result for result in results if result.status != PASSED]
+            names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
+            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
+            # Each is tolerated (R80), so that pytest shows nothing of it: the first few explain the red.
+            raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, None, self.name

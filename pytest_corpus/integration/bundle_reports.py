@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
 from pytest_corpus.bundles.section import Head, build, head_of
+from pytest_corpus.bundles.telling import fit
 from pytest_corpus.integration.bundle_runs import BundleRun
 
 PROPERTY = "corpus_bundle"
@@ -48,9 +49,18 @@ class Arrived:
         if value["folder"]:
             self.folders.add(Path(value["folder"]))
 
-    def sections(self, *, stopped: bool) -> dict[str, dict[str, Any]]:
-        """What reports say of each bundle, by key."""
-        return {key: build(head, list(self.results[key].values()), stopped=stopped) for key, head in self.heads.items()}
+    def is_judged(self, key: str, *, stops_early: bool) -> bool:
+        """Whether a bundle is held to its thresholds: all of it was selected, and no first failure ended it (R80)."""
+        head, results = self.heads[key], self.results[key]
+        sound = len(results) == len(head.cases) and all(each.status == PASSED for each in results.values())
+        return head.whole and (sound or not stops_early)
+
+    def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
+        """What reports say of each bundle, by key; those that are not `judged` are held to nothing."""
+        return {
+            key: build(head, list(self.results[key].values()), stopped=key not in judged)
+            for key, head in self.heads.items()
+        }
 
     def contents(self) -> list[dict[str, Any]]:
         """What was sent and came back of the cases that did not pass, for the developer's page."""
@@ -59,10 +69,10 @@ class Arrived:
                 "bundle": self.heads[key].name,
                 "provider": self.heads[key].provider,
                 "case": result.case,
-                "reasons": [reason.full or reason.shape for reason in result.every_reason],
-                "prompt": sample.content.prompt,
-                "system": sample.content.system,
-                "output": sample.content.output,
+                "reasons": [fit(reason.full or reason.shape) for reason in result.every_reason],
+                "prompt": fit(sample.content.prompt),
+                "system": None if sample.content.system is None else fit(sample.content.system),
+                "output": None if sample.content.output is None else fit(sample.content.output),
             }
             for key, results in self.results.items()
             for result in results.values()

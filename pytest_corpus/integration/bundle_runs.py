@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_corpus.bundles.bundle import Bundle, Case
+from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.store import Store
 from pytest_corpus.bundles.section import Head, metric_names
+from pytest_corpus.bundles.telling import message
 
 
 @dataclass
@@ -47,6 +49,10 @@ class BundleRun:
         """What asks the cases; once it is known which are selected."""
         known = {case.id: case for case in self.cases}
         return Pool(self.asking, [known[name] for name in self.selected], self.store, self.bundle.side_by_side)
+
+    def explain(self, result: CaseResult) -> str:
+        """Why a case did not pass."""
+        return message(self.bundle.file, self.label, result, full=self.full, option="--corpus-evidence=full")
 
     @property
     def head(self) -> Head:

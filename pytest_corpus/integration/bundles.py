@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.bundles.brought import functions
 from pytest_corpus.bundles.bundle import Bundle
 from pytest_corpus.bundles.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.choosing import Chosen, choose
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.load import load
-from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.running.asking import Asking
@@ -85,10 +85,9 @@ class Bundles:
         return found
 
     def _run(self, bundle: Bundle, chosen: Chosen) -> BundleRun:
-        provider = self._provider(bundle, chosen)
-        mode = mode_of(self.options.cassettes, bundle.folder, os.environ)
-        if mode != "off" and isinstance(provider, MockProvider):
-            mode = "off"
+        is_mock = chosen.choice.name == "mock"
+        mode = "off" if is_mock else mode_of(self.options.cassettes, bundle.folder, os.environ)
+        provider = self._provider(bundle, chosen, plays=mode == "none")
         key = f"{bundle.path} | {provider.label}"
         asking = Asking(
             bundle,
@@ -121,18 +120,18 @@ class Bundles:
 
     # -- providers -------------------------------------------------------------------------------------
 
-    def _provider(self, bundle: Bundle, chosen: Chosen) -> Provider:
+    def _provider(self, bundle: Bundle, chosen: Chosen, *, plays: bool) -> Provider:
         choice = chosen.choice
         # A script is played for each bundle from its beginning.
         own = bundle.path if choice.name == "mock" else None
-        key = (choice.name, choice.model, choice.base_url, chosen.adapter, own)
+        key = (choice.name, choice.model, choice.base_url, chosen.adapter, own, plays)
         if key not in self._providers:
             adapter = (chosen.adapter, self._opener(chosen.adapter)) if chosen.adapter else None
-            self._providers[key] = make(choice, bundle.file, self._of_hook("providers"), adapter)
+            self._providers[key] = make(choice, bundle.file, self._of_hook("providers", bundle), adapter, plays=plays)
         return self._providers[key]
 
     def _scorers(self, bundle: Bundle) -> dict[str, Any]:
-        known = self._of_hook("scorers") if bundle.contract.scorers else {}
+        known = self._of_hook("scorers", bundle) if bundle.contract.scorers else {}
         for scorer in bundle.contract.scorers:
             if scorer.name not in known:
                 hint = (
@@ -141,12 +140,11 @@ class Bundles:
                 raise BundleError(Problem(bundle.file, f"the scorer {scorer.name!r} is not known; {hint}"))
         return known
 
-    def _of_hook(self, kind: str) -> dict[str, Any]:
+    def _of_hook(self, kind: str, bundle: Bundle) -> dict[str, Any]:
         if kind not in self._hooks:
-            call = getattr(self.config.hook, f"pytest_corpus_bundle_{kind}")
-            self._hooks[kind] = {
-                name: one for given in reversed(call(config=self.config)) for name, one in given.items()
-            }
+            hook = f"pytest_corpus_bundle_{kind}"
+            call = getattr(self.config.hook, hook)
+            self._hooks[kind] = functions(hook, lambda: reversed(call(config=self.config)), bundle.file)
         return self._hooks[kind]
 
     def _declared(self) -> dict[str, Any]:

@@ -52,12 +52,37 @@ def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert section["verdict"] == "not_judged"
 
 
+@pytest.mark.parametrize("name", ["123", "true", "null"])
+def test_a_new_bundle_may_have_any_name(name: str) -> None:
+    """A folder whose name YAML reads as something else than text."""
+    assert main(["bundle", "init", name]) == 0
+    assert main(["bundle", "validate", name]) == 0
+
+
+def test_validate_reads_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is wrong with the script of mock is found as well."""
+    bundle(
+        tmp_path / "b", [echo(0)], "provider: {name: mock, script: s.jsonl}\n", s_jsonl='{"id": "x", "outputt": 1}\n'
+    )
+    assert main(["bundle", "validate", "b"]) == 1
+    assert "s.jsonl:1: unknown key 'outputt'; did you mean 'output'?" in capsys.readouterr().out
+
+
+def test_a_part_that_fails_is_red(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a limit the gate is not judged, and a failing case is an ordinary failure, as in pytest."""
+    gate = "thresholds:\n  - {metric: pass_rate, operator: '>=', value: 0.5}\nprovider: {name: mock}\n"
+    bundle(tmp_path / "b", [{"id": "b", "input": {"q": 1}}, echo(0), echo(1)], gate)
+    assert main(["bundle", "run", "b"]) == 0
+    assert main(["bundle", "run", "b", "--limit", "1"]) == 1
+    assert "not judged" in capsys.readouterr().out
+
+
 def test_run_with_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Providers and scorers come from a module."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     bundle(tmp_path / "b", [echo(0)], "provider: {name: mine}\n")
     (tmp_path / "own_provider.py").write_text(
-        "def pytest_corpus_bundle_providers():\n    return {'mine': lambda r: 'yes'}\n"
+        "def pytest_corpus_bundle_providers(config):\n    return {'mine': lambda r: 'yes'}\n"
     )
     assert main(["bundle", "run", "b", "--plugin", "own_provider"]) == 0
     assert main(["bundle", "run", "b"]) == 2

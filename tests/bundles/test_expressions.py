@@ -71,6 +71,7 @@ ORDINARY = (
     "[[y for y in range(x)] for x in output['items']]",
     "'Paris' in str(output)",
     "sum(len(w) for w in raw_output.split('a'))",
+    "len(output['answer']) in range(3, 100_000) and 2.5 not in range(9)",
 )
 
 

@@ -71,13 +71,15 @@ def test_thresholds_tolerate(pytester: pytest.Pytester) -> None:
 
 
 def test_a_threshold_that_does_not_hold_is_red(pytester: pytest.Pytester) -> None:
-    """The threshold carries the red, with the cases that did not pass."""
+    """The threshold carries the red, with the cases that did not pass, the first of which are explained."""
     mixed(pytester, ALL)
     result = run(pytester)
     result.assert_outcomes(passed=2, xfailed=2, failed=1)
     assert result.ret == 1
     assert "pass_rate>=0.9 does not hold: pass_rate is 0.5" in text(result)
     assert "not passed: case-1, case-3" in text(result)
+    assert "| Q: 1" in text(result)
+    assert "the provider answers Unavailable: from the script" in text(result)
 
 
 def test_without_thresholds_every_case_has_to_pass(pytester: pytest.Pytester) -> None:
@@ -109,11 +111,14 @@ def test_a_selection_is_not_judged(pytester: pytest.Pytester, chosen: tuple[str,
 
 
 def test_stopping_at_the_first_failure(pytester: pytest.Pytester) -> None:
-    """With -x a failing case is an ordinary failure, and no case after it is asked."""
+    """With -x a failing case is an ordinary failure, no case after it is asked, and reports judge nothing either."""
     mixed(pytester, HALF)
-    result = run(pytester, "-x")
+    result = run(pytester, "-x", "--corpus-report=r.json")
     result.assert_outcomes(passed=1, failed=1)
     assert "used: 2 calls" in text(result)
+    [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
+    assert (section["verdict"], section["thresholds"]) == ("not_judged", [])
+    assert (section["cases"]["error"], section["cases"]["tolerated"]) == (0, 0)
 
 
 def test_last_failed(pytester: pytest.Pytester) -> None:
@@ -132,6 +137,35 @@ def test_a_red_case_explains_itself(pytester: pytest.Pytester) -> None:
     shown = text(run(pytester))
     assert "Q: 1" not in shown
     assert "the answer is not as expected (subset) at (root): another text" in shown
+
+
+def test_numbers_of_an_answer_are_content(pytester: pytest.Pytester) -> None:
+    """At `shape` a failed invariant shows sizes and truth, and no number that stood in the answer."""
+    cases = [{"id": "one", "input": {"q": 1}, "expected_output": {"account": 12345678, "items": [1, 2]}}]
+    more = """provider: {name: mock}
+output_contract: {invariants: ["output['account'] < 0 or len(output['items']) > 7 or any(len(x) for x in ['']) "]}
+"""
+    bundle(pytester.path / "bundles" / "qa", cases, more)
+    shown = text(run(pytester, "--corpus-evidence=shape", "--corpus-report=r.json"))
+    assert "output['account'] is a number" in shown
+    assert "len(output['items']) is 2" in shown
+    assert "12345678" not in shown + (pytester.path / "r.json").read_text()
+
+
+def test_secrets_are_masked_where_content_is_shown(pytester: pytest.Pytester) -> None:
+    """At `full` too: what the environment keeps secret is stars, and no answer steers the terminal."""
+    cases = [{"id": "one", "input": {"q": "say hunter2hunter2"}, "expected_output": "yes"}]
+    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n")
+    pytester.makeconftest(
+        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: '\\x1b[2J hunter2hunter2'}\n"
+    )
+    pytester._monkeypatch.setenv("ODD_API_KEY", "hunter2hunter2")
+    shown = text(run(pytester, "--corpus-evidence=full", "--corpus-report=r.html"))
+    page = (pytester.path / "r.html").read_text()
+    assert "Q: say ***" in shown
+    assert "\x1b[2J" not in shown
+    assert "say ***" in page
+    assert "hunter2" not in shown + page
 
 
 EVERY = [pytest.param(more, ("0", "2", "4"), marks=pytest.mark.slow) for more in (HALF, ALL, "")]
@@ -208,15 +242,36 @@ def test_no_key(pytester: pytest.Pytester) -> None:
     """Without a key the variable is named, or without the library the extra; no call is made."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: openai}\n")
     said = text(run(pytester))
+    played = run(pytester, "--corpus-cassettes=none")
+    assert "there is no recording of this request" in text(played)
     assert "set the environment variable OPENAI_API_KEY" in said or "pip install 'pytest-corpus[openai]'" in said
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise OSError('no net')", "pytest_corpus_bundle_providers raised OSError: no net"),
+        ("return ['mine']", "pytest_corpus_bundle_providers gave a list, and must give a dict of functions by name"),
+        ("return {'mine': 'x'}", "gave 'mine' with a str, and must give functions by name"),
+    ],
+)
+def test_a_hook_that_is_wrong(pytester: pytest.Pytester, body: str, said: str) -> None:
+    """A hook that raises, or gives something else than functions by name, is one sentence and no traceback."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: mine}\n")
+    pytester.makeconftest(f"def pytest_corpus_bundle_providers(config):\n    {body}\n")
+    shown = text(run(pytester))
+    assert said in shown
+    assert "pluggy" not in shown.partition("ERRORS")[2]
+
+
 def test_tags_are_markers(pytester: pytest.Pytester) -> None:
-    """Tags of the metadata select cases, also with --strict-markers; a tag `skip` skips nothing."""
-    cases = [{**echo(n), "metadata": {"tags": ["even" if n % 2 == 0 else "odd", "skip"]}} for n in range(4)]
+    """Tags of the metadata select cases, also with --strict-markers; a tag `skip` skips nothing, and none asks a plugin
+    for what it does not say, as `timeout` would."""
+    cases = [{**echo(n), "metadata": {"tags": ["even" if n % 2 == 0 else "odd", "skip", "timeout"]}} for n in range(4)]
     bundle(pytester.path / "bundles" / "qa", cases)
     run(pytester, "-m", "even", "--strict-markers").assert_outcomes(passed=2, deselected=2)
     run(pytester, "--strict-markers").assert_outcomes(passed=4)
+    run(pytester, "-m", "timeout").assert_outcomes(deselected=4)
 
 
 def test_several_providers(pytester: pytest.Pytester) -> None:
@@ -239,6 +294,33 @@ def test_baseline(pytester: pytest.Pytester) -> None:
     assert "baseline, newly failing: case-0" in shown
     assert "baseline, fixed: case-1" in shown
     assert run(pytester, "--corpus-baseline=none.json").ret == 1
+
+
+def test_a_baseline_counts_from_its_own_folder(pytester: pytest.Pytester) -> None:
+    """The folder in which pytest is started does not matter, and no path of the machine stands in the file."""
+    mixed(pytester, HALF)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    assert list(json.loads((pytester.path / "base.json").read_text())["bundles"]) == ["bundles/qa/bundle.yaml | mock"]
+    pytester._monkeypatch.chdir(pytester.path / "bundles")
+    shown = text(run(pytester, "qa", "--corpus-baseline=../base.json"))
+    assert "qa (mock): passed" in shown
+    assert "added" not in shown
+
+
+def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:
+    """After Ctrl-C, with -x, or of a selection a baseline is neither written nor compared: nothing is gone."""
+    mixed(pytester, HALF)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    whole = (pytester.path / "base.json").read_text()
+    stop = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
+    write(pytester.path, {"stops.py": stop})
+    for chosen in (["-p", "stops"], ["-x"], ["-k", "case-0"]):
+        shown = text(run(pytester, "--corpus-baseline=base.json", *chosen, apart=chosen[0] == "-p"))
+        assert "only a part ran" in shown
+        assert "gone" not in shown
+        again = ("--corpus-baseline=base.json", "--corpus-update-baseline", *chosen)
+        run(pytester, *again, apart=chosen[0] == "-p")
+        assert (pytester.path / "base.json").read_text() == whole
 
 
 @pytest.mark.parametrize(

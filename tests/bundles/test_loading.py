@@ -33,6 +33,17 @@ WRONG = {
     ),
     "yaml tag": ({"bundle.yaml": SEED + "x: !!python/object/apply:os.system ['true']\n"}, "a bundle holds plain values"),
     "empty": ({"bundle.yaml": ""}, "is empty"),
+    "no number": ({"bundle.yaml": SEED + "timeout: .nan\n"}, "bundle.yaml:4: holds .nan, which is no number of JSON"),
+    "merged": ({"bundle.yaml": "a: &a {b: 1}\nc:\n  <<: *a\n"}, "bundle.yaml:3: merges another mapping"),
+    "operator without quotes": (
+        {"bundle.yaml": SEED + "thresholds:\n  - metric: pass_rate\n    operator: >=\n    value: 0.9\n"},
+        'bundle.yaml:6: is no YAML: an operator stands without quotes; write ">="',
+    ),
+    "another operator without quotes": (
+        {"bundle.yaml": SEED + "thresholds:\n  - metric: pass_rate\n    operator: >\n    value: 0.9\n"},
+        """bundle.yaml:6: thresholds.0.operator is ''; write ">" with quotes""",
+    ),
+    "path of a name too long": ({"bundle.yaml": SEED.replace("data.jsonl", "a" * 5000)}, "bundle.yaml:3: 'aaa"),
     "missing file": ({"bundle.yaml": SEED.replace("data.jsonl", "none.jsonl")}, "bundle.yaml:3: there is no file 'none.jsonl'"),
     "path out of the folder": ({"bundle.yaml": SEED.replace("prompt.md", "../prompt.md")}, "leaves the folder of the bundle"),
     "absolute path": ({"bundle.yaml": SEED.replace("prompt.md", "/etc/passwd")}, "is an absolute path"),
@@ -40,7 +51,7 @@ WRONG = {
     "bad line": ({"data.jsonl": '{"input": {"q": 1}}\n{"input": \n'}, "data.jsonl:2: "),
     "duplicate key in a line": ({"data.jsonl": '{"input": {"q": 1, "q": 2}}\n'}, "stands twice in one object"),
     "no input": ({"data.jsonl": '{"id": "a"}\n'}, "data.jsonl:1: the key 'input' is missing"),
-    "unknown key in a line": ({"data.jsonl": '{"input": {"q": 1}, "expected": 1}\n'}, "unknown key 'expected'; did you mean 'expected_"),
+    "unknown key in a line": ({"data.jsonl": '{"input": {"q": 1}, "expected": 1}\n'}, "unknown key 'expected'; did you mean 'expected_output'?"),
     "duplicate ids": (
         {"data.jsonl": '{"id": "a", "input": {"q": 1}}\n\n{"id": "a", "input": {"q": 2}}\n'},
         "data.jsonl:3: the id 'a' stands in line 1 already",
@@ -161,6 +172,30 @@ def test_a_schema_counts_under_its_own_draft(tmp_path: Path, draft: str) -> None
     assert schema is not None
     assert schema.violations(1)
     assert not schema.violations(2)
+
+
+@pytest.mark.parametrize("name", ["my schema.json", "é#1%20.json", "sub/s.json"])
+def test_a_schema_may_have_any_file_name(tmp_path: Path, name: str) -> None:
+    """Names that are no URI as they are lead to their files too."""
+    path = bundle(tmp_path, [echo(0)], f"output_contract: {{schema_path: '{name}'}}\n")
+    write(tmp_path, {name: '{"$ref": "#/$defs/y", "$defs": {"y": {"type": "string"}}}'})
+    schema = load(path).contract.schema
+    assert schema is not None
+    assert (schema.violations("x"), len(schema.violations(1))) == ([], 1)
+
+
+def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
+    """3.0 is a whole number, as in JSON Schema."""
+    more = "samples: 3.0\nmax_parallel: 2.0\nprovider: {name: mock, max_tokens: 9.0, temperature: 0.0}\n"
+    found = load(bundle(tmp_path, [echo(0)], more))
+    assert repr((found.samples, found.max_parallel, found.provider and found.provider.max_tokens)) == "(3, 2, 9)"
+
+
+def test_a_variable_may_have_any_name(tmp_path: Path) -> None:
+    """What Jinja's own functions call their parameters is a name like any other."""
+    case = {"input": {"self": 1, "context": 2, "args": 3, "name": "x", "my key": 4}}
+    found = load(bundle(tmp_path, [case], "", prompt_md="{{ context }} {{ args }} {{ name }}"))
+    assert found.prompts(found.cases[0])[0] == "2 3 x"
 
 
 def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:

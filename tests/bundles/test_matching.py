@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_corpus.bundles.bundle import Threshold
 from pytest_corpus.bundles.matching import differences, parsed
 from pytest_corpus.bundles.metrics import judge, measure
 from pytest_corpus.bundles.results import CaseResult, Sample
+from pytest_corpus.bundles.values import found_in
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,21 @@ def test_what_is_as_expected(expected: Any, raw: str, how: str, same: bool) -> N
 def test_what_is_no_json_stays_text(text: str) -> None:
     """RFC 8259 and nothing else; what cannot be held safely is text."""
     assert parsed(text) is text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(?:cat){e<=1}", "cbt"),
+        ("(?:cat){e<=1}", "cat{e<=1}"),
+        ('^{"a"', '{"a": 1}'),
+        (r"^a{2}\{b{,3}c{1,}[{]$", "aa{bbcc{"),
+        (r"\N{DIGIT ONE}\\{i}", "1\\{i}"),
+    ],
+)
+def test_regular_expressions_mean_what_re_says(pattern: str, text: str) -> None:
+    """A brace that repeats nothing is a character, as in `re`, and asks for no fuzzy match."""
+    assert found_in(pattern, text) == bool(re.search(pattern, text))
 
 
 def test_regular_expressions_have_a_time_limit() -> None:
@@ -98,3 +115,5 @@ def test_pass_at_k() -> None:
     case = CaseResult("a", "passed", (passed, failed))
     assert measure([case], 1, ["pass_at_1", "pass_at_2"]) == {"pass_at_1": 0.5, "pass_at_2": 1.0}
     assert measure([CaseResult("a", "failed", (passed, cached))], 1, ["pass_at_2"]) == {"pass_at_2": None}
+    broken = CaseResult("b", "error", (Sample("error"),))
+    assert measure([case, broken], 2, ["pass_at_1", "pass_at_2"]) == {"pass_at_1": 0.25, "pass_at_2": 0.5}

@@ -14,6 +14,7 @@ import pytest
 from samples import QUESTION_ANSWERING, write
 
 from pytest_corpus.bundles.bundle import ProviderChoice
+from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.load import load
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
@@ -146,3 +147,32 @@ def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
     assert sent["messages"][0] == {"role": "system", "content": "Be brief."}
     assert "temperature" not in sent
     provider.close()
+
+
+@pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
+def test_an_answer_of_another_form_is_an_error(tmp_path: Path, server: Server, name: str, path: str) -> None:
+    """A server that only looks like the vendor's may send anything: the case says so, and its call counts."""
+    server.answers = [(200, {}), (200, {"Content-Type": "text/html"})]
+    results = asked(tmp_path, name, server.url + path)
+    assert [(result.status, result.calls) for result in results] == [("error", 1), ("error", 1), ("passed", 1)]
+    assert [reason.shape for reason in results[0].every_reason] == [
+        "the provider answers Unavailable: the answer is no completion"
+    ]
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_options_that_are_said_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option that would fight with the bundle's own keys is refused before any call."""
+    monkeypatch.setenv(f"{name.upper()}_API_KEY", "sk-test")
+    choice = ProviderChoice(name, "m", options={"stream": True})
+    with pytest.raises(
+        BundleError, match=r"provider\.options\.stream cannot be passed on; answers are read as a whole"
+    ):
+        make(choice, "bundle.yaml", {}, None)
+
+
+def test_stop_is_spelled_as_the_vendor_does(tmp_path: Path, server: Server) -> None:
+    """One bundle runs with several vendors: Anthropic's name of `stop` is another."""
+    asked(tmp_path, "anthropic", server.url, provider=ProviderChoice("anthropic", "m", options={"stop": "."}))
+    assert server.requests[0]["stop_sequences"] == ["."]
+    assert "stop" not in server.requests[0]

@@ -19,6 +19,7 @@ from pytest_corpus.bundles.load import load
 from pytest_corpus.bundles.providers.hook import HookProvider
 from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.budget import SpendingLimit
@@ -170,6 +171,46 @@ def test_scorers(tmp_path: Path) -> None:
     assert "the scorer length gives 3, below 4" in reasons(result)
 
 
+def test_a_scorer_may_be_a_coroutine_and_gives_a_finite_number(tmp_path: Path) -> None:
+    """A score that is no number of JSON fails the case and is in no metric."""
+    more = "provider: {name: mock}\noutput_contract: {scorers: [{name: one, minimum: 0}]}\n"
+    found = load(bundle(tmp_path, [echo(0, "yes")], more))
+
+    async def half(**_: Any) -> float:
+        return 0.5
+
+    [result] = asked(found, scorers={"one": half})
+    assert (result.status, result.samples[0].scores) == ("passed", {"one": 0.5})
+    [result] = asked(found, scorers={"one": lambda **_: float("nan")})
+    assert "the scorer one gives nan, and must give a finite number" in reasons(result)
+    assert result.samples[0].scores == {}
+
+
+def _exits(_: CompletionRequest) -> str:
+    raise SystemExit(3)
+
+
+def _fails(_: CompletionRequest) -> str:
+    pytest.fail("not today")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (_exits, "the provider answers BadRequest"),
+        (_fails, "the provider answers BadRequest"),
+        (lambda _: None, "the provider gave a NoneType, and must give an Answer or a text"),
+        (lambda _: Answer(None), "the provider gave an Answer whose text is a NoneType"),  # type: ignore[arg-type]
+        (lambda _: Answer("x", prompt_tokens="1"), "an Answer whose prompt_tokens is a str"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_provider_that_is_wrong_is_told_at_once(tmp_path: Path, answer: Any, said: str) -> None:
+    """Whatever a function raises or gives is an error of its case, long before the timeout, and its call counts."""
+    [result] = asked(made(tmp_path, timeout=600), answer)
+    assert said in reasons(result)
+    assert (result.status, result.calls) == ("error", 1)
+
+
 def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
     """Two processes' stores on one folder: no case is claimed twice, and slots are counted over both."""
     found = made(tmp_path / "b", 30, parallel=True, max_parallel=2)
@@ -244,6 +285,53 @@ def test_cassettes(tmp_path: Path) -> None:
     assert "sk-verysecret" not in text
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=2) + "\n"
     assert Cassettes(tmp_path, "none").unused(["another"]) == [file.name]
+
+
+def test_cassettes_of_several_providers(tmp_path: Path) -> None:
+    """`once` records what a provider has nothing of, though another one's answer is there already."""
+    found = made(tmp_path)
+    for name in ("one", "two"):
+        asking = Asking(found, ProviderChoice(name), HookProvider(name, None, lambda _: "yes"))
+        asking = replace(asking, cassettes=Cassettes(tmp_path, "once", {}))
+        pool = Pool(asking, found.cases, MemoryStore(1, Purse()), 1)
+        assert pool.result("case-0").cassette == "recorded"
+    [file] = (tmp_path / "cassettes").glob("*.json")
+    assert [each["request"]["provider"] for each in json.loads(file.read_text())["recordings"]] == ["one", "two"]
+
+
+def test_samples_count_the_same_when_they_are_played(tmp_path: Path) -> None:
+    """What was no independent sample is none on replay either."""
+    found = made(tmp_path, samples=3, min_passing=2)
+    first = recorded(found, "once", lambda _: Answer("yes", id="one"))
+    again = recorded(found, "none", lambda _: pytest.fail("called"))
+    assert (first.status, again.status) == ("failed", "failed")
+    assert reasons(first) == reasons(again)
+
+
+def test_a_recording_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """The case has an error, and its call was paid for."""
+    found = made(tmp_path)
+    (tmp_path / "cassettes").write_text("a file where a folder belongs")
+    result = recorded(found, "all", lambda _: "yes")
+    assert "the recording cannot be written to cassettes: " in reasons(result)
+    assert (result.status, result.calls) == ("error", 1)
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_playing_takes_no_key(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only recordings are played, neither the client nor its key is needed."""
+    monkeypatch.delenv(f"{name.upper()}_API_KEY", raising=False)
+    found = made(tmp_path)
+    choice = ProviderChoice(name, "some-model")
+    stub = HookProvider(name, "some-model", lambda _: "yes")
+    Pool(
+        Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})), found.cases, MemoryStore(1, Purse()), 1
+    ).result("case-0")
+    player = make(choice, "bundle.yaml", {}, None, plays=True)
+    asking = Asking(found, choice, player, cassettes=Cassettes(tmp_path, "none", {}))
+    result = Pool(asking, found.cases, MemoryStore(1, Purse()), 1).result("case-0")
+    player.close()
+    assert (result.status, result.cassette) == ("passed", "replayed")
 
 
 def test_cassettes_by_default(tmp_path: Path) -> None:

@@ -61,3 +61,19 @@ def test_a_missing_variable_is_named() -> None:
     with pytest.raises(TemplateError, match="'answer' is undefined") as found:
         rendered("one\n\n{{ answer }}")
     assert found.value.line == 3
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["{{ people|map(attribute='nme')|list }}", "{{ people|map(attribute='nme')|join }}", "{{ [[people[0].nme]] }}"],
+)
+def test_a_missing_variable_inside_a_list_is_named(source: str) -> None:
+    """It would otherwise stand in the prompt as the word Undefined."""
+    with pytest.raises(TemplateError, match="no attribute 'nme'"):
+        Template(source, "prompt.md").render({"people": [{"name": "Ada"}]})
+
+
+def test_the_tests_of_templates() -> None:
+    """Jinja's own tests are there."""
+    source = "{{ n is odd }} {{ n is divisibleby 3 }} {{ x is defined }} {{ n is number and n in [3] }} {{ n is ge 2 }}"
+    assert Template(source, "prompt.md").render({"n": 3}) == "True True False True True"

@@ -18,6 +18,15 @@ MOST_PARTS = 8
 LONGEST_VALUE = 200
 
 
+def is_size(source: str) -> bool:
+    """Whether a part of an expression counts something, as ``len(output['items'])``, and shows nothing of it."""
+    try:
+        node = ast.parse(source.strip(), mode="eval").body
+    except SyntaxError:  # a part that is no expression on its own
+        return False
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Whether an invariant holds of an answer; `error` is why it could not be told, `note` what is worth a word.

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pytest_corpus.bundles import values
-from pytest_corpus.bundles.budget import SIZE_OF_A_STEP, Budget, size_of
+from pytest_corpus.bundles.budget import SIZE_OF_A_STEP, Budget, BudgetError, size_of
 from pytest_corpus.bundles.values import OperationError, attempt, gathered
-
-MOST_RANGE = 10**9
 
 
 def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -114,9 +112,11 @@ def _round(_budget: Budget, value: Any, /, ndigits: Any = None) -> Any:
 
 
 def _range(_budget: Budget, /, *ends: Any) -> Any:
-    if any(isinstance(end, int) and abs(end) > MOST_RANGE for end in ends):
-        raise OperationError(f"range takes numbers up to {MOST_RANGE:,}")
-    return attempt(range, *ends)
+    found = attempt(range, *ends)
+    # Not its length: that of a range may be larger than Python can say.
+    if found[values.MOST_PIECES : values.MOST_PIECES + 1]:
+        raise BudgetError(f"makes a range of more than {values.MOST_PIECES:,} items")
+    return found
 
 
 def _enumerate(budget: Budget, items: Any, /, start: Any = 0) -> Iterator[Any]:

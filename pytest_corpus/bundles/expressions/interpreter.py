@@ -88,7 +88,7 @@ class Interpreter:
         for how, part in zip(node.ops, node.comparators, strict=True):
             right = self.value(part, names)
             for side in (left, right):
-                if isinstance(side, str | list | tuple | dict | set):
+                if isinstance(side, str | list | tuple | dict | set | range):
                     self._budget.spend(size_of(side) // SIZE_OF_A_STEP)
             if isinstance(how, ast.In | ast.NotIn) and isinstance(right, Iterator):
                 right = values.gathered(self._budget, right)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable
 from typing import Any
 
+from pytest_corpus.bundles.brought import called
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
 Complete = Callable[[CompletionRequest], Any]
@@ -22,24 +21,20 @@ class HookProvider:
 
     def complete(self, request: CompletionRequest) -> Answer:
         try:
-            found = self._complete(request)
-            if inspect.isawaitable(found):
-                found = asyncio.run(_awaited(found))
+            found = called(self._complete, request)
         except ProviderError:
             raise
-        except Exception as error:  # noqa: BLE001 - foreign code; whatever it raises is an error of the case
-            raise ProviderError(
-                "BadRequest", f"the provider raised {type(error).__name__}: {str(error)[:300]}"
-            ) from None
+        except BaseException as error:  # noqa: BLE001 - foreign code; sys.exit and pytest.fail end this case alone
+            said = f"the provider raised {type(error).__name__}: {str(error)[:300]}"
+            raise ProviderError("BadRequest", said) from None
         if isinstance(found, str):
             return Answer(found)
         if not isinstance(found, Answer):
-            raise ProviderError("BadRequest", f"the provider gave a {type(found).__name__}, no Answer and no text")
+            said = f"the provider gave a {type(found).__name__}, and must give an Answer or a text"
+            raise ProviderError("BadRequest", said, is_own=True)
+        if flaw := found.flaw():
+            raise ProviderError("BadRequest", f"the provider gave an Answer whose {flaw}", is_own=True)
         return found
 
     def close(self) -> None:
         pass
-
-
-async def _awaited(found: Any) -> Any:
-    return await found

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.bundles.bundle import Bundle
 from pytest_corpus.bundles.dataset import lines_of, unnamed
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.files import shown
@@ -68,6 +69,16 @@ def _text(value: Any) -> str:
 
 def _class_of(code: str) -> str:
     return BY_CODE[code].name if code in BY_CODE else code
+
+
+def read_script(bundle: Bundle) -> None:
+    """See whether the script of a bundle, if it has one, can be played.
+
+    Raises:
+        BundleError: it cannot.
+    """
+    if bundle.provider is not None and bundle.provider.script is not None:
+        _read(bundle.provider.script)
 
 
 def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:

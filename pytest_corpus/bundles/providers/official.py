@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.bundles.providers.protocol import ProviderError
+from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.bundles.providers.protocol import Answer, ProviderError
 
 _BY_STATUS = {
     401: "AuthError",
@@ -29,6 +30,40 @@ def arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str,
     if rest:
         named["extra_body"] = {**rest, **(named.get("extra_body") or {})}
     return named
+
+
+def refuse_options(options: Mapping[str, Any], file: str) -> None:
+    """See that no option says what the bundle says elsewhere.
+
+    Raises:
+        BundleError: one does.
+    """
+    for key, hint in RESERVED.items():
+        if key in options:
+            raise BundleError(Problem(file, f"provider.options.{key} cannot be passed on; {hint}"))
+
+
+RESERVED = {
+    "messages": "the templates make the messages",
+    "model": "name it in provider.model",
+    "timeout": "write timeout at the top",
+    "stream": "answers are read as a whole",
+}
+
+
+def answer_of(read: Callable[[Any], Answer], found: Any) -> Answer:
+    """The answer in what a client gave; a server may have sent anything.
+
+    Raises:
+        ProviderError: there is none in it.
+    """
+    try:
+        answer = read(found)
+    except (AttributeError, TypeError, LookupError, ValueError):
+        raise ProviderError("Unavailable", "the answer is no completion", is_own=True) from None
+    if flaw := answer.flaw():
+        raise ProviderError("Unavailable", f"the answer is no completion: its {flaw}", is_own=True)
+    return answer
 
 
 def as_provider_error(client: Any, error: Exception) -> ProviderError:

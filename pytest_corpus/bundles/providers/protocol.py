@@ -54,6 +54,26 @@ class Answer:
     cached: bool = False
     latency_ms: float | None = None
 
+    def flaw(self) -> str:
+        """Which of its fields has a value of another type, as a part of a sentence; empty where none has."""
+        for name, kinds in _KINDS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, kinds):
+                return f"{name} is a {type(value).__name__}"
+        return ""
+
+
+_COUNT = (int, type(None))
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "text": (str,),
+    "finish_reason": (str,),
+    "prompt_tokens": _COUNT,
+    "completion_tokens": _COUNT,
+    "total_tokens": _COUNT,
+    "id": (str,),
+    "latency_ms": (int, float, type(None)),
+}
+
 
 class ProviderError(Exception):
     """A call without an answer: the class of the protocol's taxonomy that tells why, and what the provider said.

@@ -29,12 +29,15 @@ def make(
     file: str,
     hooks: Mapping[str, Complete],
     adapter: tuple[str, Callable[[], AdapterClient]] | None,
+    *,
+    plays: bool = False,
 ) -> Provider:
     """The provider of a choice.
 
     Args:
         file: the bundle.yaml, for messages.
         adapter: the label of the LLM adapter under test and what opens it, where one is declared.
+        plays: only recordings are played, for which an official client and its key are not needed.
 
     Raises:
         BundleError: there is no such provider, or it lacks what it needs.
@@ -50,7 +53,7 @@ def make(
         return CorpusProvider(adapter[0], choice.model, adapter[1])
     if choice.name in CLIENTS:
         module = import_module(f"pytest_corpus.bundles.providers.{choice.name}")
-        made: Provider = getattr(module, CLIENTS[choice.name])(choice, file)
+        made: Provider = getattr(module, CLIENTS[choice.name])(choice, file, plays=plays)
         return made
     if choice.name in hooks:
         return HookProvider(choice.name, choice.model, hooks[choice.name])

@@ -197,9 +197,9 @@ class Asking:
         samples = (*progress.samples, self._error(Reason("provider", said), prompts, progress.calls))
         return CaseResult(case.id, ERROR, samples, calls=progress.calls)
 
-    def broken(self, case: Case, said: str) -> CaseResult:
+    def broken(self, case: Case, said: str, calls: int = 0) -> CaseResult:
         """The result of a case that could not be asked."""
-        return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),))
+        return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
 
 
 def _reason(error: ProviderError) -> Reason:

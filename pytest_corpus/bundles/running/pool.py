@@ -91,8 +91,9 @@ class Pool:
     def _carry_out(self, running: _Running) -> None:
         try:
             result = self._asking.ask(running.case, self._store, running.progress)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the case has a result
-            result = self._asking.broken(running.case, f"asking raised {type(error).__name__}")
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the case has a result
+            said = f"asking raised {type(error).__name__}"
+            result = self._asking.broken(running.case, said, running.progress.calls)
         with self._changed:
             if self._running.pop(running.case.id, None) is not None:
                 self._store.keep(result)
