@@ -14,7 +14,7 @@ class Component:
         title: how BEHAVIORAL_CONFORMANCE 12 writes it; the SDK's classes have it in their names.
         prefix: what the ids of its own requirements begin with.
         chapters: those of BEHAVIORAL_CONFORMANCE 5, by its file names, in the order in which they run:
-            foundations first.
+            foundations first. A chapter that is long goes on in others, whose names begin with its own.
     """
 
     name: str
@@ -89,10 +89,17 @@ ROWS = (
             "wire_handler",
             "capabilities_shape",
             "crud_basic",
+            "crud_basic_edges",
+            "crud_basic_deletes",
+            "crud_basic_isolation",
+            "crud_basic_replays",
             "query_basic",
+            "query_basic_traversals",
             "streaming_semantics",
             "dialect_validation",
             "batch_operations",
+            "batch_operations_transactions",
+            "batch_operations_pages",
             "schema_operations",
             "health_report",
             "context_siem",

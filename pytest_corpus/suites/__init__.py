@@ -1,4 +1,7 @@
-"""The conformance tests: one package a component, one module a chapter of BEHAVIORAL_CONFORMANCE 5."""
+"""The conformance tests: one package a component, one module a chapter of BEHAVIORAL_CONFORMANCE 5.
+
+A chapter that is long goes on in modules whose names begin with its own: `test_crud_basic_edges`.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ class Entry:
 
     @property
     def name(self) -> str:
-        return f"{self.made.__module__.removeprefix('broken_')}-{self.made.__name__}"
+        """What it speaks and its class: `http-Plain`, whichever of the modules for HTTP has it."""
+        return f"{self.made.__module__.split('_')[1]}-{self.made.__name__}"
 
 
 SERVERS: list[Entry] = []

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import broken_grpc
 import broken_http
+import broken_http_streams
 import broken_messages
+import legal_http
 import pytest
 from plain_servers import SERVERS, Entry, place_of
 from served_adapters import command, served
@@ -19,7 +21,7 @@ from pytest_corpus.spec.transports import WAYS
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mutants.runner import Report, Runner
 
-MODULES = (broken_http, broken_messages, broken_grpc)
+MODULES = (broken_http, broken_http_streams, legal_http, broken_messages, broken_grpc)
 BROKEN = [entry for entry in SERVERS if entry.requirement]
 LEGAL = [entry for entry in SERVERS if not entry.requirement]
 FIRST = [entry for entry in BROKEN if entry == next(each for each in BROKEN if each.requirement == entry.requirement)]

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import broken_http
 import broken_messages
+import legal_http
 import pytest
-from plain_servers import place_of
+from plain_servers import PlainHttp, place_of
 
 from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
@@ -36,7 +36,7 @@ def opened(address: str, limit_s: float = 3.0) -> Iterator[AdapterClient]:
 
 def test_an_answer_over_http_has_its_status_and_headers() -> None:
     """Status, headers in any case, and the body as it came; a call is counted, and is no exchange."""
-    with place_of(broken_http.LowerCase) as place, opened(place) as client:
+    with place_of(legal_http.LowerCase) as place, opened(place) as client:
         answer = raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm")
         assert (answer.status, answer.fault) == (405, None)
         answer = raw_call(client, RawRequest(STREAM, True, accept=NDJSON), "llm")
@@ -48,7 +48,7 @@ def test_an_answer_over_http_has_its_status_and_headers() -> None:
 
 def test_a_client_that_leaves_hears_no_more() -> None:
     """After so many pieces the connection is closed, and when is noted."""
-    with place_of(broken_http.Plain) as place, opened(place) as client:
+    with place_of(legal_http.Plain) as place, opened(place) as client:
         answer = raw_call(client, RawRequest(STREAM, True, accept=NDJSON, leave_after=1), "llm")
         assert len(answer.pieces) == 1
         assert answer.left_s is not None
@@ -67,7 +67,7 @@ def test_a_message_is_seen_whole(made: type[broken_messages.Channel]) -> None:
 def test_an_adapter_that_never_answers_is_not_asked_for_ever() -> None:
     """After two calls that ran into the limit none is made."""
 
-    class Silent(broken_http.PlainHttp):
+    class Silent(PlainHttp):
         async def other_method(self, writer: object) -> None:
             await asyncio.sleep(60)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
 
@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import mutated, paths
+from stream_frames import CANARY, DATA, ERROR, FINAL, KEEP_ALIVE, chunk, found, frame, report, without
 
-from pytest_corpus.schema_registry import SchemaRegistry, UnknownEditionError, UnknownSchemaError, registry
+from pytest_corpus.schema_registry import SchemaRegistry, UnknownEditionError, registry
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
@@ -24,49 +25,6 @@ from pytest_corpus.stream_validator import (
     StreamValidationEngine,
     validate_frames,
 )
-
-CANARY = "canary-5b1e77d0"
-USAGE = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-DATA: dict[str, Any] = {
-    "ok": True,
-    "code": "STREAMING",
-    "ms": 12.5,
-    "chunk": {"text": CANARY, "is_final": False, "model": "m", "usage_so_far": USAGE},
-}
-FINAL = {**DATA, "chunk": {"text": "", "is_final": True}}
-KEEP_ALIVE = {**DATA, "chunk": {"text": "", "is_final": False}}
-ERROR: dict[str, Any] = {
-    "ok": False,
-    "code": "UNAVAILABLE",
-    "error": "Unavailable",
-    "message": "down",
-    "retry_after_ms": None,
-    "details": {},
-    "ms": 20,
-}
-
-
-def frame(**changed: object) -> dict[str, object]:
-    return {**DATA, **changed}
-
-
-def chunk(**changed: object) -> dict[str, object]:
-    return {**DATA, "chunk": {**DATA["chunk"], **changed}}
-
-
-def without(mapping: Mapping[str, object], *keys: str) -> dict[str, object]:
-    return {key: value for key, value in mapping.items() if key not in keys}
-
-
-def report(*frames: object, **options: Any) -> StreamReport:
-    return validate_frames(frames, component="llm", **options)
-
-
-def found(*frames: object, **options: Any) -> list[tuple[int, str, str]]:
-    """Every error as (frame number, type, path)."""
-    errors = report(*frames, **options).validation_errors
-    return [(error.frame_number, error.error_type, error.path) for error in errors]
-
 
 LEGAL: tuple[tuple[str, list[object], str], ...] = (
     ("several frames", [DATA, DATA, FINAL], "success"),
@@ -352,165 +310,6 @@ def test_messages_never_quote_a_frame(data: st.DataObject) -> None:
     result = report(instance, framing=data.draw(st.sampled_from(["canonical", "event"])))
     assert CANARY not in result.error_summary
     assert bool(result.error_summary) is not result.is_valid
-
-
-COMPLETION = {"text": "a", "model": "m", "usage": USAGE, "finish_reason": "stop"}
-EVENT_DATA = {"event": "data", "data": {"text": "a", "is_final": False}}
-EVENT_END = {"event": "end", "data": COMPLETION}
-EVENT_ERROR = {"event": "error", "data": ERROR}
-
-OVERLAY: tuple[tuple[str, list[object], str | None, list[tuple[int, str, str]]], ...] = (
-    ("data and end", [EVENT_DATA, EVENT_DATA, EVENT_END], "success", []),
-    ("end alone", [EVENT_END], "success", []),
-    ("data and error", [EVENT_DATA, EVENT_ERROR], "error", []),
-    ("no end", [EVENT_DATA], None, [(0, ErrorType.NO_TERMINAL, "")]),
-    ("after the end", [EVENT_END, EVENT_DATA], "success", [(2, ErrorType.AFTER_TERMINAL, "")]),
-    ("canonical frames", [DATA, EVENT_END], "success", [(1, ErrorType.FRAMING, "")]),
-    ("a canonical end", [EVENT_DATA, FINAL], "success", [(2, ErrorType.FRAMING, "")]),
-    (
-        "unknown event",
-        [{"event": CANARY, "data": {}}, EVENT_END],
-        "success",
-        [(1, ErrorType.FRAME_SHAPE, "event")],
-    ),
-    ("no event", [{"data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
-    ("no data", [{"event": "data"}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "data")]),
-    ("an extra key", [{**EVENT_DATA, "id": 1}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "id")]),
-    (
-        "bad chunk",
-        [{"event": "data", "data": {"text": "a"}}, EVENT_END],
-        "success",
-        [(1, ErrorType.CHUNK_SCHEMA, "data.is_final")],
-    ),
-    (
-        "bad completion",
-        [{"event": "end", "data": without(COMPLETION, "usage")}],
-        "success",
-        [(1, ErrorType.CHUNK_SCHEMA, "data.usage")],
-    ),
-    (
-        "bad error",
-        [{"event": "error", "data": without(ERROR, "code")}],
-        "error",
-        [(1, ErrorType.ERROR_ENVELOPE, "data.code")],
-    ),
-    ("no object", [7, EVENT_END], "success", [(1, ErrorType.FRAME_TYPE, "")]),
-)
-
-
-@pytest.mark.parametrize(("kind", "frames", "terminal", "errors"), OVERLAY, ids=[row[0] for row in OVERLAY])
-def test_the_overlay_is_checked_on_request(
-    kind: str, frames: list[object], terminal: str | None, errors: list[tuple[int, str, str]]
-) -> None:
-    """With ``framing="event"`` the gateway's frames are held to their own schemas (R1)."""
-    assert found(*frames, framing="event") == errors
-    assert report(*frames, framing="event").terminal == terminal
-
-
-@pytest.mark.parametrize("edition", [None, "1.1.0"])
-def test_an_overlay_frame_holds_what_its_edition_has(edition: str | None) -> None:
-    """What edition 1.1.0 added to chunks, results and errors stands in its overlay too, not in that of 1.0.0 (R57)."""
-    newer = (
-        [{"event": "data", "data": {"text": "a", "is_final": False, "model": None}}, EVENT_END],
-        [EVENT_DATA, {"event": "end", "data": {**COMPLETION, "warnings": None}}],
-        [EVENT_DATA, {"event": "error", "data": {**ERROR, "details": None}}],
-    )
-    for frames in newer:
-        assert found(*frames, framing="event", edition=edition) == []
-        assert found(*frames, framing="event", edition="1.0.0") != []
-
-
-def test_an_overlay_stream_is_no_canonical_stream() -> None:
-    """An adapter that emits the overlay violates, frame by frame, and for no other reason (R1)."""
-    assert found(EVENT_DATA, EVENT_END) == [(1, ErrorType.FRAMING, ""), (2, ErrorType.FRAMING, "")]
-
-
-# Embedding and graph: the same state machine over their own chunks.
-
-EMBEDDED = {"vector": [0.6, 0.8], "text": CANARY, "model": "m", "dimensions": 2}
-CHUNKS: dict[str, dict[str, Any]] = {
-    "llm": {"text": CANARY, "is_final": False},
-    "embedding": {"embeddings": [EMBEDDED], "is_final": False, "model": "m"},
-    "graph": {"records": [{"name": CANARY}], "is_final": False},
-}
-EMPTY = {"llm": {"text": ""}, "embedding": {"embeddings": []}, "graph": {"records": []}}
-
-
-@pytest.mark.parametrize("edition", [None, *EDITIONS])
-@pytest.mark.parametrize("component", CHUNKS)
-def test_legal_streams_of_every_component_pass(component: str, edition: str | None) -> None:
-    """Several frames, one final frame, an empty final chunk, keep-alives and a late error are legal (R4)."""
-    data = frame(chunk=CHUNKS[component])
-    final = frame(chunk={**CHUNKS[component], "is_final": True})
-    keep_alive = frame(chunk={**EMPTY[component], "is_final": False})
-    empty_end = frame(chunk={**EMPTY[component], "is_final": True})
-    for frames in ([final], [data, final], [keep_alive, data, keep_alive, empty_end], [empty_end], [data, ERROR]):
-        result = validate_frames(frames, component, edition)
-        assert result.is_valid, result.error_summary
-        assert result.terminal == ("error" if frames[-1] is ERROR else "success")
-
-
-OWN: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("embedding", {"usage": None, "model": None}, ""),
-    ("embedding", {"usage": {"prompt_tokens": 3, "total_tokens": 3}}, ""),
-    ("embedding", {"embeddings": [{**EMBEDDED, "index": 0, "metadata": None}]}, ""),
-    ("embedding", {"embeddings": None}, "chunk.embeddings"),
-    ("embedding", {"embeddings": [{**EMBEDDED, "vector": []}]}, "chunk.embeddings.0.vector"),
-    ("embedding", {"embeddings": [{**EMBEDDED, "norm": 1}]}, "chunk.embeddings.0.norm"),
-    ("embedding", {"usage": 3}, "chunk.usage"),
-    ("embedding", {"text": CANARY}, "chunk.text"),
-    ("embedding", {"is_final": None}, "chunk.is_final"),
-    ("graph", {"summary": None}, ""),
-    ("graph", {"summary": {"rows": 1}}, ""),
-    ("graph", {"records": {}}, "chunk.records"),
-    ("graph", {"records": [{"a": 1}, [1]]}, "chunk.records.1"),
-    ("graph", {"rows": []}, "chunk.rows"),
-    ("graph", {"is_final": 1}, "chunk.is_final"),
-)
-
-
-@pytest.mark.parametrize(("component", "changed", "path"), OWN, ids=[f"{row[0]}-{n}" for n, row in enumerate(OWN)])
-def test_chunks_are_held_to_the_schema_of_their_component(component: str, changed: dict[str, Any], path: str) -> None:
-    """Every component has a chunk schema; a pin to the edition before it existed asks the first that has it."""
-    frames = [frame(chunk={**CHUNKS[component], **changed}), frame(chunk={**EMPTY[component], "is_final": True})]
-    for edition in (None, *EDITIONS):
-        errors = validate_frames(frames, component, edition).validation_errors
-        assert [(e.error_type, e.path) for e in errors] == ([(ErrorType.CHUNK_SCHEMA, path)] if path else [])
-
-
-@pytest.mark.parametrize("component", ["embedding", "graph"])
-def test_chunks_of_another_component_are_refused(component: str) -> None:
-    """A chunk belongs to one component."""
-    errors = validate_frames([FINAL], component).validation_errors
-    assert [error.error_type for error in errors] == [ErrorType.CHUNK_SCHEMA]
-
-
-@settings(deadline=None, max_examples=300)
-@given(data=st.data())
-def test_engine_and_frame_schema_agree_in_every_component(data: st.DataObject) -> None:
-    """A single frame passes the engine exactly when it meets the component's frame schema or error envelope."""
-    component = data.draw(st.sampled_from(sorted(CHUNKS)))
-    instance = data.draw(mutated(frame(chunk=CHUNKS[component])))
-    names = (f"{component}.envelope.stream.success", f"{component}.envelope.error")
-    valid = any(registry().is_valid(name, instance) for name in names)
-    errors = [error for error in validate_frames([instance], component).validation_errors if error.frame_number]
-    assert valid == (errors == [])
-
-
-def test_the_graph_overlay_is_checked_on_request() -> None:
-    """Overlay frames of a graph carry records, then the result of the whole query (R1)."""
-    data = {"event": "data", "data": CHUNKS["graph"]}
-    end = {"event": "end", "data": {"records": [{"name": CANARY}], "summary": {}}}
-    assert validate_frames([data, end], "graph", framing="event").is_valid
-    assert validate_frames([data, EVENT_ERROR], "graph", framing="event").terminal == "error"
-    (error,) = validate_frames([data, {"event": "end", "data": {}}], "graph", framing="event").validation_errors
-    assert (error.error_type, error.path) == (ErrorType.CHUNK_SCHEMA, "data.records")
-
-
-def test_a_component_without_an_overlay_is_refused() -> None:
-    """No engine is made for overlay frames that no schema describes (SCHEMA 5.1)."""
-    with pytest.raises(UnknownSchemaError, match=r"embedding\.stream\.frame\.data"):
-        StreamValidationEngine("embedding", framing="event")
 
 
 def test_a_component_that_does_not_stream_is_refused() -> None:

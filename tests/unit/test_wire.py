@@ -1,37 +1,23 @@
-"""The pipeline of request envelopes: every stage, every error, whatever the envelope is (SCHEMA 6.3, 8.2, 11.2)."""
+"""The pipeline of request envelopes: cases, stages, versions, builders, metrics (SCHEMA 6.3, 8.2)."""
 
 from __future__ import annotations
 
-import enum
 import json
 import pickle
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from wire_requests import CLIENT, COMPLETE, complete
 
 from pytest_corpus import wire
-from pytest_corpus.reference.request_builders import ReferenceClient
 from pytest_corpus.resources import folder
 from pytest_corpus.schema_registry import SchemaAssertionError, UnknownSchemaError, registry
 from pytest_corpus.spec.goldens import GOLDENS
-from pytest_corpus.spec.operations import BY_OP, OPERATIONS
+from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.wire import EDGE_CASES, EdgeCase
-
-COMPLETE = wire.case_of("llm.complete")
-CLIENT = ReferenceClient(tenant="acme")
-
-
-def complete(**more: Any) -> dict[str, Any]:
-    """A sound `llm.complete` request with more arguments."""
-    envelope = CLIENT.build_complete_request()
-    return {**envelope, "args": {**envelope["args"], **more}}
-
 
 # -- the cases ---------------------------------------------------------------------------------------------
 
@@ -165,219 +151,6 @@ def test_a_pinned_version_judges_the_context() -> None:
         assert refused.value.code == "CTX_VALIDATION"
 
 
-# -- the round trip ----------------------------------------------------------------------------------------
-
-
-class Colour(str, enum.Enum):
-    RED = "red"
-
-
-class Size(enum.IntEnum):
-    SMALL = 1
-
-
-class Text(str):
-    __slots__ = ()
-
-
-@pytest.mark.parametrize(
-    ("value", "arrives"),
-    [
-        ((1, 2), [1, 2]),
-        (Colour.RED, "red"),
-        (Size.SMALL, 1),
-        (Text("a"), "a"),
-        (OrderedDict(a=1), {"a": 1}),
-        ({Colour.RED: 1}, {"red": 1}),
-        (-0.0, -0.0),
-        (1e308, 1e308),
-        (2**63 - 1, 2**63 - 1),
-        (-(2**63), -(2**63)),
-        ("\u2028\U0001f600\x00", "\u2028\U0001f600\x00"),
-    ],
-    ids=repr,
-)
-def test_what_json_says_in_its_own_way_is_preserved(value: object, arrives: object) -> None:
-    """A tuple is an array, an enum its value, a subclass what it is made of: nothing is lost."""
-    came = wire.json_roundtrip({"a": value})["a"]
-    assert came == arrives
-    assert type(came) is type(arrives)
-
-
-@pytest.mark.parametrize("key", [1, 1.5, True, None])
-def test_a_key_that_becomes_a_string_is_not_preserved(key: object) -> None:
-    """JSON turns such a key into a string, which is another key."""
-    with pytest.raises(wire.RoundTripError, match=r"a\.b has a key"):
-        wire.json_roundtrip({"a": {"b": {key: 1}}})
-
-
-@pytest.mark.parametrize("key", [(1,), b"a", frozenset()])
-def test_a_key_that_json_cannot_write(key: object) -> None:
-    """Other keys cannot be written at all."""
-    with pytest.raises(wire.SerializationError) as refused:
-        wire.json_roundtrip({key: 1})
-    assert type(refused.value) is wire.SerializationError
-
-
-class Shifting(dict):  # type: ignore[type-arg]
-    """A dict that shows a writer something else than it holds."""
-
-    def items(self) -> Any:
-        return {"shown": 1}.items()
-
-
-def test_a_dict_that_is_written_otherwise_is_not_preserved() -> None:
-    """What arrives is compared with what the dict holds."""
-    with pytest.raises(wire.RoundTripError, match="a does not come back"):
-        wire.json_roundtrip({"a": Shifting(held=1)})
-
-
-@pytest.mark.parametrize("value", [[], "a", 1, None, MappingProxyType({})])
-def test_only_a_dict_is_the_outcome(value: object) -> None:
-    """A round trip that gives no dict is refused."""
-    with pytest.raises(wire.SerializationError):
-        wire.json_roundtrip(value)
-
-
-# -- whatever the envelope is ------------------------------------------------------------------------------
-
-
-class Hostile:
-    """Raises whatever is asked of it."""
-
-    def __eq__(self, other: object) -> bool:
-        raise RuntimeError("secret")
-
-    def __hash__(self) -> int:
-        return hash("op")
-
-    def __repr__(self) -> str:
-        raise RuntimeError("secret")
-
-    @property
-    def __class__(self) -> Any:
-        raise RuntimeError("secret")
-
-
-class HostileDict(dict):  # type: ignore[type-arg]
-    """A dict that cannot be read."""
-
-    def __iter__(self) -> Any:
-        raise RuntimeError("secret")
-
-    items = keys = values = get = __getitem__ = __len__ = __contains__ = __iter__  # type: ignore[assignment]
-
-
-class HostileText(str):
-    __slots__ = ()
-
-    def encode(self, *_: Any) -> Any:
-        raise RuntimeError("secret")
-
-    __eq__ = __ne__ = __hash__ = encode  # type: ignore[assignment]
-
-
-HOSTILE = {
-    "object": Hostile,
-    "dict": lambda: HostileDict(op="llm.complete", ctx={}, args={}),
-    "text": lambda: HostileText("a secret"),
-}
-"""Objects that raise where they are touched, each made anew: pytest touches its parameters."""
-
-
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(),
-    st.text(st.characters(categories=["Cs"])),
-    st.binary(),
-    st.decimals(),
-    st.datetimes(),
-    st.complex_numbers(),
-    st.just(object),
-    *map(st.builds, HOSTILE.values()),
-    st.sampled_from([{1}, frozenset(), range(3), ..., len]),
-)
-KEYS = st.one_of(
-    st.sampled_from(["op", "ctx", "args", "messages", "role", "deadline_ms", "attrs", "vector", "temperature", "text"]),
-    st.text(max_size=5),
-    st.integers(),
-    st.none(),
-    st.tuples(st.integers()),
-)
-ANYTHING = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.tuples(inner, inner), st.dictionaries(KEYS, inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-ENVELOPES = st.one_of(
-    ANYTHING,
-    st.fixed_dictionaries(
-        {"op": st.sampled_from(list(BY_OP)), "ctx": ANYTHING, "args": ANYTHING},
-        optional={"more": ANYTHING},
-    ),
-    st.fixed_dictionaries(
-        {"op": st.sampled_from(list(BY_OP)), "ctx": st.just({}), "args": st.dictionaries(KEYS, ANYTHING)}
-    ),
-)
-
-
-@given(envelope=ENVELOPES, op=st.sampled_from(list(BY_OP)))
-def test_nothing_but_the_documented_errors_is_raised(envelope: Any, op: str) -> None:
-    """Whatever an envelope is, it passes, or a `WireValidationError` with a documented code says why."""
-    named = envelope.get("op") if type(envelope) is dict else None
-    case = wire.case_of(named if isinstance(named, str) and named in BY_OP else op)
-    try:
-        wire.validate_case(case, envelope)
-    except wire.WireValidationError as error:
-        refused: wire.WireValidationError | None = error
-    else:
-        refused = None
-    if refused is not None:
-        assert refused.code in wire.PROTOCOL_ERROR_CODES
-        assert str(refused).startswith(f"{case.id}: ")
-    else:
-        assert json.loads(json.dumps(envelope))["op"] == case.op
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_objects_are_refused(name: str) -> None:
-    """An object that raises where it is touched is refused like any other, at any place."""
-    envelope: Any = HOSTILE[name]()
-    for given_ in (
-        envelope,
-        complete(extra=envelope),
-        {**complete(), "ctx": envelope},
-        {**complete(), "ctx": {"deadline_ms": envelope, "tenant": envelope}},
-        {**complete(), "op": envelope},
-    ):
-        with pytest.raises(wire.WireValidationError) as refused:
-            wire.validate_case(COMPLETE, given_)
-        assert "secret" not in str(refused.value)
-
-
-SECRET = "sk-live-4f9a0c7b2d51 The patient's name is Doe"
-
-
-@pytest.mark.parametrize("place", ["op", "ctx.tenant", "ctx.request_id", "args.messages", "args.temperature", "top"])
-def test_no_content_is_told(place: str) -> None:
-    """A text that stands where it does not belong is not repeated."""
-    envelope: dict[str, Any] = complete()
-    head, _, tail = place.partition(".")
-    if tail:
-        envelope[head] = {**envelope[head], tail: SECRET * 10}
-    else:
-        envelope = SECRET if place == "top" else {**envelope, place: SECRET}  # type: ignore[assignment]
-    with pytest.raises(wire.WireValidationError) as refused:
-        wire.validate_case(COMPLETE, envelope)
-    assert "Doe" not in str(refused.value)
-    assert "sk-live" not in str(refused.value)
-
-
 # -- schema and versions -----------------------------------------------------------------------------------
 
 
@@ -422,109 +195,6 @@ def test_an_extension_is_validated_by_its_own_name() -> None:
     """Operations of vendors pass the stages that know nothing of them (SPECIFICATION 4.2.6)."""
     envelope = {"op": "acme.rank", "ctx": {}, "args": {}}
     wire.validate_wire_envelope(envelope, "acme.rank", "common.envelope.request", "acme")
-
-
-# -- arguments ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("op", "args"),
-    [
-        ("llm.complete", {"prompt": "Hello", "temperature": 0}),
-        ("llm.complete", {"messages": [], "temperature": None, "top_p": 1}),
-        ("llm.stream", {"prompt": "Hello"}),
-        ("vector.query", {"text": "Hello", "top_k": 1}),
-        ("vector.batch_query", {"queries": [{"text": "Hello", "top_k": 1}]}),
-        ("vector.delete", {"filter": {"a": 1}}),
-        ("embedding.count_tokens", {"texts": ["a", "b"]}),
-        ("graph.batch", {"ops": []}),
-        ("llm.health", {"anything": 1}),
-    ],
-)
-def test_what_the_documents_allow_passes(op: str, args: dict[str, Any]) -> None:
-    """`prompt` and `text` may stand in for `messages` and `vector` (SCHEMA 6.3); null counts as absent."""
-    wire.ArgsValidator(op)(args, "c")
-
-
-@pytest.mark.parametrize(
-    ("op", "args", "path"),
-    [
-        ("llm.complete", {"messages": None}, "args"),
-        ("llm.complete", {"prompt": "a", "temperature": True}, "args.temperature"),
-        ("llm.complete", {"prompt": "a", "top_p": 0}, "args.top_p"),
-        ("llm.stream", {"messages": [], "presence_penalty": -2.1}, "args.presence_penalty"),
-        ("llm.stream", {"messages": [{"role": "user"}]}, "args.messages.0.content"),
-        ("vector.query", {"text": "a"}, "args.top_k"),
-        ("vector.query", {"vector": [10**400, float("nan")], "top_k": 1}, "args.vector"),
-        ("vector.upsert", {"vectors": [{"id": "a", "vector": [1, "b"]}]}, "args.vectors.0.vector"),
-        ("vector.batch_query", {"queries": [{"top_k": 1}]}, "args.queries.0.vector"),
-        ("vector.delete", {"ids": None, "filter": None}, "args"),
-        ("embedding.embed_batch", {"texts": "a", "model": "m"}, "args.texts"),
-        ("graph.traversal", {"start_nodes": []}, "args.start_nodes"),
-    ],
-)
-def test_what_the_documents_forbid_is_refused(op: str, args: dict[str, Any], path: str) -> None:
-    """The rules and the request's schema are kept, and the error leads to the place."""
-    with pytest.raises(wire.ArgsValidationError) as refused:
-        wire.ArgsValidator(op)(args, "c")
-    assert refused.value.path == path
-    assert str(refused.value).startswith("c: ")
-
-
-def test_every_rule_belongs_to_an_operation() -> None:
-    """No rule of the table is of an operation that there is not."""
-    from pytest_corpus.spec.arguments import ALTERNATIVES, RULES
-
-    assert RULES.keys() | ALTERNATIVES.keys() <= BY_OP.keys()
-
-
-def test_a_validator_of_ones_own() -> None:
-    """Its `ArgsValidationError` comes through with the case id; of other exceptions only the type is told."""
-
-    def ours(_: dict[str, Any], case_id: str) -> None:
-        raise wire.ArgsValidationError(f"{case_id}: no")
-
-    def theirs(args: dict[str, Any], _: str) -> None:
-        raise KeyError(args["secret"])
-
-    with pytest.raises(wire.ArgsValidationError) as refused:
-        wire.validate_args_for_operation({}, ours, "c")
-    assert (str(refused.value), refused.value.case_id, refused.value.code) == ("c: no", "c", "ARGS_VALIDATION")
-    with pytest.raises(wire.ArgsValidationError) as refused:
-        wire.validate_args_for_operation({"secret": "Doe"}, theirs, "c")
-    assert str(refused.value) == "c: args validation failed: the validator raises KeyError"
-    with pytest.raises(wire.ArgsValidationError, match="must be a JSON object"):
-        wire.validate_args_for_operation([], ours, "c")
-
-
-# -- codes -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("schema", "instance", "code", "text"),
-    [
-        ("llm.complete.request", {"op": "llm.complete", "ctx": {}, "args": {}}, "required", "field: messages"),
-        ("common.envelope.request", {"op": 1, "ctx": {}, "args": {}}, "type", "Value must be of type string"),
-        (
-            "common.envelope.request",
-            {"op": "a.b", "ctx": {}, "args": {}, "more": 1},
-            "additionalProperties",
-            "Additional properties not allowed: more",
-        ),
-        ("common.envelope.request", {"op": "X", "ctx": {}, "args": {}}, "pattern", r"pattern: ^[a-z]+\.[a-z_]+$"),
-        ("llm.types.message", {"role": "robot", "content": ""}, "enum", 'one of: "system", "user"'),
-        ("common.operation_context", {"deadline_ms": 0}, "minimum", "Value must be at least 1"),
-        ("llm.sampling.params", {"temperature": 3}, "maximum", "Value must be at most 2"),
-        ("common.operation_context", {"tenant": ""}, "minLength", "Value must have at least 1 characters"),
-        ("common.operation_context", {"tenant": "a" * 300}, "maxLength", "Value must have at most 256 characters"),
-        ("llm.sampling.params", {"top_p": 0}, "exclusiveMinimum", "must be more than 0"),
-    ],
-)
-def test_a_schema_problem_has_a_code_and_a_text(schema: str, instance: object, code: str, text: str) -> None:
-    """The texts of SCHEMA 11.2 are filled in; a rule that it does not list keeps the problem's own."""
-    told = [wire.validation_error(problem) for problem in registry().problems(schema, instance)]
-    assert any(found == code and text in said for found, said in told), told
-    assert not any("{" in said for _, said in told)
 
 
 # -- builders ----------------------------------------------------------------------------------------------

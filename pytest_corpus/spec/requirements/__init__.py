@@ -1,8 +1,8 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
-One `Requirement` a sentence, one module a chapter: `llm/streaming_semantics.py` has what
-`suites/llm/test_streaming_semantics.py` decides; what components share lies in `common/`. Ids are stable: a retired id
-is never used again.
+One `Requirement` a sentence, one module a chapter: `graph/crud_basic.py` has what `suites/graph/test_crud_basic.py`
+and the modules in which that goes on, `test_crud_basic_edges.py` and others, decide; what components share lies in
+`common/`. Ids are stable: a retired id is never used again.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.common.claims.envelopes import Envelopes, Errors
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.common.claims.stress import Stress
-from pytest_corpus.suites.common.claims.wire_handler import BUSY, Envelopes, Errors, StreamEntryPoint, WireHandler
+from pytest_corpus.suites.common.claims.wire_handler import BUSY, StreamEntryPoint, WireHandler
 from pytest_corpus.suites.embedding.component import Embedding, embedding
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 from pytest_corpus.suites.embedding.vectorless import without_vector

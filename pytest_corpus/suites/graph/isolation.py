@@ -7,6 +7,17 @@ from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.graph.component import Graph
 from pytest_corpus.suites.graph.sandbox import Sandbox
 
+WHERE = ("default", "namespace", "tenant")
+"""Where nodes are written."""
+
+
+def at(graph: Graph, where: str) -> Sandbox:
+    """An empty place in the default namespace, in a new one, or of a tenant."""
+    if where == "namespace":
+        graph.namespaces(aside=True)
+    tenant = f"tenant-{canary()}" if where == "tenant" else None
+    return graph.sandbox(tenant=tenant, own=where == "namespace")
+
 
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.suites.common.claims.envelopes import Envelopes, Errors
 from pytest_corpus.suites.common.claims.stress import Stress
-from pytest_corpus.suites.common.claims.wire_handler import Envelopes, Errors, StreamEntryPoint, WireHandler
+from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint, WireHandler
 
 pytestmark = pytest.mark.wire
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Job, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import Embedding, Job, ReferenceEmbedding
+from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
 from pytest_corpus.reference.request import Call
 
 Envelope = dict[str, Any]
 Result = dict[str, Any]
+Outcome = Embedding | AdapterError
 
 
 class Chunking(ReferenceEmbedding):

@@ -1,4 +1,4 @@
-"""Mistakes that graph/test_batch_operations.py finds (GRA-BULK)."""
+"""Mistakes that graph/test_batch_operations_pages.py finds (GRA-BULK)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes that graph/test_batch_operations.py finds (GRA-TXN)."""
+"""Mistakes that graph/test_batch_operations_transactions.py finds (GRA-TXN)."""
 
 from __future__ import annotations
 

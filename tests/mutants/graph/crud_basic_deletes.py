@@ -1,4 +1,4 @@
-"""Mistakes that graph/test_crud_basic.py finds (GRA-DELETE)."""
+"""Mistakes that graph/test_crud_basic_deletes.py finds (GRA-DELETE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes that graph/test_crud_basic.py finds (GRA-EDGE)."""
+"""Mistakes that graph/test_crud_basic_edges.py finds (GRA-EDGE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes that graph/test_query_basic.py finds (GRA-TRAV)."""
+"""Mistakes that graph/test_query_basic_traversals.py finds (GRA-TRAV)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canonical envelopes, routing and bad requests, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
+"""Routing and requests of any kind, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,22 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import known, plain
+from pytest_corpus.kit.memory import plain
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import in_turn, rules
+from pytest_corpus.kit.parameters import in_turn
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.request import Request, in_ms
+from pytest_corpus.kit.request import Request
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
-
-KEYS = ("op", "ctx", "args")
-"""What every request carries."""
-
-WRONG_KEYS: tuple[tuple[str, Any], ...] = (
-    ("op", 7),
-    ("op", None),
-    ("op", ["op"]),
-    ("ctx", "ctx"),
-    ("ctx", []),
-    ("ctx", None),
-    ("args", "args"),
-    ("args", [1]),
-    ("args", None),
+from pytest_corpus.suites.common.claims.bad_requests import (
+    KEYS,
+    NO_OBJECTS,
+    WRONG_KEYS,
+    no_object,
+    no_stream_object,
+    refusals,
 )
-"""A required key and a value of the wrong type."""
-
-NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
-"""JSON values that are not a request."""
 
 ABSURD = (2**63, 10**400, -(10**400))
 """Integers that fit no field."""
@@ -49,8 +38,6 @@ BUSY = ("ResourceExhausted", "Unavailable")
 MOST_AT_ONCE, SLOW_MS = 32, 60
 """A greater concurrency is not tried; so long a provider takes while it is."""
 
-pytestmark = pytest.mark.wire
-
 
 def failed_as(reply: Reply | StreamReply) -> Iterator[str]:
     """The classes that the failed items of a result name, where they name any."""
@@ -59,32 +46,6 @@ def failed_as(reply: Reply | StreamReply) -> Iterator[str]:
     for item in chain.from_iterable(found for found in lists if isinstance(found, list)):
         if isinstance(item, Mapping):
             yield from error_names(item)[:1]
-
-
-def refusals(subject: Subject) -> list[Reply]:
-    """Answers to bad requests of several kinds, which any adapter refuses."""
-    return known(subject, "refusals", lambda: _refusals(subject))
-
-
-def _refusals(subject: Subject) -> list[Reply]:
-    unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
-    plain = subject.envelope(subject.principal)
-    return [
-        subject.send(unknown),
-        subject.send({key: plain[key] for key in ("op", "ctx")}),
-        subject.send({**plain, "args": subject.requests.wrong_types(subject.principal)}),
-        subject.send({**plain, "ctx": {"deadline_ms": in_ms(-60_000)}}),
-    ]
-
-
-def no_object(subject: Subject, value: Any) -> Reply:
-    """The answer of `handle` to what is no request."""
-    return known(subject, ("no object", repr(value)), lambda: subject.send(value))
-
-
-def no_stream_object(subject: Subject, value: Any) -> StreamReply:
-    """The answer of `handle_stream` to what is no request."""
-    return known(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))
 
 
 def requests(subject: Subject) -> list[dict[str, Any]]:
@@ -309,107 +270,6 @@ class WireHandler:
                 "retry_after_ms or details.suggested_backoff_ms",
                 "neither",
             )
-
-
-class Envelopes:
-    """The shape of unary answers."""
-
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-ENV-1")
-    def test_a_success_is_closed(self, subject: Subject) -> None:
-        """No operation adds a key beside ok, code, ms and result."""
-        each_success(subject, "COM-ENV-1")
-
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-ENV-2")
-    def test_the_code_of_a_success_is_ok(self, subject: Subject) -> None:
-        """Every operation says OK."""
-        each_success(subject, "COM-ENV-2")
-
-    @pytest.mark.requirement("COM-ENV-3")
-    def test_a_success_tells_its_milliseconds(self, subject: Subject) -> None:
-        """Every success carries a non-negative `ms`."""
-        each_success(subject, "COM-ENV-3")
-
-    @pytest.mark.requirement("COM-ENV-4")
-    def test_the_code_of_a_success_is_nothing_but_ok(self, subject: Subject) -> None:
-        """PARTIAL_SUCCESS and ACCEPTED are not used."""
-        each_success(subject, "COM-ENV-4")
-
-    @pytest.mark.requirement("COM-ENV-5")
-    def test_ok_is_true_in_a_success(self, subject: Subject) -> None:
-        """`ok` is the boolean true."""
-        each_success(subject, "COM-ENV-5")
-
-
-def each_success(subject: Subject, requirement: str) -> None:
-    """The requirement holds for the answer of every unary operation that is offered."""
-    subject.require("capabilities")
-    for name in subject.operations(streaming=False):
-        if subject.works(name):
-            holds(requirement, plain(subject, name), subject)
-
-
-class Errors:
-    """The shape of error envelopes, whatever was refused."""
-
-    @pytest.mark.core
-    @rules(
-        closed="COM-ERR-1",
-        required_keys="COM-ERR-2",
-        upper_snake_code="COM-ERR-3",
-        canonical_class="COM-ERR-4",
-        message="COM-ERR-5",
-        retry_after_ms="COM-ERR-6",
-        details="COM-ERR-7",
-        retryable_agrees="COM-ERR-8",
-        milliseconds="COM-ERR-9",
-        own_code="COM-ERR-10",
-        own_protocol="COM-SUBTYPE-1",
-        hints="COM-ERR-13",
-        http_status="COM-ERR-14",
-        stack_trace="COM-ERR-15",
-        nothing_to_wait_for="COM-ERR-21",
-    )
-    def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
-        """Error envelopes for refusals of several kinds keep each rule of their shape."""
-        replies = refusals(subject)
-        for reply in replies:
-            holds(requirement, reply, subject)
-        for reply in replies:
-            expect.readable(reply)
-        expect.some_refused(replies, "a bad request to be refused")
-
-    @pytest.mark.requirement("COM-ERR-16")
-    def test_an_exceeded_deadline_does_not_ask_to_wait(self, subject: Subject) -> None:
-        """A call whose deadline has passed is refused without `retry_after_ms`."""
-        subject.require(subject.principal)
-        reply = subject.call(subject.principal, ctx={"deadline_ms": in_ms(-60_000)})
-        with expect.resting_on("COM-DEADLINE-1"):
-            expect.refusal(reply, "DeadlineExceeded")
-        holds("COM-ERR-16", reply, subject)
-
-    @pytest.mark.requirement("COM-ERR-11")
-    def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
-        """`details.validation_errors` of a refused argument is a list with at least one entry."""
-        reply = subject.call(subject.principal, subject.requests.wrong_types(subject.principal))
-        with expect.resting_on(subject.checked):
-            expect.refusal(reply, "BadRequest")
-        named = reply.details.get("validation_errors")
-        expect.that(isinstance(named, list) and named, "a list of fields", type(named).__name__, "details")
-
-    @pytest.mark.requirement("COM-ERR-12")
-    def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
-        """Three times the same bad request, three times the same answer."""
-        wrong = subject.requests.wrong_types(subject.principal)
-        replies = [subject.call(subject.principal, wrong) for _ in range(3)]
-        for reply in replies:
-            expect.readable(reply)
-            expect.named(reply)
-        with expect.resting_on(subject.checked):
-            expect.some_refused(replies, "a refusal")
-        named = [reply.names for reply in replies]
-        expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
 
 
 class StreamEntryPoint:

@@ -1,0 +1,55 @@
+"""What is not a request, and how it is answered (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.memory import known
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.request import in_ms
+
+KEYS = ("op", "ctx", "args")
+"""What every request carries."""
+
+WRONG_KEYS: tuple[tuple[str, Any], ...] = (
+    ("op", 7),
+    ("op", None),
+    ("op", ["op"]),
+    ("ctx", "ctx"),
+    ("ctx", []),
+    ("ctx", None),
+    ("args", "args"),
+    ("args", [1]),
+    ("args", None),
+)
+"""A required key and a value of the wrong type."""
+
+NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
+"""JSON values that are not a request."""
+
+
+def refusals(subject: Subject) -> list[Reply]:
+    """Answers to bad requests of several kinds, which any adapter refuses."""
+    return known(subject, "refusals", lambda: _refusals(subject))
+
+
+def _refusals(subject: Subject) -> list[Reply]:
+    unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
+    plain = subject.envelope(subject.principal)
+    return [
+        subject.send(unknown),
+        subject.send({key: plain[key] for key in ("op", "ctx")}),
+        subject.send({**plain, "args": subject.requests.wrong_types(subject.principal)}),
+        subject.send({**plain, "ctx": {"deadline_ms": in_ms(-60_000)}}),
+    ]
+
+
+def no_object(subject: Subject, value: Any) -> Reply:
+    """The answer of `handle` to what is no request."""
+    return known(subject, ("no object", repr(value)), lambda: subject.send(value))
+
+
+def no_stream_object(subject: Subject, value: Any) -> StreamReply:
+    """The answer of `handle_stream` to what is no request."""
+    return known(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))

@@ -1,0 +1,310 @@
+"""Deletes of nodes and edges, by id and by filter (SPECIFICATION 7.3.1; R26)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.graph import edges, items, multigraph
+from pytest_corpus.suites.graph.answers import counted, failures, listed
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.isolation import WHERE, at
+from pytest_corpus.suites.graph.multigraph import PARALLEL
+from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS
+from pytest_corpus.suites.graph.written_items import MANY
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DELETE-1")
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("reader", NODE_READERS)
+def test_deleted_nodes_are_gone(graph: Graph, reader: str, where: str) -> None:
+    """First one node, then two in one request are gone, and the others stay."""
+    graph.require("upsert_nodes", "delete_nodes")
+    graph.readers.trusted(reader)
+    sandbox = at(graph, where)
+    values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
+    sandbox.remove("nodes", "b")
+    sandbox.shows(reader, [values[name] for name in "acd"], "all but the deleted node")
+    if graph.at_once > 1:
+        expect.success(
+            sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]}), "delete_nodes to work"
+        )
+        sandbox.shows(reader, [values["c"]], "all but the deleted nodes")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
+    """Of ids that exist and ids that do not, the nodes that exist are removed, the last one too."""
+    graph.require("upsert_nodes", "delete_nodes")
+    if graph.at_once < 2:
+        raise NotApplicable("one item goes into one request")
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    values = sandbox.put(*(sandbox.node(name) for name in "abc"))
+    ids = [sandbox.id(name) for name in ("none", "a")]
+    expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
+    expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("b"), sandbox.id("none")]}), "delete_nodes to work")
+    for reader in readers:
+        sandbox.shows(reader, values[2:], "all but the deleted nodes")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
+    """Nodes whose ids begin or end with the deleted one's stay."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    names = ("x", "xy", "x-1")
+    values = sandbox.put(*(sandbox.node(name) for name in names))
+    sandbox.remove("nodes", "x")
+    for reader in readers:
+        sandbox.shows(reader, values[1:], "all but the deleted node")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+@pytest.mark.parametrize("then", ["delete", "delete_again", "upsert", "update", *MANY])
+def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
+    """Another write, of any kind, does not bring it back."""
+    graph.require("upsert_nodes", "delete_nodes")
+    if then in MANY:
+        graph.require(then)
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox.remove("nodes", "a")
+    if then.startswith("delete"):
+        name = "b" if then == "delete" else "a"
+        sandbox.remove("nodes", name)
+        values.pop("b" if then == "delete" else "", None)
+    elif then in MANY:
+        node = sandbox.node("d")
+        values["d"] = str(node["properties"]["corpus_value"])
+        item = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+        expect.success(sandbox.call(then, {MANY[then]: [item]}), f"{then} to work")
+    else:
+        name = "d" if then == "upsert" else "b"
+        [values[name]] = sandbox.put(sandbox.node(name))
+    del values["a"]
+    for reader in readers:
+        sandbox.shows(reader, values.values(), "all but the deleted nodes")
+
+
+@pytest.mark.requirement("GRA-DELETE-1")
+def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
+    """Written after its deletion, a node is there with its new value."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox.put(sandbox.node("a"))
+    sandbox.remove("nodes", "a")
+    again = sandbox.put(sandbox.node("a"))
+    for reader in readers:
+        sandbox.shows(reader, again, "the node that was written again")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DELETE-2")
+@pytest.mark.parametrize("edge_reader", EDGE_READERS)
+def test_deleted_edges_are_gone(graph: Graph, edge_reader: str) -> None:
+    """A deleted edge is gone, the other edges and the nodes at its ends stay."""
+    graph.require("delete_edges")
+    sandbox, values = edges.linked(graph, edge_reader)
+    sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
+    sandbox.remove("edges", "e")
+    sandbox.leads(edge_reader, "a", {"c": values["c"]}, "all but the deleted edge")
+    sandbox.leads(edge_reader, "b", {"c": values["c"]}, "an edge that was not deleted")
+    sandbox.remove("edges", "f", "g")
+    sandbox.leads(edge_reader, "a", (), "no edge")
+    for reader in graph.readers.of_nodes():
+        sandbox.shows(reader, values.values(), "the nodes of deleted edges")
+
+
+@pytest.mark.requirement("GRA-DELETE-2")
+@pytest.mark.parametrize("edge_reader", EDGE_READERS)
+def test_a_parallel_edge_stays(graph: Graph, edge_reader: str) -> None:
+    """Of two edges between the same nodes the deleted one is gone and the other stays."""
+    graph.require("delete_edges")
+    multigraph.needs(graph, PARALLEL)
+    sandbox, values = edges.linked(graph, edge_reader)
+    sandbox.link(sandbox.edge("a", "b", "f"))
+    sandbox.remove("edges", "e")
+    sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was not deleted")
+
+
+@pytest.mark.requirement("GRA-DELETE-4")
+def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
+    """No edge leads to a node that was deleted, nor through it to another one."""
+    graph.require("delete_nodes")
+    for edge_reader in edges.sees_edges(graph):
+        sandbox, _ = edges.linked(graph, edge_reader)
+        sandbox.link(sandbox.edge("b", "c", "f"))
+        reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
+        if reply.is_a("BadRequest") or failures(reply.result):
+            raise NotApplicable("a node that has edges is not deleted")
+        expect.success(reply, "delete_nodes to work")
+        sandbox.leads(edge_reader, "a", (), "no edge to a deleted node")
+        if edge_reader == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
+            expect.that(not sandbox.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-DELETE-5")
+def test_old_edges_do_not_come_back(graph: Graph) -> None:
+    """A node of the same id, written after the deletion, has no edges."""
+    graph.require("delete_nodes")
+    for edge_reader in edges.sees_edges(graph):
+        sandbox, _ = edges.linked(graph, edge_reader)
+        sandbox.link(sandbox.edge("b", "c", "f"))
+        reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
+        if reply.is_a("BadRequest") or failures(reply.result):
+            raise NotApplicable("a node that has edges is not deleted")
+        sandbox.put(sandbox.node("b"))
+        sandbox.leads(edge_reader, "a", (), "no old edge to the new node")
+        sandbox.leads(edge_reader, "b", (), "no old edge from the new node")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DELETE-3")
+@pytest.mark.parametrize("kind", ["nodes", "edges"])
+def test_deleting_what_is_not_there_succeeds(graph: Graph, kind: str) -> None:
+    """An id that never was, one that is deleted a second time, and several of them."""
+    graph.require("upsert_nodes", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    sandbox.link(sandbox.edge("a", "b", "e"))
+    name = "e" if kind == "edges" else "a"
+    if kind == "nodes":
+        sandbox.remove("edges", "e")
+    for ids in (
+        [sandbox.id("never")],
+        [sandbox.id(name)],
+        [sandbox.id(name)],
+        [sandbox.id("never"), sandbox.id(name)][: graph.at_once],
+    ):
+        result = expect.success(sandbox.call(f"delete_{kind}", {"ids": ids}), f"delete_{kind} to succeed")
+        expect.that(not failures(result), "no failure for what is not there", "one", "result.failures")
+
+
+@pytest.mark.requirement("GRA-DELETE-9")
+def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
+    """Two nodes that were there, and one that was not, are two deleted nodes."""
+    graph.require("upsert_nodes", "delete_nodes")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    if graph.at_once < 3:
+        raise NotApplicable(f"at most {graph.at_once} items go into one request")
+    ids = [sandbox.id(name) for name in ("a", "b", "none")]
+    result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
+    expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
+
+
+@pytest.mark.requirement("GRA-DELETE-8")
+@pytest.mark.parametrize("kind", ["nodes", "edges"])
+def test_the_result_of_a_delete_is_of_the_schema(graph: Graph, kind: str) -> None:
+    """The answer to a delete, of something or of nothing, is of the schema."""
+    graph.require("upsert_nodes", f"delete_{kind}")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"))
+    for name in ("a", "a"):
+        reply = sandbox.call(f"delete_{kind}", {"ids": [sandbox.id(name)]})
+        expect.success(reply, f"delete_{kind} to work")
+        holds("GRA-DELETE-8", reply, graph)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-DELETE-7")
+@pytest.mark.parametrize("kind", list(items.BAD_DELETES))
+@pytest.mark.parametrize("what", ["nodes", "edges"])
+def test_what_is_no_delete_is_refused(graph: Graph, what: str, kind: str) -> None:
+    """A delete names `ids`, a list of strings, or a `filter`, an object."""
+    graph.require(f"delete_{what}")
+    denied = ["NotSupported"] if kind.startswith("filter") else []
+    expect.refusal(graph.call(f"delete_{what}", items.BAD_DELETES[kind]), "BadRequest", *denied)
+
+
+@pytest.mark.requirement("GRA-DELETE-7")
+@pytest.mark.parametrize("kind", items.DELETES_OF_NOTHING)
+def test_a_delete_of_nothing_deletes_nothing(graph: Graph, kind: str) -> None:
+    """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
+    graph.require("upsert_nodes", "delete_nodes")
+    graph.namespaces(aside=True)
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    sandbox.call("delete_nodes", items.BAD_DELETES[kind])
+    for reader in readers:
+        sandbox.shows(reader, written, "every node")
+
+
+@pytest.mark.requirement("GRA-DELETE-6")
+@pytest.mark.parametrize("both", [False, True], ids=["filter", "filter_of_two"])
+def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, both: bool) -> None:
+    """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
+    nodes = [
+        sandbox.node(name, corpus_kind=f"{sandbox.tag}{kinds[name][0]}", corpus_size=kinds[name][1]) for name in kinds
+    ]
+    values = dict(zip(kinds, sandbox.put(*nodes), strict=True))
+    wanted = {"corpus_kind": f"{sandbox.tag}x", **({"corpus_size": 1} if both else {})}
+    reply = sandbox.call("delete_nodes", {"filter": wanted})
+    gone = items.fitting(reply, ["a"] if both else ["a", "c"])
+    for reader in readers:
+        sandbox.shows(reader, [value for name, value in values.items() if name not in gone], "what does not fit")
+
+
+@pytest.mark.requirement("GRA-DELETE-6")
+@pytest.mark.parametrize("way", list(MANY))
+def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
+    """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
+    graph.require("upsert_nodes", "delete_nodes", way)
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    values = sandbox.put(
+        sandbox.node("a", corpus_kind=f"{sandbox.tag}x"), sandbox.node("b", corpus_kind=f"{sandbox.tag}y")
+    )
+    item = graph.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}x"}, **sandbox.place)
+    reply = sandbox.call(way, {MANY[way]: [item]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    told = listed(reply.result, "results")
+    failed = reply.is_error or any(each.get("ok") is False or failures(each.get("result")) for each in told)
+    for reader in readers:
+        sandbox.shows(reader, values if failed else values[1:], "what does not fit, or all where the delete failed")
+
+
+@pytest.mark.requirement("GRA-DELETE-6")
+def test_a_filter_that_nothing_fits_deletes_nothing(graph: Graph) -> None:
+    """A filter for a value that no node has, or a property that none has, removes nothing."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    for wanted in ({"corpus_group": "none"}, {"corpus_missing": 1}):
+        items.fitting(sandbox.call("delete_nodes", {"filter": wanted}), [])
+        for reader in readers:
+            sandbox.shows(reader, written, "every node")
+
+
+@pytest.mark.requirement("GRA-DELETE-6")
+def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
+    """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
+    graph.require("upsert_nodes", "upsert_edges", "delete_edges")
+    edge_readers = graph.readers.of_edges()
+    sandbox = graph.sandbox()
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox.link(
+        sandbox.edge("a", "b", corpus_kind=f"{sandbox.tag}x"), sandbox.edge("a", "c", corpus_kind=f"{sandbox.tag}y")
+    )
+    gone = items.fitting(sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}x"}}), ["b"])
+    left = {name: values[name] for name in "bc" if name not in gone}
+    for edge_reader in edge_readers:
+        sandbox.leads(edge_reader, "a", left, "the edges that do not fit")
+
+
+@pytest.mark.requirement("GRA-DELETE-9")
+@pytest.mark.parametrize("kind", items.SPOILED_IDS)
+def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
+    """Where an id of a delete fails, the nodes that are gone are counted, and the failed id."""
+    graph.require("upsert_nodes", "delete_nodes")
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
+    ids = items.among([sandbox.id(name) for name in "ab"], [items.SPOILED_IDS[kind]], graph.at_once)
+    reply = sandbox.call("delete_nodes", {"ids": ids})
+    items.counted_truly(reply, before - len(sandbox.seen(readers[0])))

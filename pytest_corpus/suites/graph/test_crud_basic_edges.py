@@ -1,0 +1,222 @@
+"""Edges and their ends: written, read back, updated, refused (SPECIFICATION 4.2.6, 7.3.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.graph import edges, items, multigraph
+from pytest_corpus.suites.graph.answers import counted, failures
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.edges import unusable
+from pytest_corpus.suites.graph.multigraph import LOOP, PARALLEL
+from pytest_corpus.suites.graph.sandbox import EDGE_READERS
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-EDGE-1")
+@pytest.mark.parametrize("edge_reader", EDGE_READERS)
+def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> None:
+    """An edge is seen from its source, and neither from its target nor from another node."""
+    sandbox, values = edges.linked(graph, edge_reader)
+    sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
+    for name in "bc":
+        sandbox.leads(edge_reader, name, (), "no edge from a node that is not a source")
+    sandbox.link(sandbox.edge("c", "b", "f"))
+    sandbox.leads(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
+    sandbox.leads(edge_reader, "b", (), "no edge from a node that is not a source")
+
+
+@pytest.mark.requirement("GRA-EDGE-1")
+def test_an_edge_keeps_its_id_ends_and_label(graph: Graph) -> None:
+    """A traversal shows an edge with the id, source, target and label that it was written with."""
+    sandbox, _ = edges.linked(graph, "traversal")
+    found = sandbox.relationships("a")
+    expect.that(len(found) == 1, "one edge", f"{len(found)}", "result.relationships")
+    for key, value in (("id", sandbox.id("e")), ("dst", sandbox.id("b")), ("label", "CORPUS_LINK")):
+        expect.that(found[0].get(key) == value, f"the {key} that was written", "another", f"relationships.{key}")
+
+
+@pytest.mark.requirement("GRA-EDGE-1")
+@pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
+def test_an_edge_of_another_label_is_no_such_edge(graph: Graph, edge_reader: str) -> None:
+    """A query for edges of one label does not find an edge of another."""
+    sandbox, values = edges.linked(graph, edge_reader)
+    sandbox.link(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
+    sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge of the label")
+
+
+@pytest.mark.requirement("GRA-EDGE-2")
+def test_an_edge_keeps_its_properties(graph: Graph) -> None:
+    """A traversal shows the properties of an edge: texts, numbers and booleans."""
+    sandbox, _ = edges.linked(graph, "traversal")
+    edge = sandbox.edge("a", "b", "e", corpus_weight=2.5, corpus_true=True, corpus_text="\u6771 'x'")
+    sandbox.link(edge)
+    found = (sandbox.relationships("a") or [{}])[0].get("properties") or {}
+    for key, value in edge["properties"].items():
+        expect.that(found.get(key) == value, "the properties that were written", "others", "properties")
+
+
+@pytest.mark.requirement("GRA-EDGE-2")
+@pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
+def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> None:
+    """A query for a property of an edge finds its value."""
+    sandbox, _ = edges.linked(graph, edge_reader)
+    graph.speaks("link_values")
+    edge = sandbox.edge("a", "b", "e")
+    sandbox.link(edge)
+    found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
+    expect.that(found == [edge["properties"]["corpus_value"]], "the value that was written", "another")
+
+
+@pytest.mark.requirement("GRA-EDGE-3")
+def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
+    """After an update there is still one edge between the nodes, with the new value."""
+    for edge_reader in edges.sees_edges(graph):
+        sandbox, values = edges.linked(graph, edge_reader)
+        edge = sandbox.edge("a", "b", "e", corpus_weight=2)
+        sandbox.link(edge)
+        sandbox.leads(edge_reader, "a", {"b": values["b"]}, "one edge of an id")
+        if edge_reader == "traversal":
+            found = sandbox.relationships("a")[0].get("properties") or {}
+            expect.that(found.get("corpus_weight") == 2, "the new property", "another", "properties")
+            value = edge["properties"]["corpus_value"]
+            expect.that(found.get("corpus_value") == value, "the new value", "another", "properties")
+
+
+@pytest.mark.requirement("GRA-EDGE-9")
+@pytest.mark.parametrize("shape", ["one_source", "one_target", "parallel", "both_ways", "loop"])
+def test_every_edge_of_a_request_is_written(graph: Graph, shape: str) -> None:
+    """Edges that share a source, a target, both ends, or have one end only, are all there."""
+    ends = {
+        "one_source": ["ab", "ac", "ad"],
+        "one_target": ["ad", "bd", "cd"],
+        "parallel": ["ab", "ab"],
+        "both_ways": ["ab", "ba"],
+        "loop": ["aa", "ab"],
+    }[shape]
+    multigraph.needs(graph, *({"parallel": [PARALLEL], "loop": [LOOP]}.get(shape, [])))
+    for edge_reader in edges.sees_edges(graph):
+        sandbox = graph.sandbox()
+        values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
+        sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(ends)))
+        for source in {pair[0] for pair in ends}:
+            targets = sorted(pair[1] for pair in ends if pair[0] == source)
+            wanted = sorted(sandbox.id(name) if edge_reader == "traversal" else values[name] for name in targets)
+            found = sandbox.ends(edge_reader, source)
+            expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-EDGE-8")
+def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None:
+    """New and updated edges are answered with a result of the schema that counts them."""
+    graph.require("upsert_nodes", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.at_once]
+    for _ in range(2):
+        reply = sandbox.call("upsert_edges", {"edges": edges})
+        result = expect.success(reply, "an upsert of edges to work")
+        holds("GRA-EDGE-8", reply, graph)
+        wanted = len(edges)
+        expect.that(counted(result) == wanted, f"a count of {wanted}", f"{counted(result)}", "result")
+        expect.that(not failures(result), "no failures", "some", "result.failures")
+
+
+@pytest.mark.requirement("GRA-EDGE-4")
+@pytest.mark.parametrize("missing", ["source", "target", "both"])
+def test_an_edge_without_an_end_is_a_bad_request(graph: Graph, missing: str) -> None:
+    """Where an edge to a node that does not exist is refused, it is for good."""
+    reply = edges.dangling(graph, missing)
+    expect.either(reply, "BadRequest")
+    for failure in failures(reply.result):
+        named = edges.error_of(failure)
+        bad = named is not None and is_a(named, "BadRequest")
+        expect.that(bad, "VertexNotFound or BadRequest", "another", "failures")
+
+
+@pytest.mark.requirement("GRA-EDGE-5")
+@pytest.mark.parametrize("missing", ["source", "target"])
+def test_an_edge_without_an_end_is_refused(graph: Graph, missing: str) -> None:
+    """An edge from or to a node that does not exist is refused, or reported as failed."""
+    reply = edges.dangling(graph, missing)
+    expect.readable(reply)
+    refused = reply.is_error or bool(failures(reply.result))
+    expect.that(refused, "a refusal of an edge without one of its nodes", str(reply))
+
+
+@pytest.mark.requirement("GRA-EDGE-10")
+@pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
+@pytest.mark.parametrize("nested", [False, True], ids=["plain", "nested"])
+def test_numbers_of_an_edge_are_finite(graph: Graph, number: float, nested: bool) -> None:
+    """NaN and infinities in the properties of an edge are refused, or reported for that edge."""
+    graph.require("upsert_nodes", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    value: Any = {"deep": [1, number]} if nested else number
+    edges.unusable(sandbox.call("upsert_edges", {"edges": [sandbox.edge("a", "b", corpus_weight=value)]}))
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-EDGE-6")
+@pytest.mark.parametrize("value", items.NO_LISTS.values(), ids=list(items.NO_LISTS))
+def test_edges_that_are_no_list_are_refused(graph: Graph, value: Any) -> None:
+    """`edges` is required and a list."""
+    graph.require("upsert_edges")
+    expect.refusal(graph.call("upsert_edges", {"edges": value}), "BadRequest")
+    expect.refusal(graph.call("upsert_edges", {}), "BadRequest")
+
+
+@pytest.mark.requirement("GRA-EDGE-6")
+@pytest.mark.parametrize("kind", list(items.BAD_EDGES))
+def test_what_is_no_edge_is_refused(graph: Graph, kind: str) -> None:
+    """An edge without an id, an end or a label, or with one of the wrong type, is refused or reported."""
+    graph.require("upsert_nodes", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    changed = items.BAD_EDGES[kind]
+    edge = changed
+    if isinstance(changed, dict):
+        edge = {key: item for key, item in {**sandbox.edge("a", "b"), **changed}.items() if item is not ...}
+    unusable(sandbox.call("upsert_edges", {"edges": [edge]}))
+
+
+@pytest.mark.requirement("GRA-EDGE-7")
+@pytest.mark.parametrize("place", list(items.PLACES))
+def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> None:
+    """Beside an unusable edge the others are there and it is named; or the request is refused and none is."""
+    graph.require("upsert_nodes", "upsert_edges")
+    edge_readers = graph.readers.of_edges()
+    sandbox = graph.sandbox()
+    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
+    at = min(items.PLACES[place], graph.at_once - 1)
+    edges = [*good[:at], bad, *good[at:]][: graph.at_once]
+    reply = sandbox.call("upsert_edges", {"edges": edges})
+    targets = ["b", "c"][: len(edges) - 1]
+    left = items.rest(reply, at, targets)
+    for edge_reader in edge_readers:
+        sandbox.leads(edge_reader, "a", {name: values[name] for name in left}, "what was not refused")
+
+
+@pytest.mark.requirement("GRA-EDGE-8")
+@pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
+@pytest.mark.parametrize("kind", items.SPOILED_EDGES)
+def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
+    """Where edges of a request fail, those that are there are counted, and those that failed."""
+    edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
+    sandbox.put(*(sandbox.node(name) for name in "abcde"))
+    bad = [{**sandbox.edge("a", end), **items.SPOILED_EDGES[kind]} for end in "de"[:count]]
+    written = items.among([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+    reply = sandbox.call("upsert_edges", {"edges": written})
+    if kind == "without_a_node":
+        with expect.resting_on("GRA-EDGE-4"):
+            expect.either(reply, "BadRequest")
+    items.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))

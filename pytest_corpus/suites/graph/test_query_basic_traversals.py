@@ -1,0 +1,270 @@
+"""Traversals: depth, direction, types, filters, cycles (SPECIFICATION 4.2.6, 14.4; R12, R31)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.graph import multigraph, traversal
+from pytest_corpus.suites.graph.answers import listed
+from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.multigraph import LOOP
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-1")
+def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
+    """The result has `nodes` and `relationships` of the schema."""
+    graph.require("traversal")
+    sandbox = traversal.chain(graph)
+    reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("n0")], "max_depth": 1})
+    expect.success(reply, "a traversal to work")
+    holds("GRA-TRAV-1", reply, graph)
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-2")
+def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
+    """Along a traversal.chain each depth reaches the nodes up to it, from the first node and from a later one."""
+    sandbox = traversal.chain(graph)
+    for start in (0, 1):
+        for depth in traversal.depths(graph):
+            wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
+            missing = wanted - set(sandbox.reached(f"n{start}", max_depth=depth))
+            expect.that(not missing, "every node in the depth", f"{len(missing)} are missing", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-TRAV-2")
+def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
+    """A reached node has the labels and properties that it was written with, and that it was updated to."""
+    sandbox = traversal.chain(graph)
+    node = sandbox.node("n1", corpus_size=3)
+    sandbox.put(node)
+    found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
+    expect.that(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
+    expect.that(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "others", "nodes.labels")
+    shown = found[0].get("properties") or {}
+    for key, value in node["properties"].items():
+        expect.that(shown.get(key) == value, "its properties", "others", "nodes.properties")
+
+
+@pytest.mark.requirement("GRA-TRAV-2")
+def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
+    """What is within reach of any start node is reached, of the first one and of the last one."""
+    sandbox = graph.sandbox()
+    graph.require("traversal", "upsert_edges")
+    sandbox.put(*(sandbox.node(name) for name in "abcdef"))
+    sandbox.link(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
+    expect.that(sandbox.reached("a", "c", "e") == ["b", "d", "f"], "a node from each start", "others", "result.nodes")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-3")
+def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
+    """Along a traversal.chain no depth reaches a node beyond it, nor an edge beyond it."""
+    sandbox = traversal.chain(graph)
+    for depth in traversal.depths(graph):
+        wanted = {f"n{number}" for number in range(1, depth + 1)}
+        more = set(sandbox.reached("n0", max_depth=depth)) - wanted
+        expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
+        edges = {str(edge.get("id")) for edge in listed(sandbox.traversed("n0", max_depth=depth), "relationships")}
+        beyond = edges - {sandbox.id(f"e{number}") for number in range(depth)}
+        expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-4")
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
+def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: int) -> None:
+    """From the middle of a traversal.chain, edges are followed forwards, backwards or both ways, at every step."""
+    sandbox = traversal.chain(graph)
+    if depth not in traversal.depths(graph):
+        raise NotApplicable("capabilities state a smaller depth")
+    ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
+    wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
+    found = sandbox.reached("n2", max_depth=depth, direction=direction)
+    expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-5")
+@pytest.mark.parametrize("types", ["A", "B", "AB", "C", ""], ids=["first", "second", "both", "none_there", "any"])
+def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
+    """Of edges of two labels those are followed whose label is asked for, at the second step too."""
+    sandbox = traversal.star(graph)
+    labels = [f"CORPUS_{letter}" for letter in types]
+    given = {"relationship_types": labels} if types else {}
+    wanted = [name for name, label in (("a", "A"), ("b", "B")) if label in types or not types]
+    found = sandbox.reached("hub", **given)
+    expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
+    if 2 in traversal.depths(graph):
+        wanted += [f"{first}{second}" for first in wanted for second in "ab" if second.upper() in types or not types]
+        found = sandbox.reached("hub", max_depth=2, **given)
+        expect.that(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-TRAV-6")
+@pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
+@pytest.mark.parametrize("value", [1, "text", "none"], ids=["number", "text", "nothing_fits"])
+def test_a_traversal_heeds_filters(graph: Graph, what: str, value: Any) -> None:
+    """Of a traversal.star's nodes, or edges, those are followed that have the property of the filter."""
+    graph.require("traversal", "upsert_edges")
+    sandbox = graph.sandbox()
+    kinds: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1}
+    extra = {"hub": value, **kinds}
+    sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in extra.items()))
+    sandbox.link(*(sandbox.edge("hub", name, corpus_kind=kind) for name, kind in kinds.items()))
+    starts = [sandbox.id("hub")]
+    args = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", what: {"corpus_kind": value}}
+    reply = sandbox.call("traversal", args)
+    expect.either(reply, "BadRequest", "NotSupported")
+    if reply.is_error:
+        return
+    wanted = sorted(sandbox.id(name) for name, kind in kinds.items() if kind == value)
+    found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
+    expect.that(found == wanted, f"{len(wanted)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-TRAV-6")
+@pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
+def test_a_traversal_heeds_filters_at_every_step(graph: Graph, what: str) -> None:
+    """At the second step, too, only what has the property of the filter is followed."""
+    graph.require("traversal", "upsert_edges")
+    if 2 not in traversal.depths(graph):
+        raise NotApplicable("capabilities state a smaller depth")
+    sandbox = graph.sandbox()
+    kinds = {"hub": 1, "a": 1, "b": 2, "c": 1}
+    sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in kinds.items()))
+    pairs = (("hub", "a"), ("a", "b"), ("a", "c"))
+    sandbox.link(*(sandbox.edge(one, other, corpus_kind=kinds[other]) for one, other in pairs))
+    starts = [sandbox.id("hub")]
+    args = {"start_nodes": starts, "max_depth": 2, "direction": "OUTGOING", what: {"corpus_kind": 1}}
+    reply = sandbox.call("traversal", args)
+    expect.either(reply, "BadRequest", "NotSupported")
+    if not reply.is_error:
+        found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
+        expect.that(
+            found == [sandbox.id("a"), sandbox.id("c")], "2 nodes that fit", f"{len(found)}, or others", "nodes"
+        )
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-7")
+@pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
+def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
+    """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
+    sandbox = traversal.chain(graph)
+    edges = {edge["id"]: edge for edge in sandbox.edges}
+    found = listed(sandbox.traversed("n1", direction=direction), "relationships")
+    wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
+    ids = sorted({str(edge.get("id")) for edge in found})
+    expect.that(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
+    for edge in found:
+        written = edges[str(edge.get("id"))]
+        for key in ("src", "dst", "label", "properties"):
+            expect.that(edge.get(key) == written[key], f"the {key} that was written", "another", "relationships")
+
+
+@pytest.mark.requirement("GRA-TRAV-8")
+def test_a_depth_beyond_the_maximum_is_bounded(graph: Graph) -> None:
+    """One step more than `max_traversal_depth` is refused, or the traversal stops at the maximum."""
+    sandbox, most = traversal.deep(graph)
+    starts = [sandbox.id("n0")]
+    reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
+    expect.either(reply, "BadRequest", "NotSupported")
+    if not reply.is_error:
+        reached = {str(node.get("id")) for node in listed(reply.result, "nodes")}
+        beyond = sandbox.id(f"n{most + 1}")
+        expect.that(beyond not in reached, f"no node beyond {most} steps", "one", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-TRAV-9")
+def test_the_maximal_depth_works(graph: Graph) -> None:
+    """A traversal of `max_traversal_depth` steps reaches the node at its end."""
+    sandbox, most = traversal.deep(graph)
+    reached = sandbox.reached("n0", max_depth=most)
+    expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-TRAV-10")
+@pytest.mark.parametrize("direction", ["OUTGOING", "BOTH"])
+def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
+    """A cycle, a loop and two ways to one node reach each node, and the traversal ends."""
+    graph.require("traversal", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(*(sandbox.node(name) for name in "abcd"))
+    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if multigraph.takes(graph, LOOP) else []), "cd"]
+    sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
+    depth = max(traversal.depths(graph))
+    wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
+    found = sandbox.reached("a", max_depth=depth, direction=direction)
+    expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-11")
+def test_an_unknown_start_node_reaches_nothing(graph: Graph) -> None:
+    """A start node that does not exist is refused for good, or nothing is reached from it."""
+    graph.require("traversal")
+    sandbox = graph.sandbox(own=False)
+    reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("none")], "max_depth": 1})
+    expect.either(reply, "BadRequest")
+    if not reply.is_error:
+        for key in ("nodes", "relationships"):
+            expect.that(not listed(reply.result, key), "nothing", "something", f"result.{key}")
+
+
+@pytest.mark.requirement("GRA-TRAV-11")
+@pytest.mark.parametrize("place", [0, 1], ids=["first", "last"])
+def test_an_unknown_start_node_among_known_ones_does_no_harm(graph: Graph, place: int) -> None:
+    """Beside a start node that exists, one that does not is refused for good or adds nothing."""
+    sandbox = traversal.chain(graph)
+    starts = [sandbox.id("n0")]
+    starts.insert(place, sandbox.id("none"))
+    reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
+    expect.either(reply, "BadRequest")
+    if not reply.is_error:
+        found = {str(node.get("id")) for node in listed(reply.result, "nodes")}
+        expect.that(found <= {sandbox.id("n0"), sandbox.id("n1")}, "nothing of the unknown one", "more", "result.nodes")
+
+
+@pytest.mark.core
+@pytest.mark.requirement("GRA-TRAV-12")
+@pytest.mark.parametrize("kind", list(traversal.BAD_TRAVERSALS))
+def test_arguments_of_a_traversal_are_checked(graph: Graph, kind: str) -> None:
+    """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
+    graph.require("traversal")
+    whole = {**graph.requests.minimal("traversal"), **traversal.BAD_TRAVERSALS[kind]}
+    args = {key: value for key, value in whole.items() if value is not ...}
+    optional = ["NotSupported"] if "filters" in kind or kind == "direction_unknown" else []
+    expect.refusal(graph.call("traversal", args), "BadRequest", *optional)
+
+
+@pytest.mark.requirement("GRA-TRAV-13")
+def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
+    """With two ways to a node, it and every edge are shown once, and paths begin at the start node."""
+    graph.require("traversal", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(*(sandbox.node(name) for name in "abc"))
+    ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
+    sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
+    result = sandbox.traversed("a", max_depth=max(traversal.depths(graph)))
+    for key in ("nodes", "relationships"):
+        ids = [item.get("id") for item in listed(result, key)]
+        expect.that(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
+    traversal.along_edges(sandbox, result, ends)
+
+
+@pytest.mark.requirement("GRA-TRAV-14")
+def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
+    """Without `max_depth` and `direction` only the targets of outgoing edges are reached."""
+    sandbox = traversal.chain(graph)
+    result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
+    found = {str(node.get("id")) for node in listed(result, "nodes")} - {sandbox.id("n1")}
+    expect.that(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")

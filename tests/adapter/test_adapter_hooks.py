@@ -1,0 +1,230 @@
+"""What a factory may ask for in this process: metrics, the provider, log records."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.hooks.logs import LogTap
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
+from pytest_corpus.spec.faults import FAULTS
+
+# -- metrics -------------------------------------------------------------------------------------------
+
+
+def test_sink_records_with_defaults() -> None:
+    """Observations and counts are kept in order with the defaults of the interface."""
+    sink = RecordingSink()
+    sink.observe(component="llm", op="complete", ms=1.5, ok=True)
+    sink.counter(component="llm", name="ops_total")
+    (seen,), (counted,) = sink.observations, sink.counts
+    assert (seen.op, seen.code, dict(seen.extra), seen.malformed) == ("complete", "OK", {}, "")
+    assert (counted.name, counted.value, counted.malformed) == ("ops_total", 1, "")
+    assert sink
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "complaint"),
+    [
+        (("llm", "complete"), {}, "positional arguments"),
+        ((), {"component": "llm", "op": "x", "ms": 1}, "without ok"),
+        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "tenant": "t"}, "unknown argument tenant"),
+        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "extra": [1]}, "extra is not a mapping"),
+    ],
+)
+def test_sink_keeps_what_does_not_fit(args: Any, kwargs: Any, complaint: str) -> None:
+    """A wrong call raises nothing into the adapter; it is kept with what was wrong."""
+    sink = RecordingSink()
+    sink.observe(*args, **kwargs)
+    assert complaint in sink.observations[0].malformed
+
+
+def test_sink_copies_labels() -> None:
+    """Labels that the adapter changes later are kept as they were."""
+    sink, extra = RecordingSink(), {"a": 1}
+    sink.observe(component="llm", op="x", ms=1, ok=True, extra=extra)
+    extra["a"] = 2
+    assert sink.observations[0].extra == {"a": 1}
+
+
+# -- provider ------------------------------------------------------------------------------------------
+
+
+def reach(probe: ProviderProbe, op: str = "llm.complete", **facts: Any) -> str:
+    """What an arrival at the provider comes to: the fault's kind, or an empty string."""
+    try:
+        asyncio.run(asyncio.wait_for(probe.reached(op, **facts), 1))
+    except ProviderFault as fault:
+        return fault.kind
+    except asyncio.TimeoutError:
+        return "hang"
+    except RuntimeError:
+        return "unexpected"
+    return ""
+
+
+def test_operations_are_counted_and_chunks_are_not() -> None:
+    """`calls` counts arrivals of an op, or of all, without chunks."""
+    probe = ProviderProbe()
+    for facts in ({}, {"chunk": 0}, {"chunk": 1}, {"items": 3}):
+        reach(probe, "llm.stream", **facts)
+    reach(probe, "llm.complete")
+    assert (probe.calls("llm.stream"), probe.calls("llm.complete"), probe.calls()) == (2, 1, 3)
+    assert probe.arrivals == ("llm.stream", "llm.stream", "llm.complete")
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.kind)
+def test_every_kind(fault: Any) -> None:
+    """Each kind does what the table says, once, and then no more."""
+    probe = ProviderProbe()
+    plan = probe.plan(fault.kind, "llm.complete", delay_ms=1)
+    expected = "" if fault.kind == "slow" else fault.kind
+    assert [reach(probe), reach(probe)] == [expected, ""]
+    assert plan.fired == 1
+
+
+def test_a_fault_carries_its_facts() -> None:
+    """Kind, status, advice and a message with a canary of its own."""
+    probe = ProviderProbe()
+    plan = probe.plan("rate_limited", retry_after_ms=70)
+    assert probe.canaries == ()
+    with pytest.raises(ProviderFault) as caught:
+        asyncio.run(probe.reached("llm.complete"))
+    fault = caught.value
+    assert (fault.kind, fault.http_status, fault.retry_after_ms) == ("rate_limited", 429, 70)
+    assert plan.canary in fault.message
+    assert probe.canaries == (plan.canary,)
+
+
+def test_canaries_differ() -> None:
+    """Each plan has a secret of its own."""
+    probe = ProviderProbe()
+    assert len({probe.plan("auth").canary for _ in range(20)}) == 20
+
+
+def test_a_plan_of_an_op_strikes_that_op() -> None:
+    """Another op goes by; a plan without op strikes any."""
+    probe = ProviderProbe()
+    probe.plan("auth", "llm.stream")
+    assert [reach(probe, "llm.complete"), reach(probe, "llm.stream")] == ["", "auth"]
+    probe.plan("auth")
+    assert reach(probe, "anything.else") == "auth"
+
+
+def test_at_chunk() -> None:
+    """With `at_chunk` it strikes that chunk alone, without it the operation alone."""
+    probe = ProviderProbe()
+    probe.plan("network", "llm.stream", at_chunk=1)
+    arrivals = [reach(probe, "llm.stream", **facts) for facts in ({}, {"chunk": 0}, {"chunk": 1}, {"chunk": 2})]
+    assert arrivals == ["", "", "network", ""]
+    probe.plan("network", "llm.stream")
+    assert [reach(probe, "llm.stream", chunk=0), reach(probe, "llm.stream")] == ["", "network"]
+
+
+def test_times() -> None:
+    """It strikes as often as planned."""
+    probe = ProviderProbe()
+    probe.plan("unavailable", times=3)
+    assert [reach(probe) for _ in range(5)] == ["unavailable"] * 3 + ["", ""]
+
+
+def test_slow_takes_its_time() -> None:
+    """`slow` sleeps so many milliseconds and goes on."""
+    probe = ProviderProbe()
+    probe.plan("slow", delay_ms=80)
+    started = time.monotonic()
+    assert reach(probe) == ""
+    assert time.monotonic() - started >= 0.08
+
+
+def test_clear() -> None:
+    """Forgotten plans no longer strike, and the counts stay."""
+    probe = ProviderProbe()
+    probe.plan("auth", times=5)
+    reach(probe)
+    probe.clear()
+    assert (reach(probe), probe.calls(), probe.canaries) == ("", 2, ())
+
+
+def test_unknown_kind() -> None:
+    """A plan of an unknown kind is refused with the names of all."""
+    with pytest.raises(ValueError, match="unknown fault kind 'bang'; one of rate_limited"):
+        ProviderProbe().plan("bang")
+
+
+# -- logs ----------------------------------------------------------------------------------------------
+
+
+def test_every_logger_is_heard() -> None:
+    """Also one that does not propagate, and only while the tap is open."""
+    quiet = logging.getLogger("tests.quiet")
+    quiet.propagate = False
+    with LogTap() as tap:
+        logging.getLogger("tests.loud").warning("loud %s", 1)
+        quiet.warning("quiet")
+    logging.getLogger("tests.loud").warning("after")
+    quiet.propagate = True
+    # Other threads of this process may have something to say, too.
+    assert [text for text in tap.texts if text in ("loud 1", "quiet", "after")] == ["loud 1", "quiet"]
+
+
+def test_levels_stay_as_they_are() -> None:
+    """A debug record that nobody would see is not seen, unless asked for."""
+    logger = logging.getLogger("tests.debugging")
+    before = logging.root.level
+    with LogTap() as tap:
+        logger.debug("hidden")
+    with LogTap(debug=True) as deep:
+        logger.debug("shown")
+    assert (tap.texts, deep.texts, logging.root.level) == ([], ["shown"], before)
+
+
+def test_debug_is_taken_back_after_an_exception() -> None:
+    """The levels are restored, whatever happens inside."""
+    before = logging.root.level
+    with pytest.raises(ValueError), LogTap(debug=True):
+        raise ValueError
+    assert logging.root.level == before
+    assert not [handler for handler in logging.root.handlers if isinstance(handler, LogTap)]
+
+
+def test_extra_fields_and_exceptions_are_read() -> None:
+    """What a record carries beside its message can leak, too."""
+    with LogTap() as tap:
+        try:
+            raise ValueError("in the exception")
+        except ValueError:
+            logging.getLogger("tests.extra").exception("failed", extra={"prompt": "in the extra"})
+    [text] = [text for text in tap.texts if "failed" in text]
+    assert "in the exception" in text
+    assert "in the extra" in text
+
+
+def test_a_record_that_cannot_be_formatted() -> None:
+    """A wrong format string is kept with its arguments, and raises nothing."""
+    alone = logging.getLogger("tests.wrong")
+    alone.propagate = False
+    with LogTap() as tap:
+        alone.warning("%d %d", "secret")
+    assert "secret" in tap.texts[0]
+
+
+def test_an_argument_that_cannot_be_shown() -> None:
+    """An argument whose text raises does not break the adapter's call."""
+
+    class Odd:
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+        __repr__ = __str__
+
+    alone = logging.getLogger("tests.odd")
+    alone.propagate = False
+    with LogTap() as tap:
+        alone.warning("got %s", Odd())
+    assert len(tap.texts) == 1

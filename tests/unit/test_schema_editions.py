@@ -1,0 +1,53 @@
+"""What edition 1.1.0 widens, and what it keeps."""
+
+from __future__ import annotations
+
+import pytest
+from editions import ACCEPTED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import documents, from_schema, mutated
+
+from pytest_corpus.schema_registry import registry
+from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS, SchemaFile
+
+
+@pytest.mark.parametrize(
+    ("name", "instance", "editions"), ACCEPTED, ids=[f"{row[0]}-{n}" for n, row in enumerate(ACCEPTED)]
+)
+def test_the_editions_that_accept_an_instance(name: str, instance: object, editions: tuple[str, ...]) -> None:
+    """Edition 1.1.0 opens what the rulings open, and stays closed elsewhere (R3, R5, R6, R8, R10, R14, R30)."""
+    assert registry().editions_met(name, instance) == editions
+
+
+CHANGED = [schema for schema in SCHEMAS if len(schema.own) > 1]
+
+
+@pytest.mark.parametrize("schema", CHANGED, ids=lambda schema: schema.name)
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_a_later_edition_only_widens(schema: SchemaFile, data: st.DataObject) -> None:
+    """What a schema accepts in one edition, it accepts in every later one (SCHEMA 10.1)."""
+    eldest = from_schema(BASE_URI + schema.files[0])
+    instance = data.draw(eldest | eldest.flatmap(lambda made: mutated(made, 1)))
+    met = registry().editions_met(schema.name, instance)
+    assert met in {schema.editions[n:] for n in range(len(schema.editions) + 1)}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
+@settings(deadline=None, max_examples=20)
+@given(data=st.data())
+def test_the_generator_reaches_valid_instances(schema: SchemaFile, data: st.DataObject) -> None:
+    """The instances made for the property tests are objects of the schema's own keys, not noise."""
+    made = data.draw(from_schema(BASE_URI + schema.file()))
+    problems = registry().problems(schema.name, made)
+    assert {problem.rule for problem in problems} <= {"additionalProperties"}
+
+
+def test_every_changed_schema_differs() -> None:
+    """A `.v1.1` file that says what its elder says would be noise."""
+    by_id = documents()
+    for schema in CHANGED:
+        elder, newer = (dict(by_id[BASE_URI + file]) for file in schema.files)
+        assert elder.pop("$id") != newer.pop("$id")
+        assert elder != newer, schema.name
