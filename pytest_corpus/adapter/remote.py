@@ -143,8 +143,12 @@ class RemoteAdapter:
             ) from None
         await self._reach(tls)
         if self.address.scheme.module == "grpc":
-            target = urlsplit(self.address.text).netloc
-            self.transport = module.Grpc(target, self.hooks, self.beside, headers=self.connection.headers)
+            if unsuited := module.no_metadata(self.connection.headers):
+                raise self._unreachable(
+                    f"gRPC cannot carry --corpus-header={unsuited[0]}",
+                    "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
+                )
+            self.transport = module.Grpc(self._target, self.hooks, self.beside, headers=self.connection.headers)
             return
         common: dict[str, Any] = {"headers": self.connection.headers, "tls": tls}
         if self.address.scheme.module == "http":
@@ -159,20 +163,40 @@ class RemoteAdapter:
             raise self._unreachable("does not upgrade to a WebSocket") from None
         self.transport = socket
 
+    @property
+    def _target(self) -> str:
+        """The host and port of the address, also where it names no port."""
+        url = urlsplit(self.address.text)
+        return url.netloc if url.port else f"{url.netloc.rstrip(':')}:{self._port}"
+
+    @property
+    def _port(self) -> int:
+        url = urlsplit(self.address.text)
+        return url.port or (443 if url.scheme in ("https", "wss") else DEFAULT_PORTS.get(url.scheme, 80))
+
     async def _reach(self, tls: ssl.SSLContext | bool) -> None:
         """Wait until the port is open, and with TLS until the other side is verified."""
         url = urlsplit(self.address.text)
         secure = url.scheme in ("https", "wss")
-        port = url.port or (443 if secure else DEFAULT_PORTS.get(url.scheme, 80))
         until = time.monotonic() + self.connection.startup_s
         while True:
             left = until - time.monotonic()
             try:
-                opening = asyncio.open_connection(url.hostname, port, ssl=_context(tls) if secure else None)
+                opening = asyncio.open_connection(url.hostname, self._port, ssl=_context(tls) if secure else None)
                 _, writer = await asyncio.wait_for(opening, max(0.05, left))
-            except ssl.SSLError:
+            except ssl.SSLCertVerificationError:
                 raise self._unreachable(
                     "its certificate cannot be verified", "name the authority with --corpus-tls-verify=FILE"
+                ) from None
+            except ssl.SSLError:
+                plain = url.scheme.removesuffix("s")
+                raise self._unreachable(
+                    "what answers there does not speak TLS as this machine does",
+                    f"begin the address with {plain}:// where it has none",
+                ) from None
+            except UnicodeError:
+                raise self._unreachable(
+                    "no host can have this name", "each part of it between dots must have 1 to 63 characters"
                 ) from None
             except (OSError, asyncio.TimeoutError):
                 if time.monotonic() + RETRY_S > until:

@@ -1,0 +1,120 @@
+"""Reaching an address: neither the environment nor a slip of the user's makes an adapter look broken."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import broken_grpc
+import pytest
+from plain_servers import place_of, service_of
+
+from pytest_corpus.adapter.address import parse
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.remote import DEFAULT_PORTS, Connection, RemoteFactory
+from pytest_corpus.serving.grpc import GrpcServer
+
+CAPABILITIES = {"op": "llm.capabilities", "ctx": {}, "args": {}}
+PATIENT_S = 10.0
+
+
+@contextmanager
+def opened(address: str, **how: object) -> Iterator[AdapterClient]:
+    """A client of an adapter at an address."""
+    factory = RemoteFactory(parse(address), Connection(startup_s=PATIENT_S, **how))  # type: ignore[arg-type]
+    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=PATIENT_S), PATIENT_S)
+    with contextlib.closing(client.open()):
+        yield client
+
+
+def asked(address: str, **how: object) -> Exchange:
+    """One plain call."""
+    with opened(address, **how) as client:
+        return client.send(CAPABILITIES, "llm")
+
+
+def test_grpc_goes_to_the_address_whatever_proxy_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As HTTP and WebSocket do: the environment of a company names a proxy for everything."""
+    for name in ("no_proxy", "NO_PROXY", "no_grpc_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "https_proxy", "grpc_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    with place_of(broken_grpc.PlainGrpc) as place:
+        assert asked(place).fault is None
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_grpc_has_one_default_port(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    """Where the address names none, the calls go where it was seen that the port is open."""
+    with place_of(broken_grpc.PlainGrpc) as place:
+        host, _, port = place.removeprefix("grpc://").rpartition(":")
+        monkeypatch.setitem(DEFAULT_PORTS, "grpc", int(port))
+        assert asked(f"grpc://{host}{end}").fault is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("X!Y", "hunter2"), ("X-Y", "hunter2 \u00e4"), ("X-bin", "hunter2"), ("grpc-x", "hunter2")]
+)
+def test_a_header_that_grpc_cannot_carry_is_refused(name: str, value: str) -> None:
+    """In one sentence, without its value, before anything is sent."""
+    with place_of(broken_grpc.PlainGrpc) as place:
+        assert asked(place, headers={"Authorization": "Bearer a", "x-a.b_c": ""}).fault is None
+        with pytest.raises(DeclarationError, match=f"gRPC cannot carry --corpus-header={name}") as refused:
+            asked(place, headers={name: value})
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws", "grpc"])
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
+def test_a_host_that_no_name_server_can_be_asked_for_is_one_sentence(scheme: str, host: str) -> None:
+    """And not an exception with the places in our source where it was raised."""
+    with pytest.raises(DeclarationError, match="no host can have this name") as refused:
+        asked(f"{scheme}://{host}:8080/")
+    assert "raises" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["https", "wss"])
+def test_an_address_that_does_not_speak_tls_is_told_from_an_unknown_certificate(scheme: str) -> None:
+    """Naming an authority would not help."""
+
+    async def refused() -> str:
+        async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        place = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            with pytest.raises(DeclarationError) as found:
+                await asyncio.to_thread(asked, f"{scheme}://{place}/")
+            return str(found.value)
+        finally:
+            server.close()
+
+    said = asyncio.run(refused())
+    assert "certificate" not in said
+    assert f"begin the address with {scheme.removesuffix('s')}://" in said
+
+
+def test_a_port_that_is_taken_is_not_shared() -> None:
+    """A second server would get half of the calls."""
+
+    async def second() -> None:
+        service = service_of(None)
+        await service.open()
+        first, other = GrpcServer(service), GrpcServer(service)
+        port = await first.start("127.0.0.1", 0)
+        try:
+            with pytest.raises(OSError, match="cannot be used"):
+                await other.start("127.0.0.1", port)
+        finally:
+            await other.close()
+            await first.close()
+            await service.close()
+
+    asyncio.run(second())
