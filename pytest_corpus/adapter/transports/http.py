@@ -24,6 +24,9 @@ from pytest_corpus.text.redaction import type_name
 MAX_STALE = 8
 """So many connections that were closed while idle are passed over for one call."""
 
+_GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
+"""A connection that is no longer there: its end was read, or a reset, or nothing could be written."""
+
 NOT_ACCEPTABLE = 406
 
 
@@ -107,7 +110,7 @@ class Http:
                 response = await self._session.request(
                     method, self._url, data=body or None, headers=own, allow_redirects=False, trace_request_ctx=trace
                 )
-            except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError):
+            except _GONE:
                 if not trace.reused or attempt == MAX_STALE:
                     raise
                 continue
