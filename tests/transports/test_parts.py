@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from pytest_corpus.adapter.address import parse, shown, split_label
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.transports.messages import NoMessage, is_terminal, unpack
+from pytest_corpus.adapter.transports.program import Intake
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text import frame_message
 
 
@@ -151,3 +153,32 @@ def test_what_is_no_frame_message_is_told(message: bytes) -> None:
     """A field that is cut off, or of a type that nobody knows."""
     with pytest.raises(ValueError, match="a "):
         frame_message.unpack(message)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [[b"0123456789abcdef\nnext\n"], [b"0123456789abcdef", b"g\nnext\n"], [b"0123", b"456789", b"ab", b"c\nnext\n"]],
+    ids=["at once", "its end later", "in pieces"],
+)
+def test_the_beginning_of_a_long_line_is_never_lost(parts: list[bytes]) -> None:
+    """However the bytes of it come: what an adapter logs is searched for leaks."""
+    taken: list[bytes] = []
+    intake = Intake(taken.append, 8, taken.append)
+    for part in parts:
+        intake.feed(part)
+    assert [line[:8] for line in taken] == [b"01234567", b"next"]
+
+
+def test_a_carriage_return_ends_a_line_as_soon_as_it_comes() -> None:
+    """A line feed that follows it belongs to it; a frame is not held back until more comes."""
+    events = Events()
+    assert list(events.feed(b"data: 1\r\r")) == [b"1"]
+    assert list(events.feed(b"\ndata: 2\r")) == []
+    assert list(events.feed(b"\n\r")) == [b"2"]
+    assert list(events.end()) == []
+
+
+def test_a_line_feed_behind_a_divided_byte_order_mark_is_a_blank_line() -> None:
+    """And no part of the name of the first field."""
+    events = Events()
+    assert [*events.feed(BOM[:2]), *events.feed(BOM[2:] + b"\ndata: 1\n\n")] == [b"1"]
