@@ -16,7 +16,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
-from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.kit.reply import Reply, error_names, looks_like_error
 from pytest_corpus.spec.transports import JSON, NDJSON, WAYS
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.suites.transport.exchanges import (
@@ -101,6 +101,8 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
             fault = seen.answer.fault
             got = f"no answer ({fault.kind})" if fault else "nothing"
             expect.that(fault is None and seen.bodies, "an answer after clients that went away", got)
+    if any(len(seen.bodies) == 1 and looks_like_error(seen.bodies[0]) for seen in (unary, streamed)):
+        raise NotAssessed("a call that was answered before is refused after clients that went away")
 
 
 @pytest.mark.requirement("TRA-CALL-5")
