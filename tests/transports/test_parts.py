@@ -46,6 +46,10 @@ def test_a_label_stands_before_the_first_equals_sign_of_an_address(declared: str
         ("cmd:", "names no program"),
         ("cmd:a 'b", "cannot be read"),
         ("http://user:hunter2@h/", "--corpus-header"),
+        ("http://user:hunter2/more@h/", "the port must be a number"),
+        ("http://user:hunter2#more@h/", "the port must be a number"),
+        ("http://user:hunter2?more@h/", "the port must be a number"),
+        ("cmd:API_KEY=hunter2 node adapter.js", "begin it with cmd:env"),
     ],
 )
 def test_an_address_that_cannot_be_read_is_told_in_one_sentence(declared: str, said: str) -> None:
@@ -59,6 +63,23 @@ def test_an_address_that_cannot_be_read_is_told_in_one_sentence(declared: str, s
 def test_an_address_is_shown_without_its_query() -> None:
     """A query may hold a key."""
     assert shown("https://h:1/p?key=abc#d") == "https://h:1/p"
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("cmd:env DB_PASSWORD=hunter2 LEVEL=3 node a.js", "cmd:env DB_PASSWORD=*** LEVEL=3 node a.js"),
+        ("cmd:node a.js --api-key hunter2 --port 80", "cmd:node a.js --api-key *** --port 80"),
+        ("cmd:node a.js --token='hunter2 and more' -v", "cmd:node a.js --token=*** -v"),
+        ("cmd:sh -c 'SECRET=hunter2 exec node a.js'", "cmd:sh -c 'SECRET=***"),
+        ("cmd:node key.js --key --fast", "cmd:node key.js --key --fast"),
+        ("http://h:80/@scope/a", "http://h:80/@scope/a"),
+        ("http://[::1]:80/@scope/a", "http://[::1]:80/@scope/a"),
+    ],
+)
+def test_a_command_is_shown_without_what_is_named_a_secret(declared: str, said: str) -> None:
+    """Reports call the adapter so; it need not look like a credential."""
+    assert shown(declared) == said
 
 
 def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:
