@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import ssl
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Coroutine, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,6 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawTransport
 from pytest_corpus.text.redaction import redacted
 
@@ -221,18 +220,28 @@ class RemoteAdapter:
         except OSError as error:
             why = (error.strerror or "unknown").lower()
             raise self._unreachable(f"{self.address.command[0]!r} cannot be started: {why}") from None
-        hello = asyncio.ensure_future(program.send(HELLO))
-        await asyncio.wait({hello}, timeout=self.connection.startup_s)
-        with contextlib.suppress(asyncio.CancelledError, CallFailed):
-            hello.cancel()
-            await hello
-        if hello.done() and not hello.cancelled() and hello.exception() and program.ended is not None:
+        try:
+            has_failed = await self._fails_at_once(program.send(HELLO))
+        except BaseException:  # the run is stopped meanwhile
+            await program.aclose()
+            raise
+        if has_failed and program.ended is not None:
             await program.aclose()
             last = next((line for line in reversed(self.beside.latest) if line.strip()), "")
             said = f", and says: {redacted(last.strip())}" if last else ""
             raise self._unreachable(f"the program ends at once, with exit code {program.ended}{said}")
         self.hooks.turn()
         self.beside.take()
+
+    async def _fails_at_once(self, call: Coroutine[Any, Any, bytes]) -> bool:
+        """Whether the first call fails; it need not have ended when the time to start is over."""
+        hello = asyncio.ensure_future(call)
+        try:
+            await asyncio.wait({hello}, timeout=self.connection.startup_s)
+            return hello.done() and hello.exception() is not None
+        finally:
+            hello.cancel()
+            await asyncio.wait({hello})
 
     def _unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
         return DeclarationError(self.address.shown, fault, remedy)

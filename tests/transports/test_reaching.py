@@ -15,7 +15,11 @@ from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.remote import DEFAULT_PORTS, Connection, RemoteFactory
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
+from pytest_corpus.adapter.transports.stdio import Stdio
 from pytest_corpus.serving.grpc import GrpcServer
 
 CAPABILITIES = {"op": "llm.capabilities", "ctx": {}, "args": {}}
@@ -98,6 +102,23 @@ def test_an_address_that_does_not_speak_tls_is_told_from_an_unknown_certificate(
     said = asyncio.run(refused())
     assert "certificate" not in said
     assert f"begin the address with {scheme.removesuffix('s')}://" in said
+
+
+def test_a_program_ends_where_starting_it_is_given_up() -> None:
+    """As with Ctrl-C while it is waited for."""
+
+    async def given_up() -> int | None:
+        hooks = HookServer(RecordingSink(), ProviderProbe())
+        adapter = RemoteAdapter(parse("cmd:sh -c 'cat > /dev/null'"), Connection(startup_s=PATIENT_S), hooks)
+        starting = asyncio.ensure_future(adapter.__aenter__())
+        while not isinstance(program := getattr(adapter, "transport", None), Stdio) or program._program is None:
+            await asyncio.sleep(0.001)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        return program.ended
+
+    assert asyncio.run(given_up()) is not None
 
 
 def test_a_port_that_is_taken_is_not_shared() -> None:
