@@ -157,9 +157,12 @@ class RemoteAdapter:
         socket = module.WebSocket(self.address.text, self.hooks, self.beside, **common)
         try:
             await asyncio.wait_for(socket.connect(), self.connection.startup_s)
-        except Exception:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
+        except Exception as error:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
             await socket.aclose()
-            raise self._unreachable("does not upgrade to a WebSocket") from None
+            status = getattr(error, "status", None)
+            said = f", and answers with the status {status}" if isinstance(status, int) else ""
+            remedy = "send credentials with --corpus-header=NAME:VALUE" if status in (401, 403) else ""
+            raise self._unreachable(f"does not upgrade to a WebSocket{said}", remedy) from None
         self.transport = socket
 
     @property

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import broken_grpc
+import broken_http
 import pytest
-from plain_servers import place_of, service_of
+from plain_servers import Request, place_of, service_of
 
 from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
@@ -21,6 +22,7 @@ from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
 from pytest_corpus.adapter.transports.stdio import Stdio
 from pytest_corpus.serving.grpc import GrpcServer
+from pytest_corpus.spec.transports import JSON
 
 CAPABILITIES = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 PATIENT_S = 10.0
@@ -102,6 +104,30 @@ def test_an_address_that_does_not_speak_tls_is_told_from_an_unknown_certificate(
     said = asyncio.run(refused())
     assert "certificate" not in said
     assert f"begin the address with {scheme.removesuffix('s')}://" in said
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_refused_upgrade_tells_its_status(status: int) -> None:
+    """And where credentials are missing, how they are sent."""
+
+    class Refuses(broken_http.Plain):
+        async def other_method(self, writer: asyncio.StreamWriter) -> None:
+            await self.send(writer, status, b"", "text/plain")
+
+    with place_of(Refuses) as place, pytest.raises(DeclarationError, match=f"with the status {status}") as refused:
+        asked(place.replace("http:", "ws:"))
+    assert ("--corpus-header" in str(refused.value)) == (status == 401)
+
+
+def test_a_long_header_is_read() -> None:
+    """No document says how long one may be."""
+
+    class Talks(broken_http.Plain):
+        async def unary(self, _request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
+            await self.send(writer, 200, answer, JSON, {"Content-Security-Policy": "a" * 20_000})
+
+    with place_of(Talks) as place:
+        assert asked(place).fault is None
 
 
 def test_a_program_ends_where_starting_it_is_given_up() -> None:

@@ -13,7 +13,7 @@ import aiohttp
 from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, MAX_HEADER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.transports.requests import op_of, written
@@ -58,6 +58,8 @@ class Http:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
             trust_env=False,
             trace_configs=[traced],
         )
