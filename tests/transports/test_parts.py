@@ -18,6 +18,7 @@ from pytest_corpus.adapter.transports.program import Intake
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
 from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.suites.transport.test_calls import is_utf8
 from pytest_corpus.text import frame_message
 
 
@@ -203,3 +204,17 @@ def test_a_line_feed_behind_a_divided_byte_order_mark_is_a_blank_line() -> None:
     """And no part of the name of the first field."""
     events = Events()
     assert [*events.feed(BOM[:2]), *events.feed(BOM[2:] + b"\ndata: 1\n\n")] == [b"1"]
+
+
+@pytest.mark.parametrize(
+    ("data", "is_whole", "expected"),
+    [
+        ("a\u00e4".encode(), True, True),
+        ("a\u00e4".encode()[:-1], True, False),
+        ("a\u00e4".encode()[:-1], False, True),
+        ("a\u00e4".encode("latin-1") + b"b", False, False),
+    ],
+)
+def test_an_answer_that_broke_off_within_a_character_is_utf_8(data: bytes, is_whole: bool, expected: bool) -> None:
+    """That it broke off is the finding, and no other encoding."""
+    assert is_utf8(data, is_whole=is_whole) is expected
