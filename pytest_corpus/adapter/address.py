@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.spec.transports import SCHEMES, Scheme
-from pytest_corpus.text.redaction import redacted
+from pytest_corpus.text.redaction import command_shown, redacted
 
+_HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _LABELLED = re.compile(r"(?P<label>[A-Za-z0-9_-]+)=(?P<rest>.*)", re.DOTALL)
 
 
@@ -67,11 +69,18 @@ def parse(declared: str) -> Address:
         if scheme.prefix == "cmd:":
             if not address.command:
                 raise DeclarationError(visible, "names no program", "write it as cmd:node adapter.js")
+            if _ASSIGNMENT.fullmatch(address.command[0]):
+                raise DeclarationError(
+                    visible, "begins with a variable, and no shell runs that would set it", "begin it with cmd:env"
+                )
             return address
         url = urlsplit(text)
-        url.port  # noqa: B018 - a port that is no number is told only when it is read
     except ValueError as error:
         raise DeclarationError(visible, f"cannot be read: {str(error).lower()}") from None
+    try:
+        url.port  # noqa: B018 - a port that is no number is told only when it is read, with its text
+    except ValueError:
+        raise DeclarationError(visible, "cannot be read: the port must be a number from 0 to 65535") from None
     if not url.hostname:
         raise DeclarationError(visible, "names no host", f"write it as {scheme.prefix}host:port/path")
     if url.username is not None or url.password is not None:
@@ -87,6 +96,9 @@ def shown(declared: str) -> str:
 
 def _shown(text: str, scheme: Scheme) -> str:
     if scheme.prefix == "cmd:":
-        return scheme.prefix + redacted(text[len(scheme.prefix) :])
-    host, slash, path = text[len(scheme.prefix) :].partition("#")[0].partition("?")[0].partition("/")
+        return scheme.prefix + command_shown(text[len(scheme.prefix) :])
+    rest = text[len(scheme.prefix) :]
+    host, slash, path = rest.partition("#")[0].partition("?")[0].partition("/")
+    if "@" in rest and not _HOST.fullmatch(host.rpartition("@")[2]):
+        return f"{scheme.prefix}***"  # a password with `/`, `?` or `#` in it, which ends what is taken for the host
     return scheme.prefix + host.rpartition("@")[2] + slash + redacted(path)

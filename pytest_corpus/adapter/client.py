@@ -272,11 +272,11 @@ class AdapterClient:
         self._admit(exchange)
         self._await_no_longer(exchange.op)
         self.meter.spending.admit(1)
+        self._turn()
         observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         reached, started = self.provider.calls(), time.monotonic()
         struck, handed = len(self.provider.struck), len(self.provider.handed_on)
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
-        self._turn()
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
             self._carry_out(exchange, component, limit)
@@ -311,8 +311,8 @@ class AdapterClient:
         for exchange in exchanges:
             self._admit(exchange)
         self.meter.spending.admit(len(exchanges))
-        observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         self._turn()
+        observed, counted = len(self.metrics.observations), len(self.metrics.counts)
         try:
             self._loop.run(call_all(self._opened.transport(component), exchanges), self.call_timeout)
         except TimeLimit as late:

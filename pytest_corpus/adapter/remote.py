@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import ssl
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Coroutine, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,6 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawTransport
 from pytest_corpus.text.redaction import redacted
 
@@ -143,8 +142,12 @@ class RemoteAdapter:
             ) from None
         await self._reach(tls)
         if self.address.scheme.module == "grpc":
-            target = urlsplit(self.address.text).netloc
-            self.transport = module.Grpc(target, self.hooks, self.beside, headers=self.connection.headers)
+            if unsuited := module.no_metadata(self.connection.headers):
+                raise self._unreachable(
+                    f"gRPC cannot carry --corpus-header={unsuited[0]}",
+                    "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
+                )
+            self.transport = module.Grpc(self._target, self.hooks, self.beside, headers=self.connection.headers)
             return
         common: dict[str, Any] = {"headers": self.connection.headers, "tls": tls}
         if self.address.scheme.module == "http":
@@ -154,25 +157,48 @@ class RemoteAdapter:
         socket = module.WebSocket(self.address.text, self.hooks, self.beside, **common)
         try:
             await asyncio.wait_for(socket.connect(), self.connection.startup_s)
-        except Exception:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
+        except Exception as error:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
             await socket.aclose()
-            raise self._unreachable("does not upgrade to a WebSocket") from None
+            status = getattr(error, "status", None)
+            said = f", and answers with the status {status}" if isinstance(status, int) else ""
+            remedy = "send credentials with --corpus-header=NAME:VALUE" if status in (401, 403) else ""
+            raise self._unreachable(f"does not upgrade to a WebSocket{said}", remedy) from None
         self.transport = socket
+
+    @property
+    def _target(self) -> str:
+        """The host and port of the address, also where it names no port."""
+        url = urlsplit(self.address.text)
+        return url.netloc if url.port else f"{url.netloc.rstrip(':')}:{self._port}"
+
+    @property
+    def _port(self) -> int:
+        url = urlsplit(self.address.text)
+        return url.port or (443 if url.scheme in ("https", "wss") else DEFAULT_PORTS.get(url.scheme, 80))
 
     async def _reach(self, tls: ssl.SSLContext | bool) -> None:
         """Wait until the port is open, and with TLS until the other side is verified."""
         url = urlsplit(self.address.text)
         secure = url.scheme in ("https", "wss")
-        port = url.port or (443 if secure else DEFAULT_PORTS.get(url.scheme, 80))
         until = time.monotonic() + self.connection.startup_s
         while True:
             left = until - time.monotonic()
             try:
-                opening = asyncio.open_connection(url.hostname, port, ssl=_context(tls) if secure else None)
+                opening = asyncio.open_connection(url.hostname, self._port, ssl=_context(tls) if secure else None)
                 _, writer = await asyncio.wait_for(opening, max(0.05, left))
-            except ssl.SSLError:
+            except ssl.SSLCertVerificationError:
                 raise self._unreachable(
                     "its certificate cannot be verified", "name the authority with --corpus-tls-verify=FILE"
+                ) from None
+            except ssl.SSLError:
+                plain = url.scheme.removesuffix("s")
+                raise self._unreachable(
+                    "what answers there does not speak TLS as this machine does",
+                    f"begin the address with {plain}:// where it has none",
+                ) from None
+            except UnicodeError:
+                raise self._unreachable(
+                    "no host can have this name", "each part of it between dots must have 1 to 63 characters"
                 ) from None
             except (OSError, asyncio.TimeoutError):
                 if time.monotonic() + RETRY_S > until:
@@ -197,18 +223,28 @@ class RemoteAdapter:
         except OSError as error:
             why = (error.strerror or "unknown").lower()
             raise self._unreachable(f"{self.address.command[0]!r} cannot be started: {why}") from None
-        hello = asyncio.ensure_future(program.send(HELLO))
-        await asyncio.wait({hello}, timeout=self.connection.startup_s)
-        with contextlib.suppress(asyncio.CancelledError, CallFailed):
-            hello.cancel()
-            await hello
-        if hello.done() and not hello.cancelled() and hello.exception() and program.ended is not None:
+        try:
+            has_failed = await self._fails_at_once(program.send(HELLO))
+        except BaseException:  # the run is stopped meanwhile
+            await program.aclose()
+            raise
+        if has_failed and program.ended is not None:
             await program.aclose()
             last = next((line for line in reversed(self.beside.latest) if line.strip()), "")
             said = f", and says: {redacted(last.strip())}" if last else ""
             raise self._unreachable(f"the program ends at once, with exit code {program.ended}{said}")
         self.hooks.turn()
         self.beside.take()
+
+    async def _fails_at_once(self, call: Coroutine[Any, Any, bytes]) -> bool:
+        """Whether the first call fails; it need not have ended when the time to start is over."""
+        hello = asyncio.ensure_future(call)
+        try:
+            await asyncio.wait({hello}, timeout=self.connection.startup_s)
+            return hello.done() and hello.exception() is not None
+        finally:
+            hello.cancel()
+            await asyncio.wait({hello})
 
     def _unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
         return DeclarationError(self.address.shown, fault, remedy)

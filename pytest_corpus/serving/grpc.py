@@ -14,7 +14,11 @@ from pytest_corpus.spec.transports import GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
 
 MAX_REQUEST_BYTES = 64 * 2**20
-LIMITS = (("grpc.max_receive_message_length", MAX_REQUEST_BYTES), ("grpc.max_send_message_length", -1))
+OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.so_reuseport", 0),  # or a second server shares a port that is taken, and gets half of the calls
+)
 ENDING_S = 2.0
 
 
@@ -23,7 +27,7 @@ class GrpcServer:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._server = grpc.aio.server(options=LIMITS)
+        self._server = grpc.aio.server(options=OPTIONS)
         methods = {
             "Handle": grpc.unary_unary_rpc_method_handler(self._handle),
             "HandleStream": grpc.unary_stream_rpc_method_handler(self._handle_stream),

@@ -15,7 +15,6 @@ from pytest_corpus.serving.hooks import RequestMetrics, RequestProvider, reporti
 from pytest_corpus.serving.posting import Posting
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.strict_json import read_exactly
 
 
@@ -147,12 +146,6 @@ class Service:
 def _said(failed: CallFailed) -> str:
     sys.stderr.write(f"the adapter failed: {failed}\n")
     return "the adapter failed"
-
-
-def is_stream(envelope: Any) -> bool:
-    """Whether an envelope asks for a streaming operation."""
-    op = envelope.get("op") if isinstance(envelope, Mapping) else None
-    return isinstance(op, str) and op in BY_OP and BY_OP[op].streaming
 
 
 def failure_of(answer: bytes) -> str:

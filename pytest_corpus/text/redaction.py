@@ -198,6 +198,26 @@ def redacted(text: str) -> str:
     return _WORD.sub(lambda found: "***" if _SECRET_WORD.search(found[0]) else found[0], text)
 
 
+def command_shown(command: str) -> str:
+    """A command, without what looks like a credential, and without what is given by a name that speaks of one."""
+    hides_next = False
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal hides_next
+        name, equals, _ = found[0].partition("=")
+        if hides_next and not name.startswith("-"):
+            hides_next = False
+            return "***"
+        is_secret = _SECRET_NAME.search(name) is not None
+        hides_next = is_secret and not equals and name.startswith("-")
+        return f"{name}=***" if is_secret and equals else found[0]
+
+    return redacted(_SHELL_WORD.sub(one, command))
+
+
+_SHELL_WORD: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"]|['"])+""")
+_SECRET_NAME: Final = re.compile(r"key|token|secret|passw|passphrase|pwd|credential", re.IGNORECASE)
+
 _SECRET_WORD: Final = re.compile(
     r"^(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf|basic|bearer)[-_]|^(?:akia|asia|eyj|aiza|ya29)\w{8}|"
     r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}|[A-Za-z0-9+]{32}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import broken_grpc
@@ -12,11 +13,11 @@ import broken_http_streams
 import broken_messages
 import legal_http
 import pytest
-from plain_servers import SERVERS, Entry, place_of
+from plain_servers import SERVERS, Entry, place_of, refusal
 from served_adapters import command, served
 
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.transports import WAYS
+from pytest_corpus.spec.transports import JSON, WAYS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mutants.runner import Report, Runner
@@ -80,6 +81,22 @@ def test_a_broken_server_violates_its_requirement(runner: Runner, entry: Entry) 
     """One server of each requirement, in the tests of that requirement alone."""
     found = report(runner, entry, entry.requirement)
     assert entry.requirement in found.violated, told(found)
+
+
+class SlotIsRefused(broken_http.SlotIsLost):
+    """Without a free slot a stream is refused, as one that is busy would be."""
+
+    async def stream(self, kind: str, frames: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:
+        if self.slots.locked():
+            await self.send(writer, 503, refusal("Unavailable"), JSON)
+        else:
+            await super().stream(kind, frames, writer)
+
+
+def test_a_refusal_after_clients_that_went_away_proves_nothing(runner: Runner) -> None:
+    """It may be a lost slot, or a limiter: the requirement is not satisfied."""
+    with place_of(SlotIsRefused) as place:
+        assert runner.run(place, "TRA-CALL-4").statuses["TRA-CALL-4"] == "not_assessed"
 
 
 @pytest.mark.slow

@@ -8,8 +8,11 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import broken_http
 import pytest
+from plain_servers import place_of
 from served_adapters import command, served
+from test_raw import opened
 
 from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.beside import Beside
@@ -249,3 +252,18 @@ def fails_and_recovers(address: str) -> None:
         assert client.hooks == {"provider"}
     finally:
         client.close()
+
+
+def test_a_report_that_comes_until_a_call_begins_is_none_of_that_call() -> None:
+    """It is one of the call before, which was not waited for any longer."""
+    with place_of(broken_http.Plain) as place, opened(place) as client:
+        assert client.remote is not None
+        hooks, turn = client.remote.hooks, client.remote.hooks.turn
+
+        def late() -> None:
+            client.metrics.observe(component="llm", op="late", ms=1, ok=True)
+            turn()
+
+        hooks.turn = late  # type: ignore[method-assign]
+        exchange = client.send({"op": "llm.capabilities", "ctx": {}, "args": {}}, "llm")
+        assert [each.op for each in exchange.observations] == ["capabilities"]

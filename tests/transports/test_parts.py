@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from pytest_corpus.adapter.address import parse, shown, split_label
 from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.transports.messages import NoMessage, is_terminal, unpack
+from pytest_corpus.adapter.transports.program import Intake
 from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.suites.transport.test_calls import is_utf8
 from pytest_corpus.text import frame_message
 
 
@@ -44,6 +47,10 @@ def test_a_label_stands_before_the_first_equals_sign_of_an_address(declared: str
         ("cmd:", "names no program"),
         ("cmd:a 'b", "cannot be read"),
         ("http://user:hunter2@h/", "--corpus-header"),
+        ("http://user:hunter2/more@h/", "the port must be a number"),
+        ("http://user:hunter2#more@h/", "the port must be a number"),
+        ("http://user:hunter2?more@h/", "the port must be a number"),
+        ("cmd:API_KEY=hunter2 node adapter.js", "begin it with cmd:env"),
     ],
 )
 def test_an_address_that_cannot_be_read_is_told_in_one_sentence(declared: str, said: str) -> None:
@@ -57,6 +64,23 @@ def test_an_address_that_cannot_be_read_is_told_in_one_sentence(declared: str, s
 def test_an_address_is_shown_without_its_query() -> None:
     """A query may hold a key."""
     assert shown("https://h:1/p?key=abc#d") == "https://h:1/p"
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("cmd:env DB_PASSWORD=hunter2 LEVEL=3 node a.js", "cmd:env DB_PASSWORD=*** LEVEL=3 node a.js"),
+        ("cmd:node a.js --api-key hunter2 --port 80", "cmd:node a.js --api-key *** --port 80"),
+        ("cmd:node a.js --token='hunter2 and more' -v", "cmd:node a.js --token=*** -v"),
+        ("cmd:sh -c 'SECRET=hunter2 exec node a.js'", "cmd:sh -c 'SECRET=***"),
+        ("cmd:node key.js --key --fast", "cmd:node key.js --key --fast"),
+        ("http://h:80/@scope/a", "http://h:80/@scope/a"),
+        ("http://[::1]:80/@scope/a", "http://[::1]:80/@scope/a"),
+    ],
+)
+def test_a_command_is_shown_without_what_is_named_a_secret(declared: str, said: str) -> None:
+    """Reports call the adapter so; it need not look like a credential."""
+    assert shown(declared) == said
 
 
 def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:
@@ -151,3 +175,46 @@ def test_what_is_no_frame_message_is_told(message: bytes) -> None:
     """A field that is cut off, or of a type that nobody knows."""
     with pytest.raises(ValueError, match="a "):
         frame_message.unpack(message)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [[b"0123456789abcdef\nnext\n"], [b"0123456789abcdef", b"g\nnext\n"], [b"0123", b"456789", b"ab", b"c\nnext\n"]],
+    ids=["at once", "its end later", "in pieces"],
+)
+def test_the_beginning_of_a_long_line_is_never_lost(parts: list[bytes]) -> None:
+    """However the bytes of it come: what an adapter logs is searched for leaks."""
+    taken: list[bytes] = []
+    intake = Intake(taken.append, 8, taken.append)
+    for part in parts:
+        intake.feed(part)
+    assert [line[:8] for line in taken] == [b"01234567", b"next"]
+
+
+def test_a_carriage_return_ends_a_line_as_soon_as_it_comes() -> None:
+    """A line feed that follows it belongs to it; a frame is not held back until more comes."""
+    events = Events()
+    assert list(events.feed(b"data: 1\r\r")) == [b"1"]
+    assert list(events.feed(b"\ndata: 2\r")) == []
+    assert list(events.feed(b"\n\r")) == [b"2"]
+    assert list(events.end()) == []
+
+
+def test_a_line_feed_behind_a_divided_byte_order_mark_is_a_blank_line() -> None:
+    """And no part of the name of the first field."""
+    events = Events()
+    assert [*events.feed(BOM[:2]), *events.feed(BOM[2:] + b"\ndata: 1\n\n")] == [b"1"]
+
+
+@pytest.mark.parametrize(
+    ("data", "is_whole", "expected"),
+    [
+        ("a\u00e4".encode(), True, True),
+        ("a\u00e4".encode()[:-1], True, False),
+        ("a\u00e4".encode()[:-1], False, True),
+        ("a\u00e4".encode("latin-1") + b"b", False, False),
+    ],
+)
+def test_an_answer_that_broke_off_within_a_character_is_utf_8(data: bytes, is_whole: bool, expected: bool) -> None:
+    """That it broke off is the finding, and no other encoding."""
+    assert is_utf8(data, is_whole=is_whole) is expected

@@ -78,6 +78,11 @@ class HookServer:
         call = f"{self._turn}-{self._number}"
         return call, f"{self.url}/{call}"
 
+    @property
+    def nowhere(self) -> str:
+        """An address of no call: what is reported there is answered, and counts for nothing."""
+        return f"{self.url}/0-0"
+
     async def aclose(self) -> None:
         """End every connection, and with it whatever still waits for the provider."""
         if self._server is not None:

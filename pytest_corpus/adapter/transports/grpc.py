@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
@@ -17,7 +18,19 @@ from pytest_corpus.adapter.transports.requests import written
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
 
-LIMITS = (("grpc.max_receive_message_length", MAX_ANSWER_BYTES), ("grpc.max_send_message_length", -1))
+OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.enable_http_proxy", 0),  # the address is where the adapter is, whatever proxy the environment names
+)
+
+_NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+(?<!-bin)")
+_VALUE = re.compile(r"[\x20-\x7e]*")
+
+
+def no_metadata(headers: Mapping[str, str]) -> list[str]:
+    """The names of the headers that gRPC cannot carry as metadata: for their name, or for their value."""
+    return [name for name, value in headers.items() if not (_NAME.fullmatch(name.lower()) and _VALUE.fullmatch(value))]
 
 
 class Grpc:
@@ -28,7 +41,7 @@ class Grpc:
     def __init__(self, target: str, hooks: HookServer, beside: Beside, *, headers: Mapping[str, str]) -> None:
         self._hooks, self._beside = hooks, beside
         self._metadata = tuple((name.lower(), value) for name, value in headers.items())
-        self._channel = grpc.aio.insecure_channel(target, options=LIMITS)
+        self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
         self._unary = self._channel.unary_unary(f"/{GRPC_SERVICE}/Handle")
         self._stream = self._channel.unary_stream(f"/{GRPC_SERVICE}/HandleStream")
 

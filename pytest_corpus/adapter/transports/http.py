@@ -13,16 +13,21 @@ import aiohttp
 from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, MAX_HEADER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.requests import written
+from pytest_corpus.adapter.transports.requests import op_of, written
 from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
-from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE, STREAM_TYPES
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 from pytest_corpus.text.redaction import type_name
+from pytest_corpus.text.strict_json import read_exactly
 
 MAX_STALE = 8
 """So many connections that were closed while idle are passed over for one call."""
+
+_GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
+"""A connection that is no longer there: its end was read, or a reset, or nothing could be written."""
 
 NOT_ACCEPTABLE = 406
 
@@ -43,7 +48,8 @@ class Http:
         tls: ssl.SSLContext | bool,
     ) -> None:
         self._url, self._hooks, self._beside = url, hooks, beside
-        self.format = "ndjson"
+        self._formats: dict[str, str] = {}
+        self._tried: set[str] = set()
         traced = aiohttp.TraceConfig()
         traced.on_connection_reuseconn.append(_note_reuse)
         self._session = aiohttp.ClientSession(
@@ -52,6 +58,8 @@ class Http:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
             trust_env=False,
             trace_configs=[traced],
         )
@@ -69,26 +77,49 @@ class Http:
             raise failed(error) from None
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """The frames of a stream, in the format that the adapter offers."""
+        """The frames of a stream, in the format that the adapter offers for it."""
         try:
-            async with aclosing(self._frames(written(envelope))) as frames:
+            async with aclosing(self._frames(written(envelope), op_of(envelope))) as frames:
                 async for frame in frames:
                     yield frame
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise failed(error) from None
 
-    async def _frames(self, body: bytes) -> AsyncGenerator[bytes, None]:
-        response = await self.post(body, STREAM_TYPES[self.format])
-        if response.status == NOT_ACCEPTABLE and self.format == "ndjson":
-            response.close()
-            self.format = "sse"
-            response = await self.post(body, SSE)
+    async def _frames(self, body: bytes, op: str) -> AsyncGenerator[bytes, None]:
+        kind = self._formats.get(op, NDJSON)
+        response = await self.post(body, kind)
         try:
-            async with aclosing(frames_of(response, STREAM_TYPES[self.format])) as frames:
+            if (kind == NDJSON and content_type(response) == JSON) or response.status == NOT_ACCEPTABLE:
+                answer = await read_body(response)
+                if not await self._is_another_format(response.status, answer, body, op):
+                    yield answer
+                    return
+                kind = self._formats[op] = SSE
+                response.close()
+                response = await self.post(body, kind)
+            async with aclosing(frames_of(response, kind)) as frames:
                 async for frame in frames:
                     yield frame
         finally:
             # A connection on which a stream was not read to its end tells the adapter that nobody listens.
+            response.close()
+
+    async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
+        """Whether NDJSON was refused and events are served: with 406, or with the status of NOT_SUPPORTED (TRA-HTTP-9).
+
+        That status may speak of the operation as well, so it is tried, once, in a call that counts for nothing.
+        """
+        if op in self._formats or op in self._tried:
+            return False
+        if status == NOT_ACCEPTABLE:
+            return True
+        if not is_not_supported(answer):
+            return False
+        self._tried.add(op)
+        response = await self.post(body, SSE, {HOOKS_HEADER: self._hooks.nowhere})
+        try:
+            return response.ok and content_type(response) == SSE
+        finally:
             response.close()
 
     async def post(
@@ -107,7 +138,7 @@ class Http:
                 response = await self._session.request(
                     method, self._url, data=body or None, headers=own, allow_redirects=False, trace_request_ctx=trace
                 )
-            except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError):
+            except _GONE:
                 if not trace.reused or attempt == MAX_STALE:
                     raise
                 continue
@@ -189,6 +220,12 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
 def content_type(response: aiohttp.ClientResponse) -> str:
     """The content type of an answer, without its parameters."""
     return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+def is_not_supported(answer: bytes) -> bool:
+    """Whether an answer is an error that names NOT_SUPPORTED."""
+    value, _ = read_exactly(answer)
+    return isinstance(value, dict) and value.get("ok") is False and value.get("code") == TAXONOMY["NotSupported"].code
 
 
 def failed(error: Exception) -> CallFailed:

@@ -29,7 +29,14 @@ _PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
 SILENCE_S = 0.5
 """So long is waited for an answer to what is no request, and for more where something came that is no answer."""
 
+GOODBYES = (1000, 1001)
+"""The close codes of a WebSocket that say that nothing failed."""
+
 Send = Callable[[bytes], Awaitable[None]]
+
+
+class ClosedWhileIdle(CallFailed):
+    """A channel that had carried calls was closed, and no word of this call or of those begun with it had come."""
 
 
 class NoMessage(Exception):
@@ -61,8 +68,8 @@ class Calls:
     """The calls that are under way on one channel.
 
     Attributes:
-        strays: how many messages came that were no answer to any call.
-        noise: how many of them were no objects at all.
+        noise: how many messages came that were no objects at all.
+        closed_while_idle: it was in use, and closed while nothing was heard of the calls under way.
     """
 
     def __init__(self, send: Send, hooks: HookServer, *, tells_hooks: bool = True) -> None:
@@ -70,7 +77,8 @@ class Calls:
         self._waiting: dict[int, asyncio.Queue[bytes | CallFailed]] = {}
         self._number = 0
         self._ended: CallFault | None = None
-        self.strays = self.noise = 0
+        self.noise = 0
+        self._was_heard = self._is_quiet = self.closed_while_idle = False
         self._listeners: list[Listener] = []
 
     # -- what comes ------------------------------------------------------------------------------------
@@ -81,7 +89,6 @@ class Calls:
         try:
             number, frame = unpack(message)
         except NoMessage:
-            self.strays += 1
             self.noise += not message.lstrip().startswith(b"{")
             self.fail(CallFault("not_json", "a message that is no answer: an object of `id` and `frame` alone is one"))
             return
@@ -90,27 +97,29 @@ class Calls:
             queue.put_nowait(frame)
         elif number in self._waiting:
             self._waiting[number].put_nowait(frame)
-        elif number is not None and not 0 < number <= self._number:
-            self.strays += 1
 
     def take_binary(self, message: bytes) -> None:
         """Note a message that is no text, where text is expected."""
         self._tell(message, binary=True)
-        self.strays += 1
         self.fail(CallFault("not_json", "a binary message, where text is expected"))
 
     def _tell(self, message: bytes, *, binary: bool) -> None:
+        self._was_heard, self._is_quiet = True, False
         for listener in self._listeners:
             listener.heard(message, binary=binary)
 
     def fail(self, fault: CallFault) -> None:
         """Tell every call under way that there is no answer to rely on."""
         for queue in self._waiting.values():
-            queue.put_nowait(CallFailed(fault))
+            queue.put_nowait(self._failure(fault))
 
-    def end(self, fault: CallFault) -> None:
+    def _failure(self, fault: CallFault) -> CallFailed:
+        return ClosedWhileIdle(fault) if self.closed_while_idle else CallFailed(fault)
+
+    def end(self, fault: CallFault, *, is_goodbye: bool = False) -> None:
         """The channel is closed: no call has an answer from now on."""
         self._ended = fault
+        self.closed_while_idle = is_goodbye and self._is_quiet
         self.fail(fault)
         for listener in self._listeners:
             listener.news.set()
@@ -188,6 +197,8 @@ class Calls:
     async def _begin(self, envelope: Any, *, streaming: bool) -> tuple[int, asyncio.Queue[bytes | CallFailed]]:
         if self._ended is not None:
             raise CallFailed(self._ended)
+        if not self._waiting:
+            self._is_quiet = self._was_heard
         self._number += 1
         number = self._number
         queue: asyncio.Queue[bytes | CallFailed] = asyncio.Queue()
@@ -199,7 +210,7 @@ class Calls:
             await self._send(b'{"id":%d%b,"envelope":%b}' % (number, extra, written(envelope)))
         except (OSError, RuntimeError):
             self._waiting.pop(number, None)
-            raise CallFailed(self._ended or CallFault("raised", "the connection is closed")) from None
+            raise self._failure(self._ended or CallFault("raised", "the connection is closed")) from None
         except BaseException:
             self._waiting.pop(number, None)
             raise

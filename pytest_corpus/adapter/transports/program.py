@@ -39,13 +39,13 @@ class Intake:
                 self._take(b"".join((*self._parts, line)) if self._parts else line)
             self._parts.clear()
             self._size = 0
+        is_known = self._size > self._limit
         self._size += len(rest)
-        if self._size > self._limit:
-            if self._parts:
-                self._too_long(b"".join(self._parts))
+        if self._size <= self._limit:
+            self._parts += [rest] if rest else []
+        elif not is_known:
+            self._too_long(b"".join((*self._parts, rest))[: self._limit])
             self._parts.clear()
-        elif rest:
-            self._parts.append(rest)
 
     def end(self) -> None:
         """Hand on what stands behind the last line feed."""

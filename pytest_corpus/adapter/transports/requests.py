@@ -27,7 +27,13 @@ def _beyond(found: re.Match[bytes]) -> bytes:
     return b"-1e999" if text.startswith(b"-") else b"1e999"
 
 
+def op_of(envelope: Any) -> str:
+    """The operation of an envelope; empty where it names none."""
+    op = envelope.get("op") if isinstance(envelope, Mapping) else None
+    return op if isinstance(op, str) else ""
+
+
 def is_stream(envelope: Any) -> bool:
     """Whether the operation of an envelope is a streaming one, where that decides on the entry point."""
-    op = envelope.get("op") if isinstance(envelope, Mapping) else None
-    return isinstance(op, str) and op in BY_OP and BY_OP[op].streaming
+    op = op_of(envelope)
+    return op in BY_OP and BY_OP[op].streaming

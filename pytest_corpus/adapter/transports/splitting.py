@@ -59,11 +59,13 @@ class Events:
     def __init__(self) -> None:
         self._rest = bytearray()
         self._data: list[bytes] = []
-        self._begun = False
+        self._begun = self._ended_in_cr = False
         self.waiting = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        searched = max(0, len(self._rest) - 1)
+        if self._ended_in_cr and data:  # a line feed now is the other half of that line ending
+            data, self._ended_in_cr = data.removeprefix(b"\n"), False
+        searched = len(self._rest) if self._begun else 0
         self._rest += data
         if not self._begun:
             if len(self._rest) < len(BOM) and BOM.startswith(bytes(self._rest)):
@@ -73,9 +75,7 @@ class Events:
                 del self._rest[: len(BOM)]
         start = 0
         while found := _LINE_END.search(self._rest, max(start, searched)):
-            # A carriage return at the very end may be half of a line ending.
-            if found[0] == b"\r" and found.end() == len(self._rest):
-                break
+            self._ended_in_cr = found[0] == b"\r" and found.end() == len(self._rest)
             line = bytes(self._rest[start : found.start()])
             start = found.end()
             yield from self._line(line)
@@ -84,7 +84,7 @@ class Events:
 
     def end(self) -> Iterator[bytes]:
         if self._rest:
-            yield from self._line(bytes(self._rest).removesuffix(b"\r"))
+            yield from self._line(bytes(self._rest))
         yield from self._line(b"")
 
     def _line(self, line: bytes) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
-from pytest_corpus.adapter.transports.messages import Calls
+from pytest_corpus.adapter.transports.messages import GOODBYES, Calls, ClosedWhileIdle
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.transports import HOOKS_HEADER
@@ -55,9 +55,17 @@ class WebSocket:
                 ssl=self._tls,
                 autoping=True,
             )
+
+            async def say(message: bytes) -> None:
+                try:
+                    await socket.send_str(message.decode())
+                except OSError:
+                    await asyncio.wait({reader}, timeout=CLOSING_S)  # it learns why
+                    raise
+
             self._socket = socket
-            self._calls = calls = Calls(lambda message: socket.send_str(message.decode()), self._hooks)
-            self._reader = asyncio.ensure_future(self._read(socket, calls))
+            self._calls = calls = Calls(say, self._hooks)
+            self._reader = reader = asyncio.ensure_future(self._read(socket, calls))
             return calls
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: Calls) -> None:
@@ -70,10 +78,12 @@ class WebSocket:
         except Exception as error:  # noqa: BLE001 - whatever the connection ends in, the calls on it have no answer
             calls.end(CallFault("raised", f"the connection failed: {type_name(error)}"))
             return
-        if socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG:
+        code = socket.close_code
+        if code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG and socket.exception() is not None:  # we closed it, not they
             calls.end(too_long().fault)
         else:
-            calls.end(CallFault("raised", f"the connection was closed with code {socket.close_code}"))
+            said = f"the connection was closed with code {code}"
+            calls.end(CallFault("raised", said), is_goodbye=code in GOODBYES)
 
     async def _open(self) -> Calls:
         try:
@@ -87,21 +97,32 @@ class WebSocket:
         Raises:
             CallFailed: there is none.
         """
-        return await (await self._open()).unary(envelope)
+        while True:
+            calls = await self._open()
+            with contextlib.suppress(ClosedWhileIdle):  # which a connection that is opened now cannot be
+                return await calls.unary(envelope)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         """The frames that answer a request."""
-        frames = (await self._open()).stream(envelope)
-        try:
-            async for frame in frames:
-                yield frame
-        finally:
-            await frames.aclose()
+        while True:
+            frames = (await self._open()).stream(envelope)
+            try:
+                async for frame in frames:
+                    yield frame
+                return
+            except ClosedWhileIdle:
+                continue
+            finally:
+                await frames.aclose()
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a message, and note every message that comes meanwhile."""
         if not request.disconnect:
-            await (await self._open()).raw(request, answer)
+            calls = await self._open()
+            await calls.raw(request, answer)
+            if calls.closed_while_idle and not answer.pieces:
+                answer.fault = None
+                await (await self._open()).raw(request, answer)
             return
         own = WebSocket(self._url, self._hooks, self._beside, headers=self._headers, tls=self._tls)
         try:
