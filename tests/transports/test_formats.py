@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from broken_http import Plain
+from legal_http import Plain
 from plain_servers import Request, place_of, refusal
 from test_raw import STREAM, opened
 

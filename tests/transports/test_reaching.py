@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import broken_grpc
-import broken_http
+import legal_http
 import pytest
 from plain_servers import Request, place_of, service_of
 
@@ -110,7 +110,7 @@ def test_an_address_that_does_not_speak_tls_is_told_from_an_unknown_certificate(
 def test_a_refused_upgrade_tells_its_status(status: int) -> None:
     """And where credentials are missing, how they are sent."""
 
-    class Refuses(broken_http.Plain):
+    class Refuses(legal_http.Plain):
         async def other_method(self, writer: asyncio.StreamWriter) -> None:
             await self.send(writer, status, b"", "text/plain")
 
@@ -122,7 +122,7 @@ def test_a_refused_upgrade_tells_its_status(status: int) -> None:
 def test_a_long_header_is_read() -> None:
     """No document says how long one may be."""
 
-    class Talks(broken_http.Plain):
+    class Talks(legal_http.Plain):
         async def unary(self, _request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
             await self.send(writer, 200, answer, JSON, {"Content-Security-Policy": "a" * 20_000})
 
