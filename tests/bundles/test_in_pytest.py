@@ -206,7 +206,8 @@ def pytest_corpus_bundle_providers(config):
     before = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*"))
     result = run(pytester, "-n", "2", apart=True)
     assert result.ret == 1
-    assert "pass_rate>=0.9 does not hold: pass_rate is 0.75" in text(result)
+    assert "3/4 cases passed, 1 errors" in text(result)
+    assert "FAILS  pass_rate>=0.9  (0.75)" in text(result)  # xdist itself may blame the threshold for the lost worker
     left = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*")) - before
     assert not [path for path in left if len(path.name) == len("pytest-corpus-") + 32]
 
