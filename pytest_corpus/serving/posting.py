@@ -44,8 +44,7 @@ class Posting:
                 break
             connection.writer.close()
         else:
-            opening = asyncio.open_connection(host, port)
-            connection = _Connection(*await asyncio.wait_for(opening, CONNECT_S))
+            connection = await _connected(host, port)
         answered = False
         try:
             connection.writer.write(head + body)
@@ -65,6 +64,13 @@ class Posting:
             for connection in idle:
                 connection.writer.close()
             idle.clear()
+
+
+async def _connected(host: str, port: int) -> _Connection:
+    try:
+        return _Connection(*await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_S))
+    except asyncio.TimeoutError as late:  # before Python 3.11 it is no OSError
+        raise OSError(f"no connection within {CONNECT_S:g} s") from late
 
 
 async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:

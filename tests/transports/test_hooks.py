@@ -24,6 +24,7 @@ from pytest_corpus.adapter.remote import Connection, RemoteFactory
 from pytest_corpus.adapter.transports.grpc import Grpc
 from pytest_corpus.adapter.transports.http import Http
 from pytest_corpus.adapter.transports.websocket import WebSocket
+from pytest_corpus.serving import posting
 from pytest_corpus.serving.posting import Posting
 
 Test = Callable[[HookServer, Posting], Awaitable[None]]
@@ -139,6 +140,18 @@ def test_a_planned_fault_is_the_answer() -> None:
 
     carried_out(post, probe)
     assert probe.calls() == 3
+
+
+def test_who_does_not_connect_in_time_is_an_os_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As any other failure to reach the address, on every Python."""
+
+    async def never(*_to: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio, "open_connection", never)
+    monkeypatch.setattr(posting, "CONNECT_S", 0.05)
+    with pytest.raises(OSError, match="no connection within"):
+        asyncio.run(Posting().post("http://127.0.0.1:9/", "metrics/observe", b"{}"))
 
 
 def test_a_closed_connection_ends_a_hang() -> None:
