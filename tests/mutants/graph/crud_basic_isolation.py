@@ -169,7 +169,7 @@ class NamespacesAreOne(ReferenceGraph):
         return DEFAULT_NAMESPACE
 
 
-@catches("GRA-CACHE-1")
+@catches("GRA-CACHE-1", others=4)
 class CacheKeyHasNoNamespace(ReferenceGraph):
     """It caches answers by text and parameters, whichever namespace they come from."""
 
