@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pytest_corpus"
 
 MOST_LINES = 400
+MOST_LINES_OF_TESTS = 470
 MOST_METHODS = 15
 
 LONG: dict[str, str] = {}
@@ -146,6 +147,13 @@ def test_no_module_is_long() -> None:
     """A module is read in one sitting."""
     long = {name for name, path in modules().items() if not is_test(name) and lines_of(path) > MOST_LINES}
     assert long == set(LONG)
+
+
+def test_no_module_of_tests_is_much_longer() -> None:
+    """One chapter a module, in the suite and in the project's own tests."""
+    own = {str(path.relative_to(ROOT)): path for path in (ROOT / "tests").rglob("*.py")}
+    suite = {name: path for name, path in modules().items() if is_test(name)}
+    assert {name for name, path in (own | suite).items() if lines_of(path) > MOST_LINES_OF_TESTS} == set()
 
 
 def test_no_class_has_many_methods() -> None:
