@@ -91,12 +91,13 @@ class PlainWebSocket(Channel):
             with contextlib.suppress(ConnectionError):
                 await self.sent(socket, message)
 
-        async for message in socket:
-            if message.type is WSMsgType.TEXT:
-                await self.take(message.data.encode(), send, calls)
-        closing.cancel()
-        for call in calls.values():
-            call.cancel()
+        try:
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    await self.take(message.data.encode(), send, calls)
+        finally:
+            for task in (closing, *calls.values()):
+                task.cancel()
         return socket
 
     async def watched(self, socket: web.WebSocketResponse, calls: Calls) -> None:

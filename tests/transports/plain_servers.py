@@ -144,7 +144,7 @@ class PlainHttp:
         """Wait for an answer, and end it where the client goes away."""
         try:
             while not (await asyncio.wait({answering}, timeout=0.02))[0]:
-                if reader.at_eof():
+                if reader.at_eof() or reader.exception() is not None:
                     raise ConnectionResetError
         finally:
             answering.cancel()
@@ -265,10 +265,16 @@ class PlainHttp:
         await writer.drain()
 
 
+UNDER_WAY: set[asyncio.Task[None]] = set()
+"""Tasks that only they themselves would keep: the loop alone does not, where they wait for a reader of their own."""
+
+
 def begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     """A task whose exception nobody need look at: the client has gone."""
     task = asyncio.ensure_future(work)
+    UNDER_WAY.add(task)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    task.add_done_callback(UNDER_WAY.discard)
     return task
 
 
@@ -299,7 +305,7 @@ def place_of(made: Callable[[], Server]) -> Iterator[str]:
 async def _ended(server: Server) -> None:
     """Stop a server, and end what it left behind."""
     await server.stop()
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    while left := asyncio.all_tasks() - {asyncio.current_task()}:  # one may begin another as it ends
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
