@@ -48,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
     from pytest_corpus.adapter.factory import resolve
     from pytest_corpus.serving.records import write_records
     from pytest_corpus.serving.service import Service
-    from pytest_corpus.serving.stdio import take_stdout
+    from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, take_stdout
 
     if given.grpc and importlib.util.find_spec("grpc") is None:
         raise CommandError("gRPC needs grpcio: pip install 'pytest-corpus[grpc]', or serve with --stdio")
@@ -63,6 +63,10 @@ def run(given: argparse.Namespace) -> int:
         asyncio.run(_serve(service, given, answers))
     except DeclarationError as error:
         raise CommandError(str(error)) from None
+    except LineTooLong:
+        raise CommandError(
+            f"a line on standard input is longer than {MAX_LINE_BYTES >> 20} MiB; send shorter ones"
+        ) from None
     return FINE
 
 

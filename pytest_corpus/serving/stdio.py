@@ -12,6 +12,13 @@ from pytest_corpus.spec.transports import HOOKS_VARIABLE
 
 MAX_LINE_BYTES = 64 * 2**20
 
+BLOCKING = 32 * 2**10
+"""A longer message may not fit into a pipe, so it is written beside the loop."""
+
+
+class LineTooLong(Exception):
+    """What came on standard input has no line feed within `MAX_LINE_BYTES`."""
+
 
 def take_stdout() -> int:
     """Keep standard output for answers alone: what the adapter prints goes to standard error. The answers' file."""
@@ -23,7 +30,11 @@ def take_stdout() -> int:
 
 
 async def converse(service: Service, answers: int) -> None:
-    """Answer line after line, until standard input ends."""
+    """Answer line after line, until standard input ends.
+
+    Raises:
+        LineTooLong: nothing more can be read.
+    """
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -37,7 +48,7 @@ async def converse(service: Service, answers: int) -> None:
 
     conversation = Conversation(service, send, os.environ.get(HOOKS_VARIABLE, ""))
     try:
-        while line := await reader.readline():
+        while line := await _line(reader):
             if line.strip():
                 await conversation.take(line)
     finally:
@@ -45,8 +56,11 @@ async def converse(service: Service, answers: int) -> None:
         await conversation.close()
 
 
-BLOCKING = 32 * 2**10
-"""A longer message may not fit into a pipe, so it is written beside the loop."""
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readline()
+    except ValueError:
+        raise LineTooLong from None
 
 
 def _write(file: int, data: bytes) -> None:

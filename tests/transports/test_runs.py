@@ -234,6 +234,18 @@ def test_a_program_and_its_children_end_with_the_run(tmp_path: Path, how: signal
     assert not [pid for pid in pids if _alive(pid)], said
 
 
+@pytest.mark.slow
+def test_a_line_without_end_ends_serving_in_a_sentence(tmp_path: Path) -> None:
+    """No traceback, and an exit code of its own."""
+    ended = subprocess.run(
+        [*SERVE, "--stdio", "pytest_corpus.reference:llm"],
+        input=b"a" * 65 * 2**20, cwd=tmp_path, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert b"longer than 64 MiB" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+
+
 def test_serving_ends_gracefully(tmp_path: Path) -> None:
     """SIGTERM closes the adapter, and the exit code is 0."""
     (tmp_path / "closing.py").write_text(
