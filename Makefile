@@ -142,7 +142,7 @@ safety-check:
 # -- the project itself ------------------------------------------------------------------------------------
 
 test: $(READY)test
-	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) -m 'not slow' $(PYTEST_ARGS)
+	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) --dist worksteal -m 'not slow' $(PYTEST_ARGS)
 
 mutants: $(READY)test
 	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) tests/mutants $(PYTEST_ARGS)
