@@ -13,7 +13,7 @@ from pytest_corpus.integration import github, messages, progress, rerunning
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult
 from pytest_corpus.integration.distributing import Distributing
-from pytest_corpus.integration.exits import TERMINATED, Exits
+from pytest_corpus.integration.exits import TERMINATED, Exits, uninterrupted
 from pytest_corpus.integration.placeholders import Placeholders
 from pytest_corpus.integration.profiles import on_github
 from pytest_corpus.integration.screen import Screen
@@ -77,7 +77,7 @@ class Concluding:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        left = self.state.adapters.close()
+        left = self._close()
         if self.state.worker is not None:
             self.distributing.give_account()
         elif self._concludes:
@@ -93,6 +93,12 @@ class Concluding:
             raise
         finally:
             session.exitstatus = session.exitstatus or decided
+
+    def _close(self) -> list[str]:
+        if self.state.worker is None:
+            return self.state.adapters.close()
+        with uninterrupted():  # execnet gives a stopped run's worker five seconds, and then interrupts its tidying
+            return self.state.adapters.close()
 
     def _warn(self, said: str) -> None:
         try:

@@ -5,10 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 TERMINATED = 128 + signal.SIGTERM
 """The exit code of a run that SIGTERM ended, as shells have it."""
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Meanwhile SIGINT, and what `_thread.interrupt_main` makes of it, is without effect."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 class Terminated(KeyboardInterrupt):

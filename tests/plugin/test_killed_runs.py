@@ -24,7 +24,7 @@ TARGETS = (
 """What is tested, and about how long that takes, in seconds; the short ones save time."""
 
 KEEPING = """
-import json
+import json, os, _thread
 from pytest_corpus.reference import vector
 
 class Keeping:
@@ -38,6 +38,13 @@ class Keeping:
             with open("spaces.txt", "a") as file:
                 file.write(json.dumps([op, envelope["ctx"].get("tenant"), envelope["args"]["namespace"]]) + "\\n")
         return answer
+
+class Impatient(Keeping):
+    '''Interrupts its worker in the midst of tidying, which is no part of any test, as execnet does.'''
+    async def handle(self, envelope):
+        if envelope.get("op") == "vector.delete_namespace" and "PYTEST_CURRENT_TEST" not in os.environ:
+            _thread.interrupt_main()
+        return await super().handle(envelope)
 """
 
 
@@ -110,6 +117,24 @@ def test_a_killed_worker(project: Project, every_test: set[str], number: int) ->
     assert_honest(project.path / "r.json", every_test)
 
 
+def assert_deleted(spaces: Path) -> None:
+    """Every namespace that was made is deleted again."""
+    made, deleted = set(), set()
+    for line in spaces.read_text().splitlines():
+        op, tenant, name = json.loads(line)
+        (made if op == "vector.create_namespace" else deleted).add((tenant, name))
+    assert len(made) > 3
+    assert made <= deleted
+
+
+def test_a_worker_is_not_interrupted_as_it_tidies_up(project: Project) -> None:
+    """What comes to a worker then is not the user, and each namespace is still deleted."""
+    project.pytester.makepyfile(mine=KEEPING)
+    few = ("--corpus-adapter=mine:Impatient", "--corpus-requirement=VEC-NS-*,VEC-UPSERT-1", "-n", "2")
+    assert project.run_apart(*few, plugins=("xdist",)).ret == 0
+    assert_deleted(project.path / "spaces.txt")
+
+
 @pytest.mark.parametrize(
     ("stop", "workers"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGTERM, 2)], ids=["INT", "TERM", "TERM-n2"]
 )
@@ -126,12 +151,7 @@ def test_an_interrupted_run_tidies_up(project: Project, stop: signal.Signals, wo
         time.sleep(0.02)
     process.send_signal(stop)
     assert process.wait(60) == (pytest.ExitCode.INTERRUPTED if stop == signal.SIGINT else 128 + stop)
-    made, deleted = set(), set()
-    for line in spaces.read_text().splitlines():
-        op, tenant, name = json.loads(line)
-        (made if op == "vector.create_namespace" else deleted).add((tenant, name))
-    assert len(made) > 3
-    assert made <= deleted
+    assert_deleted(spaces)
     assert json.loads((project.path / "r.json").read_text())["gaps"]
 
 
