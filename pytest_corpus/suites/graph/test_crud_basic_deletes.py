@@ -8,12 +8,13 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph import edges, items, multigraph
 from pytest_corpus.suites.graph.answers import counted, failures, listed
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.isolation import WHERE, at
 from pytest_corpus.suites.graph.multigraph import PARALLEL
-from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS
+from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.written_items import MANY
 
 
@@ -136,11 +137,7 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
     """No edge leads to a node that was deleted, nor through it to another one."""
     graph.require("delete_nodes")
     for edge_reader in edges.sees_edges(graph):
-        sandbox, _ = edges.linked(graph, edge_reader)
-        sandbox.link(sandbox.edge("b", "c", "f"))
-        reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
-        if reply.is_a("BadRequest") or failures(reply.result):
-            raise NotApplicable("a node that has edges is not deleted")
+        sandbox, reply = without_the_middle(graph, edge_reader)
         expect.success(reply, "delete_nodes to work")
         sandbox.leads(edge_reader, "a", (), "no edge to a deleted node")
         if edge_reader == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
@@ -152,11 +149,7 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
     """A node of the same id, written after the deletion, has no edges."""
     graph.require("delete_nodes")
     for edge_reader in edges.sees_edges(graph):
-        sandbox, _ = edges.linked(graph, edge_reader)
-        sandbox.link(sandbox.edge("b", "c", "f"))
-        reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
-        if reply.is_a("BadRequest") or failures(reply.result):
-            raise NotApplicable("a node that has edges is not deleted")
+        sandbox, _ = without_the_middle(graph, edge_reader)
         sandbox.put(sandbox.node("b"))
         sandbox.leads(edge_reader, "a", (), "no old edge to the new node")
         sandbox.leads(edge_reader, "b", (), "no old edge from the new node")
@@ -308,3 +301,17 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
     ids = items.among([sandbox.id(name) for name in "ab"], [items.SPOILED_IDS[kind]], graph.at_once)
     reply = sandbox.call("delete_nodes", {"ids": ids})
     items.counted_truly(reply, before - len(sandbox.seen(readers[0])))
+
+
+def without_the_middle(graph: Graph, edge_reader: str) -> tuple[Sandbox, Reply]:
+    """Where edges lead from `a` over `b` to `c`, delete the node `b`; the answer.
+
+    Raises:
+        NotApplicable: a node that has edges is not deleted.
+    """
+    sandbox, _ = edges.linked(graph, edge_reader)
+    sandbox.link(sandbox.edge("b", "c", "f"))
+    reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
+    if reply.is_a("BadRequest") or failures(reply.result):
+        raise NotApplicable("a node that has edges is not deleted")
+    return sandbox, reply
