@@ -21,6 +21,7 @@ from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.settling import Settling, postponed
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
@@ -188,7 +189,9 @@ class Subject:
             return [left for exchange in exchanges for left in self.failing(Reply(exchange))]
 
         try:
-            return self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
+            answers = self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
+            self.outages.interruptions += sum(map(is_passing, answers))
+            return answers
         finally:
             for request in settled:
                 self.settling.note(request)
@@ -231,7 +234,7 @@ class Subject:
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         """The answer, if it failed for a reason that may pass; a planned fault does not."""
-        planned = bool(reply.exchange.faults or self.client.provider.canaries)
+        planned = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) or self.client.provider.is_failing
         return [reply] if is_retryable(reply) and not planned else []
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:

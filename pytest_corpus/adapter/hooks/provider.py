@@ -152,6 +152,11 @@ class ProviderProbe:
             self._plans = plans
 
     @property
+    def is_failing(self) -> bool:
+        """Whether a plan that makes calls fail has struck and is not cleared."""
+        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self._plans)
+
+    @property
     def canaries(self) -> tuple[str, ...]:
         """The secret texts of all plans that struck and are not cleared."""
         return tuple(plan.canary for plan in self._plans if plan.fired)
