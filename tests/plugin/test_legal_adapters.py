@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import legal_components
+import legal_graphs
 import legal_rulings
 import pytest
 import random_shapes
@@ -94,6 +96,27 @@ def test_what_the_documents_leave_open(project: Project, name: str) -> None:
     result = project.run(f"--corpus-adapter=legal_rulings:{name}", scope, "--corpus-report=r.json")
     assert violated(project.report()) == set(), said(result)
     assert result.ret == 0, said(result)
+
+
+@pytest.mark.parametrize(("shape", "scope"), legal_graphs.LEGAL.items(), ids=lambda each: getattr(each, "__name__", ""))
+def test_what_the_documents_leave_open_to_graphs(project: Project, shape: type[Any], scope: str) -> None:
+    """Nor is it of a graph, and no test of it is left undecided."""
+    given = (f"--corpus-adapter=legal_graphs:{shape.__name__}", f"--corpus-requirement={scope}")
+    result = project.run(*given, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    asked = [entry for entry in report["requirements"] if entry["tests"] and entry["level"] == "MUST"]
+    assert [entry["id"] for entry in asked if entry["status"] == "not_assessed"] == [], said(result)
+
+
+def test_parameters_may_be_variables(project: Project) -> None:
+    """What a query without its parameter means is not asked of a language whose probe queries are given (R119)."""
+    project.path.joinpath("dialects.json").write_text(json.dumps(legal_graphs.VARIABLES))
+    given = ("--corpus-adapter=legal_graphs:Variables", "--corpus-dialects=dialects.json")
+    result = project.run(*given, "--corpus-requirement=GRA-QUERY-*,GRA-EDGE-*", "--corpus-report=r.json")
+    report = project.report()
+    assert (violated(report), violated(report, "SHOULD")) == (set(), set()), said(result)
+    assert statuses(report)["graph", "GRA-QUERY-9"] == "not_applicable"
 
 
 @pytest.mark.slow
