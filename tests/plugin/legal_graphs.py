@@ -32,6 +32,8 @@ VARIABLES: dict[str, dict[str, str]] = {
         "group": "MATCH (n:CorpusNode) WHERE n.corpus_group = $group RETURN n.corpus_value AS found",
         "links": "MATCH (a:CorpusNode)-[r:CORPUS_LINK]->(n:CorpusNode) WHERE a.corpus_key = $wanted"
         " RETURN n.corpus_value AS found",
+        "link_values": "MATCH (a:CorpusNode)-[r:CORPUS_LINK]->(n:CorpusNode) WHERE a.corpus_key = $wanted"
+        " RETURN r.corpus_value AS found",
         "broken": "SELECT ((",
     }
 }
@@ -127,6 +129,27 @@ class UnknownIsEmpty(ReferenceGraph):
         return space.get(namespace) or Graph()
 
 
+class AwayOnce(ReferenceGraph):
+    """Is restarted when the first unknown key comes, and says when to come back (R114)."""
+
+    away = True
+
+    async def upsert_nodes(self, call: Call) -> dict[str, Any]:
+        if self.away and "vendor_hint" in call.args.values:
+            self.away = False
+            raise AdapterError("Unavailable", "the database is restarted", suggested_backoff_ms=50)
+        return await super().upsert_nodes(call)
+
+
+class FoldedLinks(Variables):
+    """Finds a node once, however many edges lead to it, as a language of triples does."""
+
+    async def query(self, call: Call) -> dict[str, Any]:
+        result = await super().query(call)
+        folded = list({str(record): record for record in result["records"]}.values())
+        return {**result, "records": folded if "RETURN n" in str(call.args.values["text"]) else result["records"]}
+
+
 LEGAL: Mapping[Callable[..., Any], str] = {
     TimeoutIgnored: "GRA-QUERY-8,GRA-QUERY-13,GRA-QUERY-20,GRA-STREAM-6,COM-NUM-*",
     TimeoutRefused: "GRA-QUERY-*,GRA-STREAM-6,COM-NUM-*,GRA-CACHE-*",
@@ -136,5 +159,6 @@ LEGAL: Mapping[Callable[..., Any], str] = {
     OneId: "GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*",
     Uncounted: "GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*",
     UnknownIsEmpty: "GRA-NS-*",
+    AwayOnce: "COM-WIRE-13",
 }
 """Each with the requirements that its difference bears on."""

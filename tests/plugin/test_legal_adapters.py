@@ -119,6 +119,17 @@ def test_parameters_may_be_variables(project: Project) -> None:
     assert statuses(report)["graph", "GRA-QUERY-9"] == "not_applicable"
 
 
+def test_a_probe_query_that_folds_edges_is_no_violation(project: Project) -> None:
+    """Where a given probe query finds a node once for two edges, both of which are there, the query is to be mended."""
+    project.path.joinpath("dialects.json").write_text(json.dumps(legal_graphs.VARIABLES))
+    given = ("--corpus-adapter=legal_graphs:FoldedLinks", "--corpus-dialects=dialects.json")
+    result = project.run(*given, "--corpus-requirement=GRA-EDGE-*", "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert statuses(report)["graph", "GRA-EDGE-9"] == "not_assessed"
+    result.stdout.fnmatch_lines(["*a record for each edge*"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [shape.__name__ for shape in legal_rulings.LEGAL])
 def test_what_the_documents_leave_open_in_the_whole_suite(project: Project, name: str) -> None:

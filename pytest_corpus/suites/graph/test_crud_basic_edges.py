@@ -109,7 +109,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph, shape: str) -> None:
         for source in {pair[0] for pair in ends}:
             targets = sorted(pair[1] for pair in ends if pair[0] == source)
             wanted = sorted(sandbox.id(name) if edge_reader == "traversal" else values[name] for name in targets)
-            found = sandbox.ends(edge_reader, source)
+            found = edges.ends(graph, sandbox, edge_reader, source, wanted)
             expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
 
 
