@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import threading
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
@@ -142,6 +144,30 @@ class FloatUsage(ReferenceLLM):
         return {key: float(count) for key, count in super().usage(prompt, completion_tokens).items()}
 
 
+class Untagged(ReferenceLLM):
+    """Labels no observation by tenant (R122)."""
+
+    def context_labels(self, call: Call) -> dict[str, Any]:
+        return {name: value for name, value in super().context_labels(call).items() if name != "tenant_hash"}
+
+
+class LogsKeys(ReferenceLLM):
+    """Logs the idempotency key of each call (R124)."""
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        super().read_context(call, ctx)
+        if call.idempotency_key:
+            logging.getLogger(__name__).info("the key is %s", call.idempotency_key)
+
+
+class WholeSeconds(ReferenceLLM):
+    """Keeps retry hints in seconds, rounded up (R111)."""
+
+    def retry_after(self, fault: Exception, name: str) -> float | None:
+        advice = super().retry_after(fault, name)
+        return None if advice is None else math.ceil(advice / 1000) * 1000
+
+
 class Versioned(ReferenceAdapter):
     """Adds the optional keys of edition 1.1.0 to every result that is an object (R56)."""
 
@@ -224,6 +250,9 @@ LEGAL: tuple[Callable[..., Any], ...] = (
     Accepting,
     Revoked,
     FloatUsage,
+    Untagged,
+    LogsKeys,
+    WholeSeconds,
     VersionedLLM,
     VersionedEmbedding,
     VersionedGraph,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pytest_corpus.kit.component import Subject
@@ -70,6 +71,15 @@ class GraphCapabilities(Subject):
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
             self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
         return bool(claimed or (claimed is None and self.shared.filters))
+
+    def claims(self, word: str) -> list[Any]:
+        """What capabilities say under keys that hold a word."""
+        return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]
+
+    @property
+    def claims_timeout(self) -> bool:
+        """Whether `timeout_ms` is claimed (R118)."""
+        return any(value is True for value in self.claims("timeout"))
 
     @property
     def dialect(self) -> str | None:

@@ -17,6 +17,9 @@ from pytest_corpus.suites.graph.readers import Readers
 from pytest_corpus.suites.graph.requests import NEEDY, GraphRequests
 from pytest_corpus.suites.graph.settling import GraphSettling
 
+ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
+"""The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
+
 
 class Graph(GraphCapabilities):
     """Requests of the graph component: nodes of unique ids, in the default namespace unless a test has its own."""
@@ -25,6 +28,7 @@ class Graph(GraphCapabilities):
     requests_type = GraphRequests
     settling_type = GraphSettling
     requests: GraphRequests
+    prerequisites: GraphPrerequisites
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -58,7 +62,7 @@ class Graph(GraphCapabilities):
         requirement = self.operation(name).shaped
         if not requirement or self.operation(name).streaming:
             return
-        if not isinstance(result, Mapping):
+        if not isinstance(result, Mapping) and (name not in ANSWERED_WITH_IDS or self.settings.edition == "1.0.0"):
             yield requirement, Violation("an object", type(result).__name__, "result")
         elif name not in ("capabilities", "health") and self.settings.edition != "1.0.0":
             # Edition 1.0.0 has no schema that says what the result of a graph operation is.

@@ -22,6 +22,7 @@ class GraphShared(Shared):
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
+    only_uuids: bool | None = None
     batch_prefix: str | None = None
     edge_kinds: dict[str, bool] = field(default_factory=dict)
     deeds: GraphDeeds = field(default_factory=GraphDeeds)

@@ -98,6 +98,7 @@ class TestNamespaces:
     @pytest.mark.requirement("GRA-NS-3")
     def test_an_item_names_its_namespace(self, graph: Graph) -> None:
         """A node that names its namespace lies there, though the request names none."""
+        graph.require("upsert_nodes")
         graph.namespaces()
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         node = {**sandbox.node("a"), **sandbox.place}

@@ -14,7 +14,7 @@ from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.memory import expired, known, plain
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.parameters import in_turn, rules
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import HOUR_MS, Request, canary, in_ms
@@ -271,10 +271,16 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
 
 
 def tenant_hash(subject: Subject, tenant: str) -> str:
-    """The hash that a plain call of a tenant is labelled with."""
+    """The hash that a plain call of a tenant is labelled with.
+
+    Raises:
+        NotApplicable: the call is not labelled by tenant.
+    """
     subject.require(subject.principal)
     reply = subject.call(subject.principal, ctx={"tenant": tenant})
     found = labelled(reply)
+    if not found:
+        raise NotApplicable("calls are not labelled with `tenant_hash` (R122)")
     expect.that(found != tenant, "a hash of the tenant", "the raw tenant")
     return found
 
@@ -301,12 +307,9 @@ def of_a_tenant(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
 
 
 def labelled(reply: Reply | StreamReply) -> str:
-    """The hash that the call of a tenant is labelled with; `capabilities` may go without (R19)."""
+    """The hash that the call of a tenant is labelled with; empty if it has none (R122)."""
     expect.readable(reply)
-    found = telemetry.the_one(reply.exchange).extra.get("tenant_hash")
-    if found in (None, "") and not reply.exchange.op.endswith(".capabilities"):
-        raise Blocked("COM-OBS-8", "no tenant_hash is reported", evidence=reply.exchange)
-    return str(found or "")
+    return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
 
 
 def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -305,7 +306,7 @@ def error_of(reply: Reply | StreamReply) -> Mapping[str, Any]:
 
 
 def passed_on(reply: Reply | StreamReply, name: str) -> None:
-    """An error has the provider's retry hint, as the provider gave it.
+    """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111).
 
     Raises:
         NotApplicable: the provider's API has no place for one there.
@@ -314,7 +315,10 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
     if not given:
         raise NotApplicable("the provider's API gives no retry hint in mid-stream")
     hint = error_of(reply).get("retry_after_ms")
-    expect.that(hint in given, f"{' or '.join(map(str, sorted(given)))} from {name}", word(hint), "retry_after_ms")
+    number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
+    right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)
+    wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, at most rounded up to a full second"
+    expect.that(right, wanted, word(hint), "retry_after_ms")
 
 
 def hinted(reply: Reply | StreamReply) -> None:
