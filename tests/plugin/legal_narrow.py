@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import Job, Options, ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.foundation import digest
+from pytest_corpus.reference.foundation import ReferenceAdapter, digest
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.vector.adapter import ReferenceVector
 
 UNSIGNED = ("top_p", "frequency_penalty", "presence_penalty")
 """Sampling parameters that are in no signature of `stream` (SPECIFICATION 8.3)."""
@@ -210,6 +213,92 @@ class EmbeddingModelNotSupported(ReferenceEmbedding):
         return AdapterError("NotSupported", "The model is not offered")
 
 
+class LimitOfTokens(ReferenceEmbedding):
+    """Counts `max_text_length` in tokens."""
+
+    max_text_length = 64
+
+    def cut(self, text: str) -> str:
+        return "".join(self.split(text)[: self.max_text_length])
+
+    def too_long(self, length: int, path: str) -> AdapterError:
+        return super().too_long(max(self.max_text_length + 1, length // 4), path)
+
+
+class Sent(str):
+    """A text that was cut, and the one that was sent."""
+
+    def __new__(cls, text: str, sent: str) -> Sent:
+        made = super().__new__(cls, text)
+        made.sent = sent
+        return made
+
+    sent: str
+
+
+class LimitOfTokensUntold(LimitOfTokens):
+    """Counts `max_text_length` in tokens, and gives back the text that was sent."""
+
+    def job(self, text: str, path: str, options: Options) -> Job:
+        job = super().job(text, path, options)
+        return replace(job, text=Sent(job.text, text))
+
+    def result(self, job: Job, embedding: dict[str, Any]) -> dict[str, Any]:
+        return {**super().result(job, embedding), "text": getattr(job.text, "sent", job.text)}
+
+    def embedding(self, job: Job) -> dict[str, Any]:
+        return {**super().embedding(job), "text": getattr(job.text, "sent", job.text)}
+
+    def cache_key(self, call: Call, job: Job) -> str | None:
+        key = super().cache_key(call, job)
+        return key and digest([key, getattr(job.text, "sent", job.text)])
+
+
+class LimitOfTokensDenied(LimitOfTokens):
+    """Counts `max_text_length` in tokens, and cuts nothing."""
+
+    features: Mapping[str, bool] = {**ReferenceEmbedding.features, "supports_truncation": False}
+
+
+class LimitOfBytes(ReferenceEmbedding):
+    """Counts `max_text_length` in bytes."""
+
+    max_text_length = 64
+
+    def cut(self, text: str) -> str:
+        return text.encode()[: self.max_text_length].decode(errors="ignore")
+
+
+class ClosedContext(ReferenceAdapter):
+    """Refuses unknown keys in `ctx`, as the schemas of edition 1.0.0 do."""
+
+    known = ("request_id", "idempotency_key", "deadline_ms", "traceparent", "tenant", "attrs")
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        if unknown := set(ctx.values) - set(self.known):
+            raise ctx.invalid(min(map(str, unknown)), "UNKNOWN", "is not a key of a context")
+        super().read_context(call, ctx)
+
+
+class ClosedLLM(ClosedContext, ReferenceLLM):
+    """An LLM with a closed context."""
+
+
+class ClosedEmbedding(ClosedContext, ReferenceEmbedding):
+    """Embeddings with a closed context."""
+
+
+class ClosedVector(ClosedContext, ReferenceVector):
+    """A vector store with a closed context."""
+
+
+class ClosedGraph(ClosedContext, ReferenceGraph):
+    """A graph with a closed context."""
+
+
+CLOSED: tuple[Callable[..., Any], ...] = (ClosedLLM, ClosedEmbedding, ClosedVector, ClosedGraph)
+"""Adapters that are legal in a run that is pinned to edition 1.0.0 (R134)."""
+
 SCOPES: dict[Callable[..., Any], str] = {
     StopsRefused: "LLM-*,COM-NUM-*,COM-LEAK-*",
     StopsIgnored: "LLM-*",
@@ -228,5 +317,9 @@ SCOPES: dict[Callable[..., Any], str] = {
     ModelNotSupported: "LLM-*",
     EmbeddingModelUnavailable: "EMB-MODEL-*,EMB-ARGS-*,EMB-TOKENS-*,EMB-BATCH-*,COM-OBS-13",
     EmbeddingModelNotSupported: "EMB-MODEL-*,EMB-ARGS-*,EMB-TOKENS-*",
+    LimitOfTokens: "EMB-*,COM-LEAK-*",
+    LimitOfTokensUntold: "EMB-TRUNC-*,EMB-BATCH-*,EMB-CACHE-*",
+    LimitOfTokensDenied: "EMB-*",
+    LimitOfBytes: "EMB-*",
 }
 """What the difference of each adapter bears on."""

@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.common.claims.tokens import Counting
 
 RANGES = {
@@ -22,10 +23,6 @@ RANGES = {
     "presence_penalty": (-2.0, 2.0),
 }
 """The protocol's ranges; only `top_p` leaves out its lower end."""
-
-
-STATED = {name: f"{name}_range" for name in RANGES}
-"""Under which key of `sampling` an adapter states a range of its own."""
 
 
 UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
@@ -132,7 +129,7 @@ class LLMCapabilities(Counting):
     def optional(self) -> dict[str, Any]:
         """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(16)}
-        for name in STATED:
+        for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
             values[name] = min(max(float(values[name]), low), high)
         return values
@@ -146,7 +143,7 @@ class LLMCapabilities(Counting):
     def stated_range(self, name: str) -> tuple[float, float] | None:
         """The range of a sampling parameter that capabilities state (SPECIFICATION 8.4), or None."""
         sampling = self.capabilities.document.get("sampling")
-        stated = sampling.get(STATED.get(name, "")) if isinstance(sampling, Mapping) else None
+        stated = sampling.get(SAMPLING_RANGES.get(name, "")) if isinstance(sampling, Mapping) else None
         fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
         return (stated[0], stated[1]) if fit and stated is not None else None
 

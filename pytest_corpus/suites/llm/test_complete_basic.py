@@ -15,7 +15,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, works
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope, works
 from pytest_corpus.suites.llm.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.completions import (
     MOST_MODELS,
@@ -339,7 +339,7 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
     args = {**cold(llm, operation), "messages": [user(llm.unique())]}
-    contexts = [{"tenant": f"tenant-{canary()}", **CACHE_SCOPES[scope]} for _ in range(2)]
+    contexts = [{"tenant": f"tenant-{canary()}", **cache_scope(llm, scope)} for _ in range(2)]
     not_shared(llm, args, args, *contexts, operation=operation)
 
 
