@@ -71,7 +71,7 @@ class Context:
         ids=list(UNKNOWN),
     )
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 lets it refuse them."""
+        """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 may refuse them."""
         subject.require(subject.principal)
         for name in subject.operations():
             if subject.works(name):
