@@ -24,6 +24,13 @@ FILTERING, AFTERWARDS = ("filter",), "post"
 DEFAULT_METRIC = ("metric", "default")
 """Words of a key that names the metric of a namespace for which none is given (B)."""
 
+SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
+"""By sampling parameter the key of `sampling` with the lowest and the highest value that an LLM takes (8.4, which names
+the first two; R117)."""
+
+RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
+"""The requirements that rest on these ranges."""
+
 REQUIRED = ("server", "version", "protocol")
 """Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""
 

@@ -11,6 +11,7 @@ import pytest
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
@@ -18,7 +19,7 @@ from pytest_corpus.suites.common.claims.tokens import adds_up
 from pytest_corpus.suites.embedding.answers import embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.prerequisites import EmbeddingPrerequisites
 from pytest_corpus.suites.embedding.requests import EmbeddingRequests
-from pytest_corpus.suites.embedding.texts import Texts
+from pytest_corpus.suites.embedding.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, vector_of
 
@@ -129,6 +130,32 @@ class Embedding(Texts):
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
+
+    @property
+    def counts_characters(self) -> bool:
+        """Whether a text of one character more than `max_text_length` is too long, and one of its length is not."""
+        return known(self, "one character more is too long", self._counts_characters)
+
+    def _counts_characters(self) -> bool:
+        limit = self.limited()
+        just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
+        if more.is_a("BadRequest", "NotSupported") and not just.is_error:
+            return True
+        result = self.embed(self.text_of(limit + 1), truncate=True).result
+        return isinstance(result, Mapping) and result.get("truncated") is True
+
+    def beyond(self, more: int = 1) -> int:
+        """The number of ASCII characters of a text that exceeds `max_text_length` by `more`, in whatever unit (R120).
+
+        Raises:
+            NotApplicable: no limit is stated, or one that is too large to exceed.
+        """
+        limit = self.limited()
+        if self.counts_characters:
+            return limit + more
+        if CHARACTERS_IN_A_TOKEN * limit > MOST_LENGTH:
+            raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
+        return CHARACTERS_IN_A_TOKEN * limit + more
 
     def refusing(self, argument: str) -> tuple[str, ...]:
         """The classes that refuse a value of the wrong type: NOT_SUPPORTED too of an option that is not offered."""

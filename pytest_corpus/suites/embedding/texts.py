@@ -22,6 +22,9 @@ TELLING = 4
 MOST_LENGTH = 100_000
 """A longer text is not sent only to see a limit."""
 
+CHARACTERS_IN_A_TOKEN = 8
+"""A text of words that has so many characters for each token of a limit exceeds it (R120)."""
+
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 FILLER = "the river runs past stone and light in early spring when people walk home slowly from their work "
