@@ -268,7 +268,7 @@ def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
 
 @pytest.fixture
 def corpus_provider_server() -> Iterator[ProviderProbe]:
-    """A provider with an address of its own, at `url`, for the official clients of OpenAI and Anthropic.
+    """A provider with an address of its own, at `url`, for the official clients of OpenAI, Anthropic and Cohere.
 
     It needs no adapter. What a test plans happens on the wire there; no other test meets it.
     """
