@@ -63,11 +63,11 @@ def known(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
 
 
 def lasting(exchange: Exchange) -> bool:
-    """Whether an exchange would come out the same later: it came to its end, and not in an unplanned passing failure."""
+    """Whether an exchange would come out the same later: it came to its end, and not in a failure that may pass."""
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
-    return bool(exchange.faults) or not passing
+    return exchange.own or bool(exchange.faults) or not passing
 
 
 def plain(calls: Calls, name: str) -> Reply | StreamReply:

@@ -78,10 +78,11 @@ UNRELATED = (
 
 @dataclass(slots=True)
 class EmbeddingShared(Shared):
-    """The model of plain requests, and the vectors that are asked for once."""
+    """The model of plain requests, the vectors that are asked for once, and how far two of one text are apart."""
 
     model: str | None = None
     vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+    noise: float | None = None
 
 
 class Texts(Counting):
