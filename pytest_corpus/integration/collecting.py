@@ -42,13 +42,19 @@ class Collecting:
             nodes.append(node)
         return nodes
 
-    def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
-        """Say in the report of a module that what it declares cannot be tested."""
+    def fail(
+        self, session: pytest.Session, report: pytest.CollectReport, error: pytest.Collector.CollectError
+    ) -> None:
+        """Say in the report of a module that what it declares cannot be tested; a worker ends with that."""
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
+        if self.state.worker is not None:
+            session.shouldfail = self.state.unusable_here(error)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        if session.shouldfail and self.state.usage_error:
+            raise session.Failed(session.shouldfail)
         self.declaring.start()
         several = len(self.state.by_option) > 1
         for adapter in self.state.by_option:
