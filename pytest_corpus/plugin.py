@@ -141,7 +141,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    if not hasattr(config, "workerinput") and any(str(arg).startswith("--corpus-") for arg in config.invocation_params.args):
+    if not hasattr(config, "workerinput") and any(
+        str(arg).startswith("--corpus-") for arg in config.invocation_params.args
+    ):
         from pytest_corpus.integration import unused_options
 
         unused_options.watch(config)
@@ -241,7 +243,7 @@ def pytest_make_collect_report(
                 run.begin()
                 report.result.extend(run.collecting.suites(found, collector))
             except pytest.Collector.CollectError as error:
-                run.collecting.fail(collector.session, report, error)
+                run.collecting.fail(report, error)
     return report
 
 

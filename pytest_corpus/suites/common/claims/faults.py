@@ -63,7 +63,9 @@ class Faults:
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of the provider stands in the error envelope of every operation."""
         names = subject.faults.backed(streaming=False)
-        for name, reply in zip(names, struck_in_turn(subject, names, kind, hinting, retry_after_ms=HINT_MS), strict=True):
+        for name, reply in zip(
+            names, struck_in_turn(subject, names, kind, hinting, retry_after_ms=HINT_MS), strict=True
+        ):
             classified(reply, kind, decided(kind))
             passed_on(reply, name)
 
