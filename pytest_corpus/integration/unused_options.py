@@ -1,4 +1,4 @@
-"""Options of the command line that nothing in the run heeds: without an adapter, a client or a bundle they do nothing."""
+"""Options of the command line that do nothing: in a run without an adapter, a client library or a bundle."""
 
 from __future__ import annotations
 

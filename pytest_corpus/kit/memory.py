@@ -1,8 +1,8 @@
 """What a run has learnt of an adapter already, so that no call is made twice to look at the same thing.
 
 A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
-or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests must
-not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
+or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
+must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def test_a_passing_failure_is_asked_again() -> None:
 
 
 def test_nothing_is_learnt_under_a_plan(llm: LLM) -> None:
-    """A fault that a test planned strikes the test's own call, and neither what is learnt before it nor a later test."""
+    """A fault that a test planned strikes the test's own call, and nothing that is learnt before or after it."""
     plan = llm.client.provider.plan("unavailable", times=9)
     assert plain(llm, "complete").is_success
     assert llm.works("stream")

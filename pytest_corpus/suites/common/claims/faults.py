@@ -284,7 +284,7 @@ def struck_in_turn(
     fresh = subject.fresh() if names else subject
     for name in names:
         plan, reply = _failed(fresh, name, kind, None, options)
-        yield reply if plan.fired and sound(reply) else struck(subject, name, kind, **options)
+        yield reply if plan.fired and sound(reply) else struck(subject, name, kind, None, **options)
 
 
 def hinting(reply: Reply | StreamReply) -> bool:
