@@ -141,6 +141,12 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    if not hasattr(config, "workerinput") and any(
+        str(arg).startswith("--corpus-") for arg in config.invocation_params.args
+    ):
+        from pytest_corpus.integration import unused_options
+
+        unused_options.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
         from pytest_corpus.integration import junit

@@ -28,6 +28,9 @@ from pytest_corpus.spec.schemas import EDITIONS
 
 Own = TypeVar("Own", bound="Subject")
 
+MOST_FRESH = 3
+"""How many instances beside the one of the run are open at once: a factory may open a pool of connections each time."""
+
 
 def op_of(request: Any) -> str:
     """The operation that a request names; empty if it names none."""
@@ -277,12 +280,18 @@ class Subject:
     # -- instances ---------------------------------------------------------------------------------------
 
     def fresh(self: Own) -> Own:
-        """The same component of another instance, for a test that breaks things; closed after the test."""
+        """The same component of another instance, for a test that breaks things.
+
+        It is closed after the test, or when the test asks for `MOST_FRESH` more.
+        """
+        opened = self._fresh
+        for spent in opened[: max(0, len(opened) + 1 - MOST_FRESH)]:
+            spent.close()
         client = self.client.fresh()
         if client is not self.client:
-            self._fresh.append(client)
+            opened.append(client)
         fresh = type(self)(client, self.capabilities, self.settings, self.shared)
-        fresh.main = self.main
+        fresh.main, fresh._fresh = self.main, opened
         return fresh
 
     def another(self: Own, call_timeout: float) -> Own:
@@ -310,7 +319,7 @@ class Subject:
     @property
     def clients(self) -> list[AdapterClient]:
         """Every instance that the current test speaks to."""
-        return [self.client, *self._fresh]
+        return [self.client, *(client for client in self._fresh if client is not self.client)]
 
     @property
     def outages(self) -> Outages:

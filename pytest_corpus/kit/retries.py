@@ -267,7 +267,8 @@ def _answers(place: Calls, name: str) -> bool:
     exchanges, retries = place.client.exchanges, place.retries
     before, outer, retries.probing = len(exchanges), retries.probing, True
     try:
-        reply = place.invoke(name, limit_s=PROBE_S)
+        with place.client.provider.paused():
+            reply = place.invoke(name, limit_s=PROBE_S)
         return reply.is_success if isinstance(reply, Reply) else reply.finished
     except (Undecided, Unresponsive):
         return False

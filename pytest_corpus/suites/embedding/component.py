@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import pytest
@@ -101,8 +101,9 @@ class Embedding(Texts):
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self.shared.vectors]
         other = self.fresh() if missing else self
-        for text in missing:
-            self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
+        with self.client.provider.paused():
+            for text in missing:
+                self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
         return {text: self.shared.vectors[key] for text, key in keys.items()}
 
     # -- what can be relied on -------------------------------------------------------------------------
@@ -122,11 +123,8 @@ class Embedding(Texts):
             raise NotApplicable(f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
-                if (operation, model) not in self.shared.tried:
-                    self.shared.tried[operation, model] = self.invoke(
-                        operation, {**self.requests.minimal(operation), "model": model}
-                    )
-                if (tried := self.shared.tried[operation, model]).is_error:
+                ask = partial(self.invoke, operation, {**self.requests.minimal(operation), "model": model})
+                if (tried := known(self, ("tried", operation, model), ask)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
@@ -174,9 +172,15 @@ class Embedding(Texts):
         if flag is False or (flag is None and self.embed(self.fit("hi"), normalize=True).is_a("NotSupported")):
             raise NotApplicable("normalization is not offered")
 
-    @cached_property
+    @property
     def noise(self) -> float:
         """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
+        if self.shared.noise is None:
+            with self.client.provider.paused():
+                self.shared.noise = self._find_noise()
+        return self.shared.noise
+
+    def _find_noise(self) -> float:
         text = self.unique()
         fresh = self.fresh()
         if fresh.client is not self.client:
