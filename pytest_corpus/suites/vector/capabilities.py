@@ -13,7 +13,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.patience import MAX_WAIT_MS, USUAL_WAIT_MS, patiently
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.spec.capabilities import AFTERWARDS, FILTERING
+from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.shared import VectorShared
 
@@ -56,6 +56,14 @@ class VectorCapabilities(Subject):
             self.shared.filters = claimed
         return self.shared.filters
 
+    @property
+    def deletes_by_filter(self) -> bool:
+        """Whether deletes take filters, which queries that take them do not promise (R131)."""
+        if self.shared.deletes_by_filter is None:
+            nobody = {"filter": {"kind": self.name("nobody")}, **self.requests.in_scratch}
+            self.shared.deletes_by_filter = self.filters and self._answers("delete", nobody)
+        return self.shared.deletes_by_filter
+
     def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
         with self.client.provider.paused():
             return not self.call(name, args).is_a("NotSupported")
@@ -68,10 +76,12 @@ class VectorCapabilities(Subject):
     @cached_property
     def post_filters(self) -> bool:
         """Whether capabilities say that filters are applied after the search (R47)."""
-        return any(
-            value not in (False, None, "") and AFTERWARDS in f"{key} {value}".lower()
-            for key, value in self.capabilities.extensions(*FILTERING)
-        )
+        return self.capabilities.speaks_of(POST_FILTERING)
+
+    @cached_property
+    def approximate(self) -> bool:
+        """Whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
+        return self.capabilities.speaks_of(APPROXIMATE_SEARCH)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -156,6 +166,17 @@ class VectorCapabilities(Subject):
             raise NotAssessed(f"a plain filter is answered with {reply}")
         with expect.resting_on("VEC-FILTER-1"):
             expect.success(reply, "an answer to a query with a plain filter")
+
+    def need_filter_deletes(self) -> None:
+        """Go on only where deletes take filters.
+
+        Raises:
+            NotApplicable: they do not.
+            Blocked: a plain filter of a query is refused.
+        """
+        self.need_filters()
+        if not self.deletes_by_filter:
+            raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
 
     def need_namespaces(self) -> None:
         """Go on only where namespaces can be created.
