@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.patience import MAX_WAIT_MS, USUAL_WAIT_MS, patiently
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
+from pytest_corpus.suites.vector.answers import failures_of
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.shared import VectorShared
 
@@ -177,6 +179,34 @@ class VectorCapabilities(Subject):
         self.need_filters()
         if not self.deletes_by_filter:
             raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
+
+    def check_ids(self, reply: Reply) -> None:
+        """Go on only if an upsert was not refused for ids that are not UUIDs.
+
+        Raises:
+            Blocked: it was.
+        """
+        if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
+            return
+        if self.shared.only_uuids is None:
+            self.shared.only_uuids = not self.takes_any_id()
+        if self.shared.only_uuids:
+            raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
+
+    def takes_any_id(self) -> bool:
+        """Whether a vector with a text for an id is stored, if one with a UUID is."""
+        where, item = self.at(self.name("corpus")), self.item()
+        uuid = {**item, "id": str(uuid5(NAMESPACE_OID, item["id"]))}
+        taken = []
+        with self.prepares():
+            if self.namespaces:
+                self.call("create_namespace", self.named(where["namespace"]))
+            for each in (uuid, item):
+                reply = self.call("upsert", {"vectors": [each], **where})
+                taken.append(reply.is_success and not failures_of(reply.result))
+            if self.namespaces:
+                self.call("delete_namespace", where)
+        return taken[1] or not taken[0]
 
     def need_namespaces(self) -> None:
         """Go on only where namespaces can be created.

@@ -125,6 +125,8 @@ class Vector(VectorCapabilities):
             self._cleanup.note(request)
         else:
             self._cleanup.forget(foreseen)
+        if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
+            self.check_ids(reply)
         return reply
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:

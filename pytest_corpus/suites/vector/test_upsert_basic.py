@@ -187,10 +187,9 @@ def test_filters_see_the_new_metadata(vector: Vector) -> None:
     item = vector.item(30, {"kind": "old"})
     sandbox = vector.sandbox(item)
     sandbox.put({**item, "metadata": {"kind": "new"}})
-    expect.that(not sandbox.ids(item["vector"], filter={"kind": "old"}), "no match of the old value", "one")
-    expect.that(
-        sandbox.ids(item["vector"], filter={"kind": "new"}) == [item["id"]], "the match of the new value", "none"
-    )
+    found = {kind: sandbox.ids(item["vector"], filter={"kind": kind}) for kind in ("old", "new")}
+    expect.that(not found["old"], "no match of the old value", "one")
+    expect.that(found["new"] == [item["id"]], "the match of the new value", "none")
 
 
 @pytest.mark.requirement("VEC-UPSERT-6")
@@ -366,6 +365,12 @@ def test_ids_are_told_apart(vector: Vector, twins: tuple[str, str]) -> None:
     found = exactly(sandbox, *items)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in items)
     expect.that(apart, "its own metadata with each id", "those of the other")
+
+
+@pytest.mark.requirement("VEC-UPSERT-18")
+def test_an_id_may_be_any_text(vector: Vector) -> None:
+    """An id that is not a UUID is taken as a UUID is."""
+    expect.that(vector.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
