@@ -139,8 +139,8 @@ class Vector(VectorCapabilities):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
         return [matches_of(result, "VEC-MULTI-1") for result in results]
 
-    def wait_ms(self, reply: Reply | StreamReply) -> float | None:
-        return None if reply.is_a("IndexNotReady") else super().wait_ms(reply)
+    def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
+        return [] if reply.is_a("IndexNotReady") else super().failing(reply)
 
     def tidy(self) -> None:
         with self.settling.at_once():
