@@ -44,6 +44,14 @@ class Capabilities:
         value = whole(self.raw(name))
         return value if value is not None and value > 0 else None
 
+    def published(self, key: str) -> int | None:
+        """A whole positive limit of a key that no document names; None where none is stated."""
+        for holder in (self.document, *map(self.document.get, SECTIONS)):
+            value = whole(holder.get(key)) if isinstance(holder, Mapping) else None
+            if value is not None and value > 0:
+                return value
+        return None
+
     def names(self, name: str) -> tuple[str, ...]:
         """A list of names such as dialects; empty where none is stated."""
         value = self.raw(name)

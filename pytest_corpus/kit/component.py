@@ -144,7 +144,8 @@ class Subject:
         settled = self.settling.awaited(request)
 
         def attempt() -> Reply:
-            return Reply(self.client.send(settled, self.component, **options))
+            reply = Reply(self.client.send(settled, self.component, **options))
+            return attempt() if self.relieve(reply) else reply
 
         try:
             return patiently(attempt, self.wait_ms, self.shared)
@@ -209,6 +210,10 @@ class Subject:
     def wait_ms(self, reply: Reply | StreamReply) -> float | None:
         """The milliseconds for which an answer asks; None where it does not, or a planned fault is the reason."""
         return None if self.client.provider.canaries else asked_to_wait(reply)
+
+    def relieve(self, _reply: Reply) -> bool:
+        """Delete what the suite holds if an answer says that a quota is used up; whether to ask again (R115)."""
+        return False
 
     def require(self, *names: str) -> None:
         """Go on only where these operations are offered and answer a plain request.
