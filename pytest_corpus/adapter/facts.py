@@ -45,12 +45,12 @@ class Capabilities:
         return value if value is not None and value > 0 else None
 
     def published(self, key: str) -> int | None:
-        """A whole positive limit of a key that no document names; None where none is stated."""
-        for holder in (self.document, *map(self.document.get, SECTIONS)):
-            value = whole(holder.get(key)) if isinstance(holder, Mapping) else None
-            if value is not None and value > 0:
-                return value
-        return None
+        """A whole positive limit of a key that no document names, in any section or in `extensions`; or None."""
+        word = key.replace("_", "")
+        sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
+        stated = [value for held in sections for name, value in held.items() if name == key]
+        values = [whole(value) for value in (*stated, *(value for _, value in self.extensions(word)))]
+        return next((value for value in values if value is not None and value > 0), None)
 
     def names(self, name: str) -> tuple[str, ...]:
         """A list of names such as dialects; empty where none is stated."""

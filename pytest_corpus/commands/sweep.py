@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,9 @@ STORES = ("vector", "graph")
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
+RECENT_S = 3600
+"""A run that only the adapter itself tells of may still be going elsewhere if it began later than this."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The adapter, and which runs."""
@@ -50,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
         CommandError: there is no such adapter or run, or the time makes no sense.
     """
     before = _before(given)
-    files = _files(Path(given.folder) / FOLDER, given, before)
+    files, going = _files(Path(given.folder) / FOLDER, given, before)
     with _opened(given) as client:
         components = [name for name in given.component or STORES if client.serves(name)]
 
@@ -58,13 +60,13 @@ def run(given: argparse.Namespace) -> int:
             return Reply(client.send(envelope, component))
 
         patient = sweeping.patient(send)
-        clean = True
+        clean, tried = True, {left.run for _, left in files} | going
         for path, left in files:
             clean = _swept(left, components, patient) and clean
             if not left.names:
                 leftovers.forget(path)
         for name, left in sweeping.listed(components, patient).items():
-            if _meant(name, given, before) and not any(known.run == name and known.names for _, known in files):
+            if name not in tried and _meant(name, given, before if given.older_than else time.time() - RECENT_S):
                 clean = _swept(left, components, patient) and clean
     return FINE if clean else FINDINGS
 
@@ -97,8 +99,8 @@ def _meant(name: str, given: argparse.Namespace, before: float) -> bool:
     return name == given.run if given.run else (began_at(name) or 0.0) < before
 
 
-def _files(folder: Path, given: argparse.Namespace, before: float) -> list[tuple[Path, Leftovers]]:
-    """What runs wrote down of this adapter, without those that are still going unless one is named."""
+def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
+    """What runs wrote down of this adapter; and those that are still going, which are left out unless one is named."""
     spec = split_label(given.adapter)[1]
     shown = address.parse(spec).shown if address.scheme_of(spec) else spec
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
@@ -108,20 +110,10 @@ def _files(folder: Path, given: argparse.Namespace, before: float) -> list[tuple
         own = found
         if len({left.adapter for _, left in found}) > 1:
             raise CommandError(f"--run={given.run}: it tested several adapters; name one as it was declared")
-    going = {left.run for _, left in own if not given.run and _is_alive(left.process)}
+    going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
     for name in sorted(going):
         console.warn(f"run {name} is still going; name it with --run to delete what it made")
-    return [(path, left) for path, left in own if left.run not in going]
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
+    return [(path, left) for path, left in own if left.run not in going], going
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -64,12 +65,10 @@ class Leftovers:
     Attributes:
         run: the id of the run.
         adapter: the adapter, as it was declared.
-        process: the process of the run.
     """
 
     run: str = ""
     adapter: str = ""
-    process: int = field(default_factory=os.getpid)
     names: dict[Place, dict[str, None]] = field(default_factory=dict)
 
     def add(self, place: Place, names: Iterable[str]) -> None:
@@ -130,7 +129,8 @@ class Journal(Leftovers):
             except OSError:  # a folder that cannot be written to: nothing to sweep by after a SIGKILL
                 self._path = None
                 return
-            self._line({"run": self.run, "adapter": self.adapter, "process": self.process})
+            _lock(self._file)
+            self._line({"run": self.run, "adapter": self.adapter})
         self._line([sign, *place, names])
 
     def _line(self, value: object) -> None:
@@ -148,13 +148,35 @@ def read(path: Path) -> Leftovers | None:
         try:
             value = json.loads(line)
             if found is None:
-                found = Leftovers(str(value["run"]), str(value["adapter"]), int(value["process"]))
+                found = Leftovers(str(value["run"]), str(value["adapter"]))
                 continue
             sign, component, tenant, namespace, kind, names = value
             (found.add if sign == "+" else found.remove)((component, tenant, namespace, kind), names)
         except (ValueError, TypeError, KeyError):
             continue
     return found
+
+
+def is_held(path: Path) -> bool:
+    """Whether the run that writes a file is still going."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return not _lock(file)
+    finally:
+        os.close(file)
+
+
+def _lock(file: int) -> bool:
+    """Take a file for as long as it is open, in this process alone; False if another one holds it."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def forget(path: Path) -> None:
