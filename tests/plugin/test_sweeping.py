@@ -1,4 +1,4 @@
-"""Nothing that the suite wrote stays in a store: after a run, a signal, and with `pytest-corpus sweep` after a SIGKILL."""
+"""Nothing that the suite wrote stays in a store: after a run, a signal, and by `pytest-corpus sweep` a SIGKILL."""
 
 from __future__ import annotations
 
