@@ -151,11 +151,11 @@ class AdapterClient:
         other.close()
         return self
 
-    def beside(self) -> AdapterClient:
+    def beside(self, call_timeout: float | None = None) -> AdapterClient:
         """Another instance for calls that are no test's: in the same loop, with hooks and a record of its own."""
         other = AdapterClient(
             self.declaration,
-            self.call_timeout,
+            call_timeout or self.call_timeout,
             loop=self._loop if self._loop and not self._loop.blocked else None,
             read_only=self.read_only,
             closing=self.closing,

@@ -57,7 +57,8 @@ class Exchange:
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `faults` are the kinds of the planned faults of the provider that struck, and `hints_ms` the
     values of `retry_after_ms` that it gave with them;
-    `recalled` says that the test that looks at it did not make it.
+    `recalled` says that the test that looks at it did not make it; `own` that a retryable error is the adapter's own
+    answer, for it stayed the same while a plain call worked (R114).
     """
 
     request: Any
@@ -79,6 +80,7 @@ class Exchange:
     hints_ms: frozenset[float] = frozenset()
     component: str = ""
     recalled: bool = False
+    own: bool = False
     op: str = field(init=False)
     """The operation asked for, or an empty string where the request names none."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.outages import Outages
 
 STATISTICS = "embedding.get_stats"
 """Its `total_tokens` are those of all calls so far, not its own."""
@@ -20,10 +21,12 @@ class Meter:
         calls: how many requests were sent.
         tokens: how many tokens the answers account for, in all.
         spending: what the run may use, and has used, of all adapters together.
+        outages: when the provider behind the adapter was away.
     """
 
     def __init__(self, spending: Spending | None = None) -> None:
         self.spending = spending or Spending()
+        self.outages = Outages()
         self.calls: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()
 

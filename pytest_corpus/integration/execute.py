@@ -22,7 +22,7 @@ from pytest_corpus.integration.collect import repetition_of, requirement_of, tes
 from pytest_corpus.integration.gathering import Behind, planted_in_context, veiled
 from pytest_corpus.kit import expect, looks
 from pytest_corpus.kit.gate import CAPABILITIES, FOUNDATIONS
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.requirements import catalogue
@@ -30,6 +30,9 @@ from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
 UNFINISHED = NotAssessed("the test did not come to its end")
+
+RUNS = 3
+"""How often a test is run at most that fails while its provider fails."""
 
 
 class TestExecution:
@@ -162,7 +165,7 @@ class TestExecution:
         try:
             self.target.gate(self.requirement)
             with looks.counted() as taken:
-                function(**arguments)
+                self._run(function, arguments)
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))
                 if not taken():
@@ -182,6 +185,32 @@ class TestExecution:
             self.undecided = NotAssessed("the factory failed when it was called again")
         return False
 
+    def _run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
+        """Run the body; again if it fails and something in it failed for a reason that may pass (R114).
+
+        Raises:
+            NotAssessed: it failed in one way and another, so that the provider may be the reason.
+        """
+        failed: set[str] = set()
+        for left in reversed(range(RUNS)):
+            before = self.target.disturbances
+            try:
+                function(**arguments)
+            except Outage:
+                raise
+            except (Violation, NotAssessed) as outcome:
+                failed.add(outcome.expected if isinstance(outcome, Violation) else outcome.reason)
+                if self.target.disturbances == before:
+                    raise
+                if not left:
+                    if len(failed) == 1:
+                        raise
+                    raise Outage(self.target.outages.said) from outcome
+                self.target.close_fresh()
+                self.target.begin()
+            else:
+                return
+
     def _run_out(self, spent: BudgetSpent) -> None:
         """Note that calls were not made, which leaves the test open and the run a part of one."""
         said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
@@ -199,6 +228,8 @@ class TestExecution:
         """Note why there is no verdict; whatever blocks the test has been seen to be violated."""
         self.undecided = undecided
         self._outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
+        if self.target.outages.lasting:
+            self.adapter.ledger.cut_short(self.target.outages.said)
         if not isinstance(undecided, Blocked):
             return
         if undecided.by != self.requirement.id:
@@ -251,7 +282,7 @@ class TestExecution:
         """The finding of another requirement that explains a violation; none where the adapter does not answer."""
         try:
             return self._causes.explain(requirement, violation) if self._causes else None
-        except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError):
+        except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError, Outage):
             return None
 
     def _shows(self, blocked: Blocked) -> Exchange | None:

@@ -8,23 +8,30 @@ from typing import Any, TypeVar
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.outages import Outages
 from pytest_corpus.kit.audit import audit, editions
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.gate import gate, way
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
-from pytest_corpus.kit.patience import asked_to_wait, patiently
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import Request
 from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.settings import Settings
-from pytest_corpus.kit.settling import Settling
+from pytest_corpus.kit.settling import Settling, postponed
 from pytest_corpus.kit.shared import Shared
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 
 Own = TypeVar("Own", bound="Subject")
+
+
+def op_of(request: Any) -> str:
+    """The operation that a request names; empty if it names none."""
+    op = request.get("op") if isinstance(request, Mapping) else None
+    return op if isinstance(op, str) else ""
 
 
 def _nobody(_component: str) -> None:
@@ -55,6 +62,8 @@ class Subject:
     ) -> None:
         self.client, self.capabilities, self.settings = client, capabilities, settings
         self.shared = self.shared_type() if shared is None else shared
+        self.main = self
+        self.retries = Retries(self)
         self.requests = self.requests_type(self)
         self.faults = self.faults_type(self)
         self.prerequisites = self.prerequisites_type(self)
@@ -139,34 +148,47 @@ class Subject:
     # -- calls -----------------------------------------------------------------------------------------
 
     def send(self, request: Any, **options: Any) -> Reply:
-        """Send anything at all to `handle`, waiting as a sound client does where the adapter asks for it."""
-
+        """Send anything at all to `handle`, again if it fails for a reason that may pass (R114)."""
         settled = self.settling.awaited(request)
 
-        def attempt() -> Reply:
-            reply = Reply(self.client.send(settled, self.component, **options))
-            return attempt() if self.relieve(reply) else reply
+        def attempt(waited_s: float) -> Reply:
+            return Reply(self.client.send(postponed(settled, waited_s), self.component, **options))
 
         try:
-            return patiently(attempt, self.wait_ms, self.shared)
+            return self.retries.answered(op_of(request), attempt, self.failing)
         finally:
             self.settling.note(settled)
 
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
-        """Send anything at all to `handle_stream` and read the stream to its end, as patiently as `send`."""
-
+        """Send anything at all to `handle_stream` and read the stream to its end; again as `send` does."""
         settled = self.settling.awaited(request)
 
-        def attempt() -> StreamReply:
-            return StreamReply(self.client.send(settled, self.component, streaming=True, **options))
+        def attempt(waited_s: float) -> StreamReply:
+            sent = postponed(settled, waited_s)
+            return StreamReply(self.client.send(sent, self.component, streaming=True, **options))
 
-        return patiently(attempt, self.wait_ms, self.shared)
+        return self.retries.answered(op_of(request), attempt, self.failing)
 
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
-        """Send unary requests all at once, as they are."""
+        """Send unary requests all at once; those that fail for a reason that may pass again, all at once, too."""
         settled = [self.settling.awaited(request) for request in requests]
+        found: dict[int, Exchange] = {}
+
+        def attempt(waited_s: float) -> list[Exchange]:
+            struck = len(self.client.provider.struck)
+            passed = {number for number, exchange in found.items() if not self.failing(Reply(exchange))}
+            due = [number for number in range(len(settled)) if number not in passed]
+            sent = [postponed(settled[number], waited_s) for number in due]
+            found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
+            for number in due:
+                found[number].faults = self.client.provider.struck_since(struck)[0]
+            return [found[number] for number in range(len(settled))]
+
+        def failing(exchanges: list[Exchange]) -> list[Reply | StreamReply]:
+            return [left for exchange in exchanges for left in self.failing(Reply(exchange))]
+
         try:
-            return self.client.send_all(settled, self.component)
+            return self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
         finally:
             for request in settled:
                 self.settling.note(request)
@@ -207,12 +229,13 @@ class Subject:
         """Send a request whose canaries may not reappear."""
         return self.invoke(request.op, request.args, request.ctx, secrets=request.canaries, **options)
 
-    def wait_ms(self, reply: Reply | StreamReply) -> float | None:
-        """The milliseconds for which an answer asks; None where it does not, or a planned fault is the reason."""
-        return None if self.client.provider.canaries else asked_to_wait(reply)
+    def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
+        """The answer, if it failed for a reason that may pass; a planned fault does not."""
+        planned = bool(reply.exchange.faults or self.client.provider.canaries)
+        return [reply] if is_retryable(reply) and not planned else []
 
-    def relieve(self, _reply: Reply) -> bool:
-        """Delete what the suite holds if an answer says that a quota is used up; whether to ask again (R115)."""
+    def relieve(self, _reply: Reply | StreamReply) -> bool:
+        """Whether the suite gave back something that it held at the adapter, because an answer says that it is full."""
         return False
 
     def require(self, *names: str) -> None:
@@ -255,7 +278,13 @@ class Subject:
         client = self.client.fresh()
         if client is not self.client:
             self._fresh.append(client)
-        return type(self)(client, self.capabilities, self.settings, self.shared)
+        fresh = type(self)(client, self.capabilities, self.settings, self.shared)
+        fresh.main = self.main
+        return fresh
+
+    def another(self: Own, call_timeout: float) -> Own:
+        """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
+        return type(self)(self.client.beside(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""
@@ -279,3 +308,14 @@ class Subject:
     def clients(self) -> list[AdapterClient]:
         """Every instance that the current test speaks to."""
         return [self.client, *self._fresh]
+
+    @property
+    def outages(self) -> Outages:
+        """When the provider behind the adapter was away."""
+        return self.client.meter.outages
+
+    @property
+    def disturbances(self) -> int:
+        """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
+        passing = sum(is_passing(exchange) for client in self.clients for exchange in client.exchanges)
+        return self.outages.interruptions + passing

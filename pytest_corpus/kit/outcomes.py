@@ -88,6 +88,10 @@ class NotAssessed(Undecided):
         super().__init__(reason)
 
 
+class Outage(NotAssessed):
+    """The provider behind the adapter does not answer; the reason says since when."""
+
+
 class Blocked(NotAssessed):
     """Another requirement is broken, as was seen here, and stands in the way.
 

@@ -18,7 +18,6 @@ class Shared:
 
     Attributes:
         made: how many names were made, so that each is new.
-        fruitless_waits: how often the suite waited as it was asked to, and in vain.
         obstacles: by operation, why it cannot be relied on; None where it can.
         deeds: what the current test did.
         settle: how long writes take to be seen, and where something was written.
@@ -27,7 +26,6 @@ class Shared:
     """
 
     made: int = 0
-    fruitless_waits: int = 0
     settle: Settle = field(default_factory=Settle)
     deeds: Deeds = field(default_factory=Deeds)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.kit.leftovers import Kind, Leftovers, Place, run_of
-from pytest_corpus.kit.patience import asked_to_wait, patiently
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
 
 ORDER: tuple[Kind, ...] = ("edge", "node", "vector", "namespace")
 """Edges go before the nodes that they join."""
@@ -23,16 +23,24 @@ DELETES: dict[Kind, tuple[str, str]] = {
 
 AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000
 
+MOST_S = 10.0
+"""How long it waits at most where an answer asks for it."""
+
 Send = Callable[[Mapping[str, Any], str], Reply]
 """Sends an envelope to a component."""
 
 
 def patient(send: Send) -> Send:
     """Send as a sound client does, which waits if it is asked to."""
-    shared = Shared()
 
     def sent(envelope: Mapping[str, Any], component: str) -> Reply:
-        return patiently(lambda: send(envelope, component), asked_to_wait, shared)
+        reply = send(envelope, component)
+        for pause_s in PAUSES_S:
+            if not is_retryable(reply):
+                break
+            time.sleep(min(hint_s(reply) or pause_s, MOST_S))
+            reply = send(envelope, component)
+        return reply
 
     return sent
 

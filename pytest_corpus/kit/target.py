@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.outages import Outages
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.spec.requirements import Requirement
 
@@ -24,6 +25,14 @@ class Target(Protocol):
 
     editions: set[str]
     """The schema editions that everything that was successful in the current test is valid under."""
+
+    @property
+    def outages(self) -> Outages:
+        """When the provider behind the adapter was away."""
+
+    @property
+    def disturbances(self) -> int:
+        """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
 
     @property
     def settle_s(self) -> float | None:

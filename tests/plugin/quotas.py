@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -80,7 +80,9 @@ class KeepsNamespaces(Vector):
     """Says nothing of namespaces, creates them and deletes none."""
 
     namespaces = 10_000
-    features = {name: value for name, value in ReferenceVector.features.items() if name != "supports_namespaces"}
+    features: Mapping[str, bool] = {
+        name: value for name, value in ReferenceVector.features.items() if name != "supports_namespaces"
+    }
 
     async def delete_namespace(self, call: Call) -> dict[str, Any]:
         raise AdapterError("NotSupported", "namespaces are deleted by an administrator")
@@ -171,4 +173,8 @@ class KeptGraph(Kept, ReferenceGraph):
 class KeptDefault(KeptVector):
     """Vectors in a file, without namespaces."""
 
-    features = {**ReferenceVector.features, "supports_namespaces": False, "supports_index_management": False}
+    features: Mapping[str, bool] = {
+        **ReferenceVector.features,
+        "supports_namespaces": False,
+        "supports_index_management": False,
+    }

@@ -12,8 +12,8 @@ from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unrespon
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.outcomes import Outage, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.graph.answers import failures
 from pytest_corpus.suites.graph.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.prerequisites import GraphPrerequisites
@@ -64,7 +64,7 @@ class Graph(GraphCapabilities):
 
     def send(self, request: Any, **options: Any) -> Reply:
         written, journal = self.shared.written_items, self.settings.journal
-        fresh = written.note(request, journal)
+        fresh = [] if self.outages.lasting else written.note(request, journal)
         try:
             reply = super().send(request, **options)
         except UNCALLABLE:
@@ -81,10 +81,13 @@ class Graph(GraphCapabilities):
             self.shared.written_items.note(request, self.settings.journal)
         return super().send_all(requests)
 
-    def relieve(self, reply: Reply) -> bool:
-        planned = bool(self.client.provider.canaries)
-        full = reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
-        return full and not planned and self.shared.written_items.delete(self, self.at_once, self.lasting)
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        grows = reply.exchange.op.removeprefix("graph.") in WRITING
+        return (
+            grows
+            and reply.is_a("ResourceExhausted")
+            and self.shared.written_items.delete(self, self.at_once, self.lasting)
+        )
 
     # -- what holds for every answer -------------------------------------------------------------------
 
@@ -117,12 +120,12 @@ class Graph(GraphCapabilities):
             return
         self.client.provider.clear()
         self._seeded = {when for when in self._seeded if when[0] is None}
-        with suppress(*UNCALLABLE), nullcontext() if self.settling.seconds else self.settling.at_once():
+        with suppress(*UNCALLABLE, Outage), nullcontext() if self.settling.seconds else self.settling.at_once():
             written.delete(self, self.at_once, self.lasting)
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        with self.settling.at_once():
+        with self.settling.at_once(), suppress(*UNCALLABLE, Outage):
             self.shared.written_items.remove(self, self.at_once)
 
 

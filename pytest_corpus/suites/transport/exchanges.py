@@ -14,9 +14,8 @@ from pytest_corpus.adapter.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.transports.splitting import Events
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.component import Subject, op_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.kit.patience import patiently
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.request import in_ms
 from pytest_corpus.spec.operations import STREAMING
@@ -75,11 +74,11 @@ def sent(subject: Subject, request: RawRequest) -> Seen:
     """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
     seen: list[Seen] = []
 
-    def attempt() -> Reply:
+    def attempt(_waited_s: float) -> Reply:
         seen.append(Seen(request, raw_call(subject.client, request, subject.component)))
         return Reply(seen[-1].exchange)
 
-    patiently(attempt, subject.wait_ms, subject.shared)
+    subject.retries.answered(op_of(request.envelope), attempt, subject.failing)
     return seen[-1]
 
 

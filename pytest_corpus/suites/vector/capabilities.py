@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,13 +12,16 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.patience import MAX_WAIT_MS, USUAL_WAIT_MS, patiently
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.retries import hint_s
 from pytest_corpus.spec.capabilities import AFTERWARDS, FILTERING
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.shared import VectorShared
 
 USUAL_DIMENSIONS = 4
+
+INDEX_TRIES, INDEX_WAIT_S, INDEX_WAIT_AT_MOST_S = 4, 0.1, 2.0
+"""How often, and for how many seconds, the suite waits for an index that is not ready: a given and a longest time."""
 
 
 class VectorCapabilities(Subject):
@@ -221,13 +225,14 @@ class VectorCapabilities(Subject):
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
 
-        def wait_ms(reply: Reply) -> float | None:
+        reply = attempt()
+        for _ in range(INDEX_TRIES):
             if not filled or not reply.is_a("IndexNotReady"):
-                return None
-            hint = reply.body.get("retry_after_ms")
-            return min(hint if isinstance(hint, (int, float)) else USUAL_WAIT_MS, MAX_WAIT_MS)
-
-        return patiently(attempt, wait_ms, self.shared)
+                break
+            asked_s = hint_s(reply)
+            time.sleep(min(INDEX_WAIT_S if asked_s is None else asked_s, INDEX_WAIT_AT_MOST_S))
+            reply = attempt()
+        return reply
 
     @contextmanager
     def prepares(self) -> Iterator[None]:

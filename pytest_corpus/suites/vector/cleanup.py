@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.kit.leftovers import TIDY_S
+from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.answers import failures_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
@@ -126,7 +127,7 @@ class Cleanup:
                 self._empty_scratch()
             for tenant in [each for each, left in self._shared.left.items() if len(left) > KEPT_VECTORS]:
                 self.sweep(tenant)
-        except UNCALLABLE:
+        except (*UNCALLABLE, Outage):
             return
 
     def _drop(self, place: Place) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.settling import postponed
 from pytest_corpus.suites.vector.answers import failures_of, matches_of, results_of
@@ -121,7 +122,7 @@ class Vector(VectorCapabilities):
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         request = self._prepared(request)
-        foreseen = self._cleanup.foresee(request)
+        foreseen = None if self.outages.lasting else self._cleanup.foresee(request)
         try:
             reply = super().send(request, **options)
         except UNCALLABLE:
@@ -150,10 +151,9 @@ class Vector(VectorCapabilities):
         self._preparation.prepare(request)
         return postponed(request, self.settling.waited_s - before_s)
 
-    def relieve(self, reply: Reply) -> bool:
-        planned = bool(self.client.provider.canaries)
-        full = reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
-        return full and not planned and self._cleanup.relieve()
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        grows = reply.exchange.op in ("vector.create_namespace", "vector.upsert")
+        return grows and reply.is_a("ResourceExhausted") and self._cleanup.relieve()
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""
@@ -165,15 +165,15 @@ class Vector(VectorCapabilities):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
         return [matches_of(result, "VEC-MULTI-1") for result in results]
 
-    def wait_ms(self, reply: Reply | StreamReply) -> float | None:
-        return None if reply.is_a("IndexNotReady") else super().wait_ms(reply)
+    def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
+        return [] if reply.is_a("IndexNotReady") else super().failing(reply)
 
     def begin(self) -> None:
         self._cleanup.release()
         super().begin()
 
     def tidy(self) -> None:
-        with self.settling.at_once():
+        with self.settling.at_once(), suppress(*UNCALLABLE, Outage):
             self._cleanup.remove()
 
     # -- what holds for every answer -------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.library import Built, ClientLibrary
+from pytest_corpus.adapter.outages import Outages
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.requirements import Requirement
@@ -74,6 +75,7 @@ class ClientTarget:
 
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
         self.library = library
+        self.outages, self.disturbances = Outages(), 0
         self.accepted = EDITIONS if edition is None else (edition,)
         self.editions: set[str] = set(EDITIONS)
 

@@ -1,0 +1,40 @@
+"""The record of how a provider's outages show, the same for all components and instances of one adapter."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Outages:
+    """Calls that failed although they may be made again, and since when.
+
+    Attributes:
+        worked: the operations that succeeded in this run, capabilities and health apart.
+        interruptions: how many unplanned retryable answers were not the adapter's own.
+        began: when the last outage was noticed, on the monotonic clock.
+        clock: the same as a time of day, such as ``14:03:12``; empty before the first outage.
+        waited_s: the seconds that this run has waited for the provider.
+        own: the operations that answer some requests so although a plain call works, and how often that was seen.
+        lasting: the provider did not come back, so no more calls are made.
+        never: there is no use in waiting: a new instance of the adapter works, or nothing ever worked.
+    """
+
+    worked: dict[str, None] = field(default_factory=dict)
+    interruptions: int = 0
+    began: float = 0.0
+    clock: str = ""
+    waited_s: float = 0.0
+    own: dict[str, int] = field(default_factory=dict)
+    lasting: bool = False
+    never: bool = False
+
+    def begin(self) -> None:
+        """Note that an outage begins."""
+        self.began, self.clock = time.monotonic(), time.strftime("%H:%M:%S")
+
+    @property
+    def said(self) -> str:
+        """The outage in a few words, for a person."""
+        return f"the provider {'has been unavailable since' if self.lasting else 'was unavailable at'} {self.clock}"
