@@ -88,7 +88,7 @@ class Adapter:
         """Tidy up and close it; what went wrong meanwhile."""
         yield from (f"tidying up raised {said}" for said in self._tidy())
         for kind, names in self.handle.journal.counted():
-            self.ledger.leave(kind, names)
+            self.ledger.left.setdefault(kind, []).extend(names)
         self.handle.journal.close()
         if (client := self.handle.client) is not None:
             self.ledger.called(client.meter.calls, client.meter.tokens)

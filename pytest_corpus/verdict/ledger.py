@@ -185,10 +185,6 @@ class Ledger:
         self.calls.update(calls)
         self.tokens.update(tokens)
 
-    def leave(self, kind: str, names: Iterable[str]) -> None:
-        """Note what of the suite's own stays in the adapter's store, by kind."""
-        self.left.setdefault(kind, []).extend(names)
-
     def doubt(self, why: str) -> None:
         """Note what makes the run as a whole unreliable."""
         self.doubts.add(why)
@@ -218,7 +214,7 @@ class Ledger:
         self.settled(account["settle"], account["missed"])
         self.called(account["calls"], account["tokens"])
         for kind, names in account["left"].items():
-            self.leave(kind, names)
+            self.left.setdefault(kind, []).extend(names)
         for name in _SETS:
             getattr(self, name).update(account[name])
         for text in account["made"]:

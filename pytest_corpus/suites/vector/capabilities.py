@@ -33,6 +33,7 @@ class VectorCapabilities(Subject):
 
     shared_type = VectorShared
     shared: VectorShared
+    main: VectorCapabilities
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

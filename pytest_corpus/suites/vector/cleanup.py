@@ -143,7 +143,7 @@ class Cleanup:
         return True
 
     def _delete(self, place: Place) -> Reply:
-        vector, (tenant, name) = self._shared.keeper or self._vector, place
+        vector, (tenant, name) = self._vector.main, place
         with vector.prepares(), vector.settling.at_once():
             return vector.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
 

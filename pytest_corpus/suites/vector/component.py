@@ -74,7 +74,6 @@ class Vector(VectorCapabilities):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.shared.first = self.shared.first or self.client
-        self.shared.keeper = self.shared.keeper or self
         self._cleanup = Cleanup(self)
         self._preparation = Preparation(self, self.requests, self._cleanup, self.prerequisites.met)
 

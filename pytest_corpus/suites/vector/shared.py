@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.kit.shared import Shared
 from pytest_corpus.suites.vector.deeds import VectorDeeds
 
-if TYPE_CHECKING:
-    from pytest_corpus.suites.vector.capabilities import VectorCapabilities
-    from pytest_corpus.suites.vector.sandbox import Sandbox
-
 Item = Mapping[str, Any]
 
 Place = tuple[str | None, str]
 """A namespace: its tenant or None, and its name."""
+
+
+class HasPlace(Protocol):
+    """A sandbox."""
+
+    @property
+    def place(self) -> Place: ...
 
 
 @dataclass(slots=True)
@@ -43,7 +46,7 @@ class VectorShared(Shared):
         scratched: the ids that may be in the namespace of plain writes.
         left: the ids that may be in the default namespace, by tenant.
         swept: the ids that were deleted from it, by tenant.
-        first: the instance that most tests speak to; `keeper` is its component.
+        first: the instance that most tests speak to.
         ready: by instance, what was made in it for plain requests.
     """
 
@@ -60,13 +63,12 @@ class VectorShared(Shared):
     keeps_namespaces: bool = False
     passing: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
-    sandboxes: WeakSet[Sandbox] = field(default_factory=WeakSet)
+    sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
     scratched: dict[str, None] = field(default_factory=dict)
     left: dict[str | None, dict[str, None]] = field(default_factory=dict)
     swept: dict[str | None, set[str]] = field(default_factory=dict)
     deeds: VectorDeeds = field(default_factory=VectorDeeds)
     first: AdapterClient | None = None
-    keeper: VectorCapabilities | None = None
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
     def leave(self, tenant: str | None, items: Sequence[Item], *, own_data: bool) -> list[str]:
