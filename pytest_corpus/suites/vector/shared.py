@@ -52,6 +52,8 @@ class VectorShared(Shared):
         ready: by instance, what was made in it for plain requests.
     """
 
+    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "only_uuids")
+
     namespaces: bool | None = None
     filters: bool | None = None
     deletes_by_filter: bool | None = None
