@@ -141,6 +141,12 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    if not hasattr(config, "workerinput") and any(
+        str(arg).startswith("--corpus-") for arg in config.invocation_params.args
+    ):
+        from pytest_corpus.integration import unused_options
+
+        unused_options.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
         from pytest_corpus.integration import junit
@@ -268,7 +274,7 @@ def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
 
 @pytest.fixture
 def corpus_provider_server() -> Iterator[ProviderProbe]:
-    """A provider with an address of its own, at `url`, for the official clients of OpenAI and Anthropic.
+    """A provider with an address of its own, at `url`, for the official clients of OpenAI, Anthropic and Cohere.
 
     It needs no adapter. What a test plans happens on the wire there; no other test meets it.
     """

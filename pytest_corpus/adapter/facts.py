@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -95,10 +96,21 @@ class Capabilities:
             if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):
                 yield str(key), value
 
+    def speaks_of(self, pattern: re.Pattern[str]) -> bool:
+        """Whether any key, or its value, speaks of something: both are read as lower-case words."""
+        stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
+        return any(pattern.search(_words(key, value)) for key, value in stated)
+
     @property
     def caches(self) -> bool:
         """Whether the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""
         return self.flag("supports_caching") is True or bool(self.document.get("cache"))
+
+
+def _words(key: str, value: object) -> str:
+    """The words of a key and of its value, also those of camelCase; keys of an object are read by themselves."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key if isinstance(value, Mapping) else f"{key} {value}")
+    return " ".join(re.findall(r"[a-z0-9]+", apart.lower()))
 
 
 def _nested(value: Any) -> Iterator[tuple[str, Any]]:

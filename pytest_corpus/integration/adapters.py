@@ -16,6 +16,7 @@ from pytest_corpus.adapter.remote import RemoteFactory
 from pytest_corpus.integration.handles import AdapterHandle, ClientHandle, Handle, Remote, RunSettings
 from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
 from pytest_corpus.text.masking import masked_within, secret_values
@@ -94,8 +95,8 @@ class Adapter:
             try:
                 target.begin()
                 target.tidy()
-            except WriteForbidden:
-                continue  # nothing was written
+            except (WriteForbidden, Outage):
+                continue  # nothing was written, or nothing can be removed
             except Exception as error:  # noqa: BLE001 - whatever tidying ends in, the adapter is still to be closed
                 yield type(error).__name__
 

@@ -132,7 +132,7 @@ class Concluding:
         """Note what changed since the last run, of several adapters with their names."""
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            if said := since_the_last_run(self.state.config, ledger.adapter, verdict):
+            if said := since_the_last_run(self.state.config, ledger, verdict):
                 self._since.append(f"{ledger.adapter}: {said}" if several else said)
 
     def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:

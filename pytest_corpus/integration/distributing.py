@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.presentation import PROPERTY
-from pytest_corpus.integration.state import BUDGET, DEALT, RunState
+from pytest_corpus.integration.state import BUDGET, DEALT, USAGE_ERROR, RunState
 
 
 class Distributing:
@@ -53,7 +53,9 @@ class Distributing:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        text = getattr(node, "workeroutput", {}).get(PROPERTY)
+        output = getattr(node, "workeroutput", {})
+        text = output.get(PROPERTY)
+        self.state.usage_error = self.state.usage_error or bool(output.get(USAGE_ERROR))
         self._waiting.add(node)
         if error or not isinstance(text, str):
             return
@@ -75,6 +77,7 @@ class Distributing:
     def give_account(self) -> None:
         """Tell the controller, from a worker, what this part of the run came to."""
         output: dict[str, Any] = self.state.config.workeroutput  # type: ignore[attr-defined]
+        output[USAGE_ERROR] = self.state.usage_error
         output[PROPERTY] = json.dumps(
             {
                 label: adapter.ledger.account()

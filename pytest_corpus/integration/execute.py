@@ -229,7 +229,7 @@ class TestExecution:
         self.undecided = undecided
         self._outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
         if self.target.outages.lasting:
-            self.adapter.ledger.cut_short(self.target.outages.said)
+            self.adapter.ledger.lost_provider(self.target.outages.said)
         if not isinstance(undecided, Blocked):
             return
         if undecided.by != self.requirement.id:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,12 +19,16 @@ from pytest_corpus.adapter.metering import Meter
 from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
 from pytest_corpus.suites.wire.component import ClientTarget
+
+OPENING_PAUSES_S = (0.1, 1.0, 4.0)
+"""The pauses after which capabilities are asked for again that fail in a way that may pass (R114)."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,11 @@ class AdapterHandle:
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
             reply = Reply(client.send(request, component))
+            for pause_s in OPENING_PAUSES_S:
+                if not is_retryable(reply):
+                    break
+                time.sleep(pause_s)
+                reply = Reply(client.send(request, component))
         except Unresponsive:
             return Answer(None, broken=True)
         if reply.is_success and isinstance(reply.result, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
@@ -11,13 +12,14 @@ from pytest_corpus.kit.deeds import Deeds
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.settling import Settle
 
+_NUMBERS = count(1)
+
 
 @dataclass(slots=True)
 class Shared:
-    """What was found out of an adapter, and how much was made: the same for an instance and all that replace it.
+    """What was found out of an adapter: the same for an instance and all that replace it.
 
     Attributes:
-        made: how many names were made, so that each is new.
         obstacles: by operation, why it cannot be relied on; None where it can.
         deeds: what the current test did.
         settle: how long writes take to be seen, and where something was written.
@@ -25,7 +27,6 @@ class Shared:
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
-    made: int = 0
     settle: Settle = field(default_factory=Settle)
     deeds: Deeds = field(default_factory=Deeds)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
@@ -33,6 +34,5 @@ class Shared:
     known: dict[Hashable, tuple[Any, list[Exchange]]] = field(default_factory=dict)
 
     def number(self) -> int:
-        """A number that was not given before."""
-        self.made += 1
-        return self.made
+        """A number that was not given before, to no other adapter of the run either: they may share a provider."""
+        return next(_NUMBERS)

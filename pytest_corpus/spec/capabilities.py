@@ -5,6 +5,7 @@ A fact is looked for under each of its keys, at the top of the document and insi
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,11 +19,21 @@ SECTIONS = ("features", "limits")
 READ_AFTER_WRITE, STRONG = ("readafterwrite",), "strong"
 """Words of a key that speaks of the consistency of reads after writes, and the value that promises most (B; R46)."""
 
-FILTERING, AFTERWARDS = ("filter",), "post"
-"""Words of a key that speaks of filters, and what it or its value says of filters after the search (R47)."""
+POST_FILTERING = re.compile(r"\bpost ?filter|\bfilter\w*\b.*\b(post|after|afterwards)\b|\bpost\b.*\bfilter")
+"""A key or value that speaks of filters after the search (R47), in lower-case words."""
+
+APPROXIMATE_SEARCH = re.compile(r"approximat|hnsw|ivf|diskann|\brecall|\b(anns?|lsh|scann|vamana)\b")
+"""A key or value that speaks of an approximate search (R113), in lower-case words."""
 
 DEFAULT_METRIC = ("metric", "default")
 """Words of a key that names the metric of a namespace for which none is given (B)."""
+
+SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
+"""By sampling parameter the key of `sampling` with the lowest and the highest value that an LLM takes (8.4, which names
+the first two; R117)."""
+
+RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
+"""The requirements that rest on these ranges."""
 
 REQUIRED = ("server", "version", "protocol")
 """Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""

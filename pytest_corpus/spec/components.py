@@ -52,6 +52,7 @@ ROWS = (
             "namespace_operations",
             "upsert_basic",
             "query_basic",
+            "query_basic_scores",
             "dimension_validation",
             "filtering_semantics",
             "delete_operations",

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from pytest_corpus.reference.graph.store import Edge, Graph
 from pytest_corpus.reference.graph.writes import Outcome
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.spec.operations import BY_OP
 
 
@@ -137,6 +139,26 @@ class Revoked(ReferenceLLM):
             raise
 
 
+class CircuitBreaker(ReferenceVector):
+    """Does not call its provider for a moment after two failures of it, and says until when (SPECIFICATION 12.3)."""
+
+    failures, closed_at = 0, 0.0
+    pause_s = 0.3
+
+    async def reach(self, call: Call, **facts: Any) -> None:
+        left_s = self.closed_at - time.monotonic()
+        if left_s > 0:
+            raise AdapterError("Unavailable", "The circuit is open", retry_after_ms=left_s * 1000)
+        try:
+            await super().reach(call, **facts)
+        except AdapterError:
+            self.failures += 1
+            if self.failures >= 2:
+                self.failures, self.closed_at = 0, time.monotonic() + self.pause_s
+            raise
+        self.failures = 0
+
+
 class FloatUsage(ReferenceLLM):
     """Gives usage as JSON numbers with a point: 2.0."""
 
@@ -249,6 +271,7 @@ LEGAL: tuple[Callable[..., Any], ...] = (
     TakesTurns,
     Accepting,
     Revoked,
+    CircuitBreaker,
     FloatUsage,
     Untagged,
     LogsKeys,

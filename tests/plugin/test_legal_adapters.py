@@ -74,6 +74,7 @@ SCOPES = {
     "TakesTurns": "LLM-*",
     "Accepting": "COM-ENV-*,COM-OBS-*,GRA-NODE-[14]",
     "Revoked": "COM-FAULT-*,LLM-COMPLETE-1",
+    "CircuitBreaker": "COM-FAULT-*,COM-HEALTH-*,COM-LEAK-6,COM-DEADLINE-*,VEC-QUERY-1",
     "FloatUsage": "LLM-COMPLETE-*,LLM-STREAM-*,COM-CONC-1,COM-IDEM-*",
     "Untagged": "COM-OBS-*,COM-LEAK-4",
     "LogsKeys": "COM-LEAK-*",

@@ -48,7 +48,8 @@ SENTENCES: tuple[Sentence, ...] = (
     must("4.1.3", "definitions of tools", "LLM-TOOLS-3:4"),
     must("4.1.4", "frames of the overlay", "streams goldens"),
     must("4.2.1", "envelopes of vector", "schemas COM-ENV-1"),
-    must("4.2.2", "vectors", "VEC-UPSERT-6 VEC-UPSERT-15 VEC-UPSERT-8:9 VEC-UPSERT-13:14 VEC-QUERY-12 VEC-DIM-10"),
+    must("4.2.2", "vectors", "VEC-UPSERT-6 VEC-UPSERT-15 VEC-UPSERT-8:9 VEC-UPSERT-13:14 VEC-UPSERT-18 VEC-QUERY-12 "
+         "VEC-DIM-10"),
     must("4.2.2", "matches and results", "VEC-QUERY-1 VEC-QUERY-5:6 VEC-SCORE-4:5 VEC-MULTI-1"),
     must("4.2.2", "filters", "VEC-FILTER-13:15 VEC-FILTER-1 VEC-FILTER-3 VEC-FILTER-5:7 VEC-FILTER-9"),
     must("4.2.2", "partial success and failures", "VEC-DELETE-14 VEC-UPSERT-1 VEC-DELETE-1 VEC-DELETE-7"),

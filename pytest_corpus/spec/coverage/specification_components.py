@@ -63,7 +63,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("8.5", "DeadlineExceeded", "COM-DEADLINE-1 COM-DEADLINE-4"),
     must("9.1", "namespaces are apart", "VEC-NS-2:3 VEC-NS-5"),
     must("9.2", "a vector: id, vector, metadata, namespace",
-         "VEC-NS-2:3 VEC-UPSERT-6 VEC-UPSERT-8:10 VEC-UPSERT-13:14 schemas"),
+         "VEC-NS-2:3 VEC-UPSERT-6 VEC-UPSERT-8:10 VEC-UPSERT-13:14 VEC-UPSERT-18 schemas"),
     must("9.2", "a result: matches, namespace, total", "VEC-QUERY-1 VEC-QUERY-5:6 schemas"),
     must("9.2", "the arguments of a query and their defaults",
          "WIR-ARGS-3 VEC-QUERY-7:8 VEC-QUERY-10:11 VEC-NS-9 VEC-MULTI-3:4"),

@@ -69,7 +69,8 @@ class GraphCapabilities(Subject):
         claimed = self.capabilities.flag("supports_property_filters")
         if claimed is None and self.shared.filters is None:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
-            self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
+            with self.client.provider.paused():
+                self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
         return bool(claimed or (claimed is None and self.shared.filters))
 
     def claims(self, word: str) -> list[Any]:
@@ -176,7 +177,8 @@ class GraphCapabilities(Subject):
         if not known.tried_namespaces:
             known.tried_namespaces = True
             claimed = self.capabilities.flag("supports_namespaces")
-            reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+            with self.client.provider.paused():
+                reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
             if claimed is not True:
                 known.namespaces = NotApplicable("namespaces are not claimed")
             elif not reply.is_success:

@@ -53,7 +53,6 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[Basis]:
         graph = self.subject
-        graph.client.provider.clear()
         for stage in (_nodes, _edges, _places, _many):
             try:
                 for root in stage(graph):

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
-from pytest_corpus.spec.capabilities import AFTERWARDS, FILTERING
+from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
+from pytest_corpus.suites.vector.answers import failures_of
 from pytest_corpus.suites.vector.geometry import canonical, direction
 from pytest_corpus.suites.vector.shared import VectorShared
 
@@ -60,6 +62,14 @@ class VectorCapabilities(Subject):
             self.shared.filters = claimed
         return self.shared.filters
 
+    @property
+    def deletes_by_filter(self) -> bool:
+        """Whether deletes take filters, which queries that take them do not promise (R131)."""
+        if self.shared.deletes_by_filter is None:
+            nobody = {"filter": {"kind": self.name("nobody")}, **self.requests.in_scratch}
+            self.shared.deletes_by_filter = self.filters and self._answers("delete", nobody)
+        return self.shared.deletes_by_filter
+
     def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
         with self.client.provider.paused():
             return not self.call(name, args).is_a("NotSupported")
@@ -72,10 +82,12 @@ class VectorCapabilities(Subject):
     @cached_property
     def post_filters(self) -> bool:
         """Whether capabilities say that filters are applied after the search (R47)."""
-        return any(
-            value not in (False, None, "") and AFTERWARDS in f"{key} {value}".lower()
-            for key, value in self.capabilities.extensions(*FILTERING)
-        )
+        return self.capabilities.speaks_of(POST_FILTERING)
+
+    @cached_property
+    def approximate(self) -> bool:
+        """Whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
+        return self.capabilities.speaks_of(APPROXIMATE_SEARCH)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -160,6 +172,45 @@ class VectorCapabilities(Subject):
             raise NotAssessed(f"a plain filter is answered with {reply}")
         with expect.resting_on("VEC-FILTER-1"):
             expect.success(reply, "an answer to a query with a plain filter")
+
+    def need_filter_deletes(self) -> None:
+        """Go on only where deletes take filters.
+
+        Raises:
+            NotApplicable: they do not.
+            Blocked: a plain filter of a query is refused.
+        """
+        self.need_filters()
+        if not self.deletes_by_filter:
+            raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
+
+    def check_ids(self, reply: Reply) -> None:
+        """Go on only if an upsert was not refused for ids that are not UUIDs.
+
+        Raises:
+            Blocked: it was.
+        """
+        if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
+            return
+        if self.shared.only_uuids is None:
+            self.shared.only_uuids = not self.takes_any_id()
+        if self.shared.only_uuids:
+            raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
+
+    def takes_any_id(self) -> bool:
+        """Whether a vector with a text for an id is stored, if one with a UUID is."""
+        where, item = self.at(self.name("corpus")), self.item()
+        uuid = {**item, "id": str(uuid5(NAMESPACE_OID, item["id"]))}
+        taken = []
+        with self.prepares():
+            if self.namespaces:
+                self.call("create_namespace", self.named(where["namespace"]))
+            for each in (uuid, item):
+                reply = self.call("upsert", {"vectors": [each], **where})
+                taken.append(reply.is_success and not failures_of(reply.result))
+            if self.namespaces:
+                self.call("delete_namespace", where)
+        return taken[1] or not taken[0]
 
     def need_namespaces(self) -> None:
         """Go on only where namespaces can be created.

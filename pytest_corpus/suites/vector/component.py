@@ -15,7 +15,7 @@ from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.settling import postponed
-from pytest_corpus.suites.vector.answers import failures_of, matches_of, results_of
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.cleanup import Cleanup
 from pytest_corpus.suites.vector.deeds import RANKING
@@ -98,7 +98,7 @@ class Vector(VectorCapabilities):
 
     def _find_out_what_works(self) -> None:
         """Before the sweep, because finding it out fills the main namespace again."""
-        _ = self.filters, *map(self.works, self.operations())
+        _ = self.deletes_by_filter, *map(self.works, self.operations())
 
     def _created(self, reply: Reply, sandbox: Sandbox) -> None:
         """Go on only where a namespace was created."""
@@ -125,6 +125,8 @@ class Vector(VectorCapabilities):
             self._cleanup.note(request)
         else:
             self._cleanup.forget(foreseen)
+        if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
+            self.check_ids(reply)
         return reply
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
@@ -183,11 +185,13 @@ def _repeats(path: str, request: Any) -> bool:
 def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:
     if problem := payload_problem("vector.types.query_result", result, edition):
         yield requirement, problem
-    elif result["total_matches"] < len(result["matches"]):
-        yield (
-            "VEC-QUERY-5",
-            Violation(f"{len(result['matches'])} or more", word(result["total_matches"]), "result.total_matches"),
-        )
+        return
+    matches = result["matches"]
+    if result["total_matches"] < len(matches):
+        said = word(result["total_matches"])
+        yield "VEC-QUERY-5", Violation(f"{len(matches)} or more", said, "result.total_matches")
+    if len(set(map(id_of, matches))) < len(matches):
+        yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")
 
 
 @pytest.fixture

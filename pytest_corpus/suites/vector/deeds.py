@@ -11,6 +11,9 @@ from pytest_corpus.kit.deeds import Deeds
 WRITING = "writing"
 """Vectors were upserted."""
 
+READING = "reading"
+"""A query was sent, to a place that may be empty."""
+
 FILTERING = "filtering"
 """A query or a deletion by a filter was sent."""
 
@@ -26,5 +29,7 @@ class VectorDeeds(Deeds):
         """Note a call of an operation in a sandbox."""
         if name == "upsert":
             self.done.add(WRITING)
+        if name in ("query", "batch_query"):
+            self.done.add(READING)
         if any("filter" in each for each in (args, *args.get("queries", ()))):
             self.done.add(FILTERING)

@@ -81,4 +81,6 @@ class Preparation:
         size = self._vector.batch or len(items)
         for start in range(0, len(items), size):
             batch = list(items[start : start + size])
-            stored(self._vector.call("upsert", {"vectors": batch, **self._vector.at(name)}, ctx), batch)
+            reply = self._vector.call("upsert", {"vectors": batch, **self._vector.at(name)}, ctx)
+            self._vector.check_ids(reply)
+            stored(reply, batch)

@@ -161,7 +161,7 @@ class VectorRequests(Requests):
         for each in wrong:
             queries = {**self.in_main, "queries": [query, {**query, **each}]}
             found += [Request("query", {**query, **each}), Request("batch_query", queries)]
-        if vector.filters:
+        if vector.deletes_by_filter:
             found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
         found.append(Request("create_namespace", {**vector.named(), "dimensions": number}))
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadlined()]

@@ -15,12 +15,13 @@ from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import Basis, RootCauses
 from pytest_corpus.suites.vector.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.component import Vector
-from pytest_corpus.suites.vector.deeds import FILTERING, RANKING, WRITING
+from pytest_corpus.suites.vector.deeds import FILTERING, RANKING, READING, WRITING
 from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.sandbox import Sandbox
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
+OTHERS_FOUND = "VEC-NS-2"
 STORED = frozenset((WRITING,))
 COUNTED = {"part": 7, "group": "a"}
 
@@ -30,10 +31,11 @@ class VectorRootCauses(RootCauses[Vector]):
 
     def failing_basics(self) -> Iterator[Basis]:
         vector = self.subject
-        vector.client.provider.clear()
         try:
             if found := _taking(vector) or _reading(vector) or _writing(vector):
                 yield Basis(found, STORED)
+                if found == OTHERS_FOUND:
+                    yield Basis(found, frozenset((READING,)))
                 return
             if found := _filtering(vector):
                 yield Basis(found, frozenset((FILTERING,)))
@@ -63,24 +65,43 @@ def _reading(vector: Vector) -> str | None:
     one = vector.sandbox()
     for item in reversed(single):
         one.put(item)
-    alone, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
+    plain, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
+    alone = _looked_up(one, single, plain)
     other = vector.sandbox(*batch)
-    together = _ids(other, len(batch), 13)
+    together = _looked_up(other, batch, _ids(other, len(batch), 13))
+    if _foreign(one, alone) or _foreign(other, together):
+        return OTHERS_FOUND
     if not (_strange(alone, single) or _strange(together, batch)):
         raise Violation("any of the vectors that were written", "none", "result.matches")
-    if vector.namespaces and (_strange(alone, batch) or _strange(together, single)):
-        return "VEC-NS-2"
     if len(cut[0]) > 1 or len(cut[1]) > 2:
         return "VEC-QUERY-2"
     if not _complete(alone, single):
         return "VEC-UPSERT-2" if _complete(together, batch) else "VEC-QUERY-3"
     if not _complete(together, batch):
         return "VEC-UPSERT-3"
-    return _answers(other, batch) or _order(one, single, alone, cut[0])
+    return _answers(other, batch) or _order(one, single, plain, cut[0])
 
 
 def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
     return sandbox.ids(direction(degrees, sandbox.dimensions), count)
+
+
+def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
+    """What a query found, with what an approximate search left out and finds by its own vector (R113)."""
+    missing = [item for item in items if item["id"] not in found] if sandbox.vector.approximate else []
+    more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
+    return [*found, *dict.fromkeys(more)]
+
+
+def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
+    """Whether matches are vectors that the suite wrote to another namespace."""
+    vector = sandbox.vector
+    return vector.namespaces and any(name not in sandbox.known and f"-{vector.settings.run}-" in name for name in found)
+
+
+def _reached(vector: Vector, ranked: list[str], found: list[str]) -> list[str]:
+    """The vectors in their true order: of an approximate search those that it found."""
+    return [name for name in ranked if name in found] if vector.approximate else ranked
 
 
 def _strange(found: list[str], items: list[dict[str, Any]]) -> bool:
@@ -93,9 +114,10 @@ def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
 
 def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     """What is wrong with the metadata in answers."""
-    held = {
-        id_of(match): metadata_of(match) for match in sandbox.matches(direction(10, sandbox.dimensions), len(items))
-    }
+    matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
+    if sandbox.vector.approximate:
+        matches = [*sandbox.contents().values()]
+    held = {id_of(match): metadata_of(match) for match in matches}
     if any(not held.get(item["id"]) for item in items):
         return "VEC-QUERY-7"
     kept = all(_like(held[item["id"]], item["metadata"]) for item in items)
@@ -108,12 +130,13 @@ def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
 
 def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
     """What is wrong with the ranking of vectors of one length."""
-    wanted = [str(item["id"]) for item in items]
+    wanted = _reached(sandbox.vector, [str(item["id"]) for item in items], found)
     if sandbox.dimensions < 2 or sandbox.truth is None:
         return None
     if found != wanted:
         return RANKING_OF[sandbox.truth]
-    return None if first == wanted[:1] else "VEC-QUERY-4"
+    missed = sandbox.vector.approximate and not first
+    return None if missed or first == wanted[:1] else "VEC-QUERY-4"
 
 
 def _writing(vector: Vector) -> str | None:
@@ -143,7 +166,8 @@ def _filtering(vector: Vector) -> str | None:
     items = _items(vector)
     sandbox = vector.sandbox(*items)
     wanted = [item for item in items if item["metadata"]["group"] == "a"]
-    found = [id_of(match) for match in sandbox.matches(None, len(items), filter={"group": "a"})]
+    queries = [item["vector"] for item in items] if vector.approximate else [None]
+    found = [*dict.fromkeys(name for each in queries for name in sandbox.ids(each, len(items), filter={"group": "a"}))]
     if not _complete(found, wanted):
         return "VEC-FILTER-1"
     none = sandbox.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
@@ -163,9 +187,9 @@ def _ranking(vector: Vector) -> Iterator[str]:
             yield "VEC-CAP-2"
             continue
         query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
-        if truth and sandbox.ids(query, len(items)) != best(
-            truth, query, {item["id"]: item["vector"] for item in items}
-        ):
+        ranked = best(truth, query, {item["id"]: item["vector"] for item in items}) if truth else []
+        found = sandbox.ids(query, len(items))
+        if truth and found != _reached(vector, ranked, found):
             yield RANKING_OF[truth]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
@@ -21,6 +22,13 @@ SCALAR = (str, int, float)
 
 SPARE = 3
 """So many matches more than there should be are asked for, to see what should not be there."""
+
+
+CERTAIN = 10
+"""A search that is not said to be approximate finds all where no more matches than these are asked for (R113)."""
+
+MISSES = 20
+"""After so many vectors that are not found no more are looked for: of those that should be there, and of others."""
 
 
 class Sandbox:
@@ -118,22 +126,35 @@ class Sandbox:
     def contents(self, **args: Any) -> dict[str, Mapping[str, Any]]:
         """The matches by id of as many queries as it takes to find all that was ever stored here.
 
+        What a query for everything leaves out is looked for by its own vector, for a search may be approximate (R113).
+
         Raises:
             NotAssessed: so few can be asked for at once that those on a line hide each other.
         """
         total = len(self.known) + SPARE
         most = self.vector.at_most(total)
-        if most == total:
-            return {id_of(match): match for match in self.matches(None, total, **args)}
-        self.tell_apart(total)
-        vectors = [components for versions in self.known.values() for components in versions]
+        certain = most <= CERTAIN and not self.vector.approximate
         found: dict[str, Mapping[str, Any]] = {}
-        for vector in vectors:
-            matches = self.matches(vector, total, **args)
-            found.update({id_of(match): match for match in matches})
-            if 0 < len(matches) < most:
-                break  # that was all: a real back end takes its time for each query
+        if most < total:
+            self.tell_apart(total)
+        else:
+            found = self._found(None, total, args)
+            if certain:
+                return found
+        misses: Counter[bool] = Counter()
+        for name in sorted(self.known, key=lambda name: name not in self.held):
+            for vector in reversed(self.known[name]):
+                if name in found or misses[name in self.held] == MISSES:
+                    break
+                matches = self._found(vector, min(most, CERTAIN), args)
+                found.update(matches)
+                if certain and 0 < len(matches) < most:
+                    return found  # that was all: a real back end takes its time for each query
+            misses[name in self.held] += name not in found
         return found
+
+    def _found(self, vector: Components | None, top_k: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
         """Go on only where so many matches surely hold the nearest vector of those that were stored here.

@@ -21,6 +21,8 @@ class VectorShared(Shared):
     Attributes:
         namespaces: whether namespaces can be created; None while that is not known.
         filters: whether filters are offered; None while that is not known.
+        deletes_by_filter: whether deletes take filters; None while that is not known.
+        only_uuids: whether UUIDs are taken as ids and other texts are not; None while that is not known.
         dimensions: the dimensions of plain vectors; None while they are not known.
         main_namespace: the namespace of plain queries.
         scratch: the namespace of plain writes.
@@ -36,6 +38,8 @@ class VectorShared(Shared):
 
     namespaces: bool | None = None
     filters: bool | None = None
+    deletes_by_filter: bool | None = None
+    only_uuids: bool | None = None
     dimensions: int | None = None
     main_namespace: str = ""
     scratch: str = ""

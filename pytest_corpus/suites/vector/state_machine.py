@@ -117,6 +117,9 @@ class Model:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
         matches = matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
         least = self.certain(rows, query, self.held[where]) if kind and self.vector.post_filters else None
+        if self.vector.approximate:
+            asked = [] if kind and self.vector.post_filters else [row for row in rows.values() if row[0] == angle]
+            least = min(query["top_k"], len(asked))
         self.compare(rows, query, self.at(where).own(matches), least)
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
@@ -143,7 +146,10 @@ class Model:
     def compare(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
     ) -> None:
-        """The matches are as good as the best of the rows, each with its own kind; `least` where fewer will do."""
+        """The matches are as good as the best of the rows, each with its own kind; `least` where fewer will do.
+
+        Those of an approximate search are in order, and hold the rows of the very direction that is asked for (R113).
+        """
         found = [id_of(match) for match in matches]
         wanted = min(query["top_k"], len(rows))
         if least is not None:
@@ -156,7 +162,8 @@ class Model:
                 raise Violation("the metadata that were written last", "others", "result.matches")
         if self.vector.dimensions > 1:
             good = self.goodness(rows, query)
-            best = sorted(good.values(), reverse=True)[:wanted]
+            reachable = found if self.vector.approximate else rows
+            best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
                 raise Violation("the best vectors, best first", "others", "result.matches")
 
@@ -194,7 +201,7 @@ def machine_of(vector: Vector) -> type[Any]:
         "delete": stateful.rule(where=where, name=given.integers(0, IDS - 1), then=looks)(_delete),
         "query": stateful.rule(where=where, look=look)(_query),
     }
-    if vector.filters:
+    if vector.deletes_by_filter:
         rules["delete_by_filter"] = stateful.rule(where=where, kind=kinds, then=looks)(_delete_by_filter)
     if vector.namespaces:
         rules["renew_namespace"] = stateful.rule(where=where, then=looks)(_renew_namespace)

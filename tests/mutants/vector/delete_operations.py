@@ -162,7 +162,7 @@ class DeletesCountWhatIsLeft(ReferenceVector):
         return removed + len(self.space(call, namespace).items) if removed and ids else removed
 
 
-@catches("VEC-DELETE-8")
+@catches("VEC-DELETE-15")
 class DeleteOfNothingInParticular(ReferenceVector):
     """It answers a delete that names nothing, and does nothing."""
 
@@ -347,7 +347,7 @@ class UnknownIdsHideKnownOnes(ReferenceVector):
         return removed if removed >= len(ids) else 0
 
 
-@catches("VEC-DELETE-8")
+@catches("VEC-DELETE-15")
 class NullsAreNoIds(ReferenceVector):
     """It answers a delete whose `ids` is null, and does nothing."""
 

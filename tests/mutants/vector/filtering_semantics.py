@@ -337,6 +337,29 @@ class EmptyFilterFindsNothing(ReferenceVector):
 
 
 @catches("VEC-FILTER-2")
+class FilteredAmongForty(ReferenceVector):
+    """It applies the filter to the 40 candidates of its index, and says nothing of it."""
+
+    candidates = 40
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        space = self.space(call, query.namespace)
+        ranked = self.rank(space, [self.hit(space, query, item) for item in space.items.values()])
+        met = [hit for hit in ranked[: self.candidates] if self.passes(hit.item.metadata, query.conditions)]
+        found = super().search(call, query)
+        return (
+            {**found, "matches": [self.match(query, hit) for hit in met[: query.top_k]]} if query.conditions else found
+        )
+
+
+@catches("VEC-FILTER-2")
+class FilteredAmongHundreds(FilteredAmongForty):
+    """It applies the filter to the 300 candidates of its index, and says nothing of it."""
+
+    candidates = 300
+
+
+@catches("VEC-FILTER-2")
 class AllThatPassesTheFilter(ReferenceVector):
     """It gives everything that passes a filter, however few were asked for."""
 

@@ -10,7 +10,7 @@ from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.reference.vector.arguments import Query
-from pytest_corpus.reference.vector.store import Hit, Item
+from pytest_corpus.reference.vector.store import Hit, Item, Space
 
 
 class ItemByItem(ReferenceVector):
@@ -59,6 +59,24 @@ class MalformedItemByItem(ItemByItem):
     def merged(self, malformed: Failed, result: dict[str, Any]) -> dict[str, Any]:
         """The result of the items that could be read, with the others among its failures."""
         return self.counts(result["processed_count"], [*malformed, *result["failures"]])
+
+
+class Approximate(ReferenceVector):
+    """It looks at one of two cells, as an inverted file with one probe does, and says so; they meet where little is."""
+
+    features: Mapping[str, bool] = {**ReferenceVector.features, "supports_caching": False}
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {**facts, "extensions": {**facts["extensions"], "acme:index": "IVFFlat, approximate, one probe"}}
+
+    def select(self, space: Space, query: Query) -> list[Item]:
+        cell = self.cell(query.vector)
+        return [item for item in super().select(space, query) if self.cell(item.vector) == cell]
+
+    def cell(self, vector: Sequence[float]) -> bool:
+        """The cell of a vector."""
+        return vector[0] < 0
 
 
 class Uncached(ReferenceVector):

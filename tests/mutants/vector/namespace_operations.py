@@ -24,7 +24,7 @@ class CreatedInVain(ReferenceVector):
         """Nothing is created."""
 
 
-@catches("VEC-NS-2")
+@catches("VEC-NS-2", others=0)
 class QueriesSearchEverywhere(Uncached):
     """It searches all namespaces of the same dimensions and metric."""
 

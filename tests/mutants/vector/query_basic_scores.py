@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.reference.vector.arguments import Query
 from pytest_corpus.reference.vector.store import Hit, Item, Space
@@ -169,17 +169,6 @@ class ZerosAreABackendFailure(ReferenceVector):
         if not all(any(item.vector) for item in items):
             raise AdapterError("Unavailable", "The index does not answer", retry_after_ms=100)
         return super().write(call, namespace, items)
-
-
-@catches("VEC-SCORE-9")
-class ZerosAreRefusedEverywhere(ReferenceVector):
-    """It refuses vectors of zeros, whatever the metric."""
-
-    def read_vector(self, fields: Fields) -> list[float]:
-        vector = super().read_vector(fields)
-        if not any(vector):
-            raise fields.invalid("vector", "ZERO", "must have a direction")
-        return vector
 
 
 @catches("VEC-SCORE-9")

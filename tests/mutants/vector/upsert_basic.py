@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -236,6 +237,28 @@ class IdsInAscii(ReferenceVector):
     def read_item(self, fields: Fields, namespace: str) -> Item:
         item = super().read_item(fields, namespace)
         return replace(item, id=item.id.encode("ascii", "ignore").decode() or item.id)
+
+
+@catches("VEC-UPSERT-18", others=0)
+class OnlyUuidsAreIds(ReferenceVector):
+    """It refuses an id that is not a UUID, as its backend does."""
+
+    def read_item(self, fields: Fields, namespace: str) -> Item:
+        item = super().read_item(fields, namespace)
+        self.check_id(fields, item.id)
+        return item
+
+    def read_ids(self, call: Call) -> list[str]:
+        ids = super().read_ids(call)
+        for name in ids:
+            self.check_id(call.args, name)
+        return ids
+
+    def check_id(self, fields: Fields, name: str) -> None:
+        try:
+            uuid.UUID(name)
+        except ValueError:
+            raise fields.invalid("id", "SYNTAX", "must be a UUID") from None
 
 
 @catches("VEC-UPSERT-14")

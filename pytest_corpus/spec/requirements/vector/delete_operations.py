@@ -40,8 +40,8 @@ REQUIREMENTS = (
     R(
         "VEC-DELETE-5",
         "MUST",
-        "A delete by filter removes every vector that meets the filter.",
-        ("SPECIFICATION 9.2", "R31"),
+        "A delete by filter, where it is offered, removes every vector that meets the filter.",
+        ("SPECIFICATION 9.2", "R31", "R131"),
         needs=("supports_filters",),
         hint="remove all vectors that pass the filter, with no limit such as top_k",
     ),
@@ -63,9 +63,9 @@ REQUIREMENTS = (
     R(
         "VEC-DELETE-8",
         "MUST",
-        "A delete with neither `ids` nor `filter` is refused with BAD_REQUEST and removes nothing.",
-        ("SPECIFICATION 9.2", "SPECIFICATION 17.2", "R8", "R98"),
-        hint="refuse a delete that names nothing before you touch the namespace",
+        "A delete with neither `ids` nor `filter` removes nothing.",
+        ("SPECIFICATION 9.2", "R98"),
+        hint="look for `ids` or a filter before you touch the namespace; neither of them does not mean all vectors",
     ),
     R(
         "VEC-DELETE-9",
@@ -109,5 +109,12 @@ REQUIREMENTS = (
         ("SCHEMA 4.2.2",),
         needs=("supports_filters",),
         hint="count the vectors that the filter removed",
+    ),
+    R(
+        "VEC-DELETE-15",
+        "SHOULD",
+        "A delete with neither `ids` nor `filter` is refused with BAD_REQUEST.",
+        ("R98",),
+        hint="refuse a delete that names nothing: a client that sends one has made a mistake",
     ),
 )

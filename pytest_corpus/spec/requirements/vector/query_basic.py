@@ -26,9 +26,10 @@ REQUIREMENTS = (
     R(
         "VEC-QUERY-3",
         "MUST",
-        "There are `top_k` matches, each id once, where so many vectors are there.",
-        ("SPECIFICATION 9.3", "SPECIFICATION 4.2.6"),
-        hint="ask the index for all of top_k, drop duplicates before you cut, and use no threshold of similarity",
+        "There are `top_k` matches, each id once, if the namespace holds that many vectors. A search that capabilities "
+        "call approximate may miss some, but not the vector that is asked for.",
+        ("SPECIFICATION 9.3", "SPECIFICATION 4.2.6", "R113"),
+        hint="keep one row for each id; ask the index for all of top_k, or say in `extensions` that it is approximate",
     ),
     R(
         "VEC-QUERY-4",
@@ -137,6 +138,13 @@ REQUIREMENTS = (
         hint="name in a match the namespace that it was found in, or leave `namespace` out",
     ),
     R(
+        "VEC-QUERY-19",
+        "SHOULD",
+        "A search that capabilities call approximate finds nine tenths of the best matches.",
+        ("SPECIFICATION 4.2.6", "R113"),
+        hint="look at more of the index for each query: a higher ef_search, or more probes",
+    ),
+    R(
         "VEC-SCORE-1",
         "MUST",
         "In a cosine namespace the most similar vector comes first.",
@@ -174,9 +182,9 @@ REQUIREMENTS = (
     R(
         "VEC-SCORE-9",
         "MUST",
-        "A vector of zeros is stored and found under euclidean and dot, under euclidean at distance 0 of itself; "
-        "under cosine it may be refused with BAD_REQUEST.",
-        ("SPECIFICATION 9.4", "SPECIFICATION 12.1", "R30"),
+        "A vector of zeros is stored and found, under euclidean at distance 0 of itself, or refused with BAD_REQUEST "
+        "or NOT_SUPPORTED.",
+        ("SPECIFICATION 9.4", "SPECIFICATION 12.1", "R30", "R121"),
         hint="guard the division by a length of zero; a vector that has no direction is no failure of the backend",
     ),
     R(

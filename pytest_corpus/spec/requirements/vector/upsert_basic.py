@@ -101,6 +101,13 @@ REQUIREMENTS = (
         hint="use the id as it is: no lower-casing, no stripping, no change of encoding",
     ),
     R(
+        "VEC-UPSERT-18",
+        "MUST",
+        "An id is any text, not a UUID only.",
+        ("SCHEMA 4.2.2", "SPECIFICATION 9.2"),
+        hint="if the backend takes UUIDs only, map each id to a UUIDv5 and keep the text beside it to answer with",
+    ),
+    R(
         "VEC-UPSERT-14",
         "MUST",
         "An item that names a `namespace` is stored there, refused or reported, never lost.",

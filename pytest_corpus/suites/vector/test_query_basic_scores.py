@@ -1,0 +1,134 @@
+"""Ranking and scores (SPECIFICATION 9.4, 4.1; SCHEMA 4.2.2; R30, R121)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.parameters import rules
+from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.checks import fan
+from pytest_corpus.suites.vector.component import Vector, vector
+from pytest_corpus.suites.vector.geometry import METRICS, canonical, direction, near
+from pytest_corpus.suites.vector.ranking import Ranking, rankings
+
+PERMANENT = ("BadRequest", "NotSupported")
+"""What refuses a vector of zeros (R121)."""
+
+
+@pytest.mark.core
+@rules(cosine="VEC-SCORE-1", euclidean="VEC-SCORE-2", dot="VEC-SCORE-3")
+def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
+    """Vectors that each metric ranks in another order, and random ones, come in the order of this metric."""
+    for ranking in rankings(vector, METRICS[int(requirement[-1]) - 1]):
+        ranking.in_order()
+
+
+@pytest.mark.core
+@rules(score="VEC-SCORE-4", distance="VEC-SCORE-5")
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
+    """`score` rises and `distance` falls the better a match is."""
+    found = [ranking for ranking in rankings(vector, metric) if len(ranking.matches) > 1]
+    if not found:
+        raise NotApplicable("one match at most can be asked for")
+    for ranking in found:
+        if requirement == "VEC-SCORE-4":
+            ranking.keeps("score", 1)
+        else:
+            ranking.keeps("distance", -1)
+
+
+@rules(cosine="VEC-SCORE-6", euclidean="VEC-SCORE-7", dot="VEC-SCORE-8")
+def test_the_numbers_are_those_of_the_textbook(vector: Vector, requirement: str) -> None:
+    """Score or distance is what the suite computes itself."""
+    metric = METRICS[int(requirement[-1]) - 6]
+    for ranking in rankings(vector, metric):
+        textbook(ranking, metric)
+
+
+def textbook(ranking: Ranking, metric: str) -> None:
+    """The numbers of a ranking are native ones, or normalized to [0, 1]."""
+    key = "distance" if metric == "euclidean" else "score"
+    given = [match.get(key) for match in ranking.matches]
+    true = [-value if metric == "euclidean" else value for value in ranking.goodness]
+    scale = max(1.0, *map(abs, ranking.truth.values()))
+    native = all(near(number, value, scale) for number, value in zip(given, true, strict=True))
+    halved = metric == "cosine" and all(
+        near(number, (1 + value) / 2) for number, value in zip(given, true, strict=True)
+    )
+    squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
+    expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
+
+
+@pytest.mark.requirement("VEC-SCORE-9")
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_vector_of_zeros_is_a_vector(vector: Vector, metric: str) -> None:
+    """It is stored, found and looked for under each metric, or refused permanently."""
+    offered = [name for name in vector.metrics if canonical(name) == metric]
+    if not offered or not (vector.namespaces or len(vector.metrics) == 1):
+        raise NotApplicable(f"no namespace can be known to be of {metric}")
+    zero = {**vector.item(), "vector": [0.0] * vector.dimensions}
+    sandbox, other = vector.sandbox(metric=offered[0]), vector.item(20)
+    sandbox.put(other)
+    reply = sandbox.upsert(zero)
+    settle(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
+    stored = reply.is_success and not failures_of(reply.result)
+    for wanted in (zero["vector"], other["vector"]):
+        reply = sandbox.ask(wanted, 2)
+        settle(reply, f"a query to be answered under {metric}", *(PERMANENT if wanted is zero["vector"] else ()))
+        matches = {id_of(match): match for match in matches_of(reply.result)} if reply.is_success else {}
+        if stored and reply.is_success and metric == "euclidean" and wanted is zero["vector"]:
+            given = matches.get(zero["id"], {"distance": 1}).get("distance", 0)
+            expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
+
+
+def settle(reply: Reply, claim: str, *families: str) -> None:
+    """A success without failed items, or an error of one of some classes, also where an item carries it."""
+    expect.readable(reply)
+    if reply.is_error and families:
+        expect.refusal(reply, *families, claim=f"{claim}, or an error of class {' or '.join(families)}")
+        return
+    failures = failures_of(expect.success(reply, claim))
+    fits = all(is_a(name, family) for failure in failures for name in error_names(failure) for family in families)
+    expect.that(not failures or (families and fits), claim, "a failed item", "result.failures")
+
+
+@pytest.mark.requirement("COM-NUM-2")
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("component", [0.0, 1e200], ids=["zero", "huge"])
+def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str, component: float) -> None:
+    """A vector of zeros, or of huge components, may be refused; no answer about it holds NaN or an infinity."""
+    vector.need_namespaces()
+    offered = [name for name in vector.metrics if canonical(name) == metric]
+    if not offered:
+        raise NotApplicable(f"capabilities do not list {metric}")
+    sandbox = vector.sandbox(vector.item(20), metric=offered[0])
+    extreme = [component] * vector.dimensions
+    sandbox.upsert({**vector.item(), "vector": extreme})
+    for wanted in (extreme, direction(20, vector.dimensions)):
+        reply = sandbox.ask(wanted, 2)
+        expect.readable(reply)
+        holds("COM-NUM-2", reply, vector)
+
+
+@pytest.mark.requirement("COM-CONC-1")
+def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
+    """Queries that were never asked before, sent together, each find the vector that they look for."""
+    if vector.dimensions < 2:
+        raise NotAssessed("on a line the nearest vector depends on the metric")
+    sandbox, items = fan(vector)
+    sandbox.ids(direction(30, vector.dimensions), 2)
+    items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
+    requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
+    exchanges = vector.send_all(requests)
+    if not any(Reply(exchange).is_success for exchange in exchanges):
+        raise NotAssessed("no query beside others is answered")
+    for item, reply in zip(items, map(Reply, exchanges), strict=True):
+        if reply.is_success:
+            found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]
+            expect.that(found == [item["id"]], "the vector that the query looks for", "another answer")
