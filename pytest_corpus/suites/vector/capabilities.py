@@ -67,7 +67,8 @@ class VectorCapabilities(Subject):
     def deletes_by_filter(self) -> bool:
         """Whether deletes take filters, which queries that take them do not promise (R131)."""
         if self.shared.deletes_by_filter is None:
-            nobody = {"filter": {"kind": self.name("nobody")}, **self.at(self.shared.scratch)}
+            nobody = {**self.requests.minimal("delete"), "filter": {"kind": self.name("nobody")}}
+            del nobody["ids"]
             self.shared.deletes_by_filter = self.filters and self._answers("delete", nobody)
         return self.shared.deletes_by_filter
 
