@@ -208,8 +208,7 @@ class TestExecution:
                         raise
                     raise Outage(self.target.outages.said) from outcome
                 self.target.close_fresh()
-                self.target.begin()
-                self.target.unlearn()
+                self.target.begin(unlearn=True)
             else:
                 return
 
@@ -231,7 +230,7 @@ class TestExecution:
         self.undecided = undecided
         self._outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
         if self.target.outages.lasting:
-            self.adapter.ledger.lost_provider(self.target.outages.said)
+            self.adapter.ledger.outage = self.target.outages.said
         if not isinstance(undecided, Blocked):
             return
         if undecided.by != self.requirement.id:

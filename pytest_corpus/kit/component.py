@@ -85,8 +85,10 @@ class Subject:
         """How often the adapter was called so far, whichever of its components."""
         return self.client.meter.total_calls
 
-    def begin(self) -> None:
-        """Forget what the test before did."""
+    def begin(self, *, unlearn: bool = False) -> None:
+        """Forget what the test before did; `unlearn`: also what was found out of the adapter."""
+        if unlearn:
+            self.shared.unlearn()
         self.editions = set(EDITIONS)
         self.shared.deeds.forget()
         self.client.forget()
@@ -297,10 +299,6 @@ class Subject:
     def another(self: Own, call_timeout: float) -> Own:
         """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
         return type(self)(self.client.beside(call_timeout), self.capabilities, self.settings, self.shared)
-
-    def unlearn(self) -> None:
-        """Forget what was found out of the adapter while its provider failed."""
-        self.shared.unlearn()
 
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""

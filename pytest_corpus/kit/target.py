@@ -52,11 +52,8 @@ class Target(Protocol):
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
         """What everything that was exchanged in the current test breaks, whatever it was asked for."""
 
-    def begin(self) -> None:
-        """Forget what the test before did."""
-
-    def unlearn(self) -> None:
-        """Forget what was found out of the adapter while its provider failed."""
+    def begin(self, *, unlearn: bool = False) -> None:
+        """Forget what the test before did; `unlearn`: also what was found out of the adapter."""
 
     def close_fresh(self) -> None:
         """Close what was opened for the current test alone."""

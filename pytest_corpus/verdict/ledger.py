@@ -173,10 +173,6 @@ class Ledger:
         """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
 
-    def lost_provider(self, said: str) -> None:
-        """Note that the provider went away and did not come back, as `Outages.said` says it."""
-        self.outage = min(filter(None, (self.outage, said)))
-
     def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
         """Note after how many seconds writes show, and for how many one was looked for that did not, by component.
 
@@ -220,8 +216,7 @@ class Ledger:
         self.capabilities.update(account["capabilities"])
         self.settled(account["settle"], account["missed"])
         self.called(account["calls"], account["tokens"])
-        if account["outage"]:
-            self.lost_provider(account["outage"])
+        self.outage = self.outage or account["outage"]
         for kind, names in account["left"].items():
             self.left.setdefault(kind, []).extend(names)
         for name in _SETS:

@@ -112,9 +112,9 @@ class Graph(GraphCapabilities):
 
     # -- leaving no trace ------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def begin(self, *, unlearn: bool = False) -> None:
         self._release()
-        super().begin()
+        super().begin(unlearn=unlearn)
 
     def _release(self) -> None:
         """Delete what the test before wrote; if writes show late, only once it is much: the next look waits for it."""

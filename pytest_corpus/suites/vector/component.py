@@ -169,9 +169,9 @@ class Vector(VectorCapabilities):
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         return [] if reply.is_a("IndexNotReady") else super().failing(reply)
 
-    def begin(self) -> None:
+    def begin(self, *, unlearn: bool = False) -> None:
         self._cleanup.release()
-        super().begin()
+        super().begin(unlearn=unlearn)
 
     def tidy(self) -> None:
         with self.settling.at_once(), suppress(*UNCALLABLE, Outage):

@@ -101,7 +101,7 @@ class ClientTarget:
         """Nor is anything looked for."""
         return 0.0
 
-    def begin(self) -> None:
+    def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is found out of builders
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)
 
@@ -111,9 +111,6 @@ class ClientTarget:
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
         """Nothing is exchanged."""
         yield from ()
-
-    def unlearn(self) -> None:
-        """Builders have no provider."""
 
     def close_fresh(self) -> None:
         """There is one instance."""
