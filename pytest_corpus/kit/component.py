@@ -246,6 +246,10 @@ class Subject:
         """Whether the suite gave back something that it held at the adapter, because an answer says that it is full."""
         return False
 
+    def is_full(self, _reply: Reply | StreamReply) -> bool:
+        """Whether an answer says that a quota for what the suite writes is used up (R115)."""
+        return False
+
     def require(self, *names: str) -> None:
         """Go on only where these operations are offered and answer a plain request.
 

@@ -88,6 +88,10 @@ class NotAssessed(Undecided):
         super().__init__(reason)
 
 
+class Full(NotAssessed):
+    """A quota for what the suite writes is used up (R115)."""
+
+
 class Outage(NotAssessed):
     """The provider behind the adapter does not answer; the reason says since when."""
 

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.outages import Outages
-from pytest_corpus.kit.outcomes import Outage, Undecided
+from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import TAXONOMY
@@ -101,6 +101,8 @@ class Calls(Protocol):
 
     def relieve(self, reply: Reply | StreamReply) -> bool: ...
 
+    def is_full(self, reply: Reply | StreamReply) -> bool: ...
+
 
 class Retries:
     """Makes the calls of one component again that came to nothing for a reason that may pass."""
@@ -125,6 +127,7 @@ class Retries:
 
         Raises:
             Outage: the provider is away.
+            Full: a quota for what the suite writes is used up.
         """
         if self._outages.lasting:
             raise Outage(self._outages.said)
@@ -163,6 +166,8 @@ class Retries:
         if self._outages.never or self._works(op):
             self._own(op, made)
             return answer
+        if any(map(self._calls.is_full, made[-1])):
+            raise Full(f"a quota is used up: {made[-1][0]}")
         if not self._await(op):
             self._own(op, made)
             return answer

@@ -76,6 +76,12 @@ class Few(Vector):
         return {**await super().capabilities(call), "max_namespaces": self.namespaces}
 
 
+class Tight(Vector):
+    """Holds two namespaces at a time, and does not say so."""
+
+    namespaces = 2
+
+
 class KeepsNamespaces(Vector):
     """Says nothing of namespaces, creates them and deletes none."""
 

@@ -40,6 +40,15 @@ def test_a_quota_changes_no_status(project: Project, name: str) -> None:
     assert statuses(report) == statuses(project.report("free.json"))
 
 
+def test_a_quota_below_what_the_suite_needs(project: Project) -> None:
+    """With room for two namespaces nothing is blamed; the place of one that was used before is taken."""
+    result = project.run("--corpus-adapter=quotas:Tight", SOME, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert statuses(report)["vector", "VEC-NS-2"] == "satisfied"
+    assert quotas.HELD["namespaces"] == 2
+
+
 def test_few_namespaces_are_enough(project: Project) -> None:
     """With three namespaces at a time the requirements are assessed as with ten."""
     few = ("--corpus-adapter=quotas:Vector", "--corpus-max-namespaces=3", SOME, "--corpus-report=r.json")

@@ -76,6 +76,11 @@ def test_a_killed_run_is_swept(
     """After a SIGKILL `sweep` deletes what the run left, and what it left alone."""
     process = start(project, name, *(["-n2"] if workers else []), plugins=("xdist",) if workers else ())
     wait_for_some(process, project.path, name)
+    os.killpg(process.pid, signal.SIGSTOP)
+    while not quotas.names(component_of(name)):  # between two tests nothing may be there
+        os.killpg(process.pid, signal.SIGCONT)
+        time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(60)
     while any(map(leftovers.is_held, (project.path / leftovers.FOLDER).glob("*.jsonl"))):

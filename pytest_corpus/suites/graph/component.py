@@ -86,12 +86,10 @@ class Graph(GraphCapabilities):
         return super().send_all(requests)
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
-        grows = reply.exchange.op.removeprefix("graph.") in WRITING
-        return (
-            grows
-            and reply.is_a("ResourceExhausted")
-            and self.shared.written_items.delete(self, self.at_once, self.lasting)
-        )
+        return self.is_full(reply) and self.shared.written_items.delete(self, self.at_once, self.lasting)
+
+    def is_full(self, reply: Reply | StreamReply) -> bool:
+        return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
 
     # -- what holds for every answer -------------------------------------------------------------------
 

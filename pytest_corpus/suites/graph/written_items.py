@@ -82,7 +82,8 @@ class WrittenItems:
         for place, kind, names in self._grouped(self.older, at_once):
             if time.monotonic() > until:
                 return
-            self._delete(graph, place, kind, names)
+            if not self._delete(graph, place, kind, names) and graph.outages.lasting:
+                return
 
     def _grouped(
         self, items: Mapping[Item, None], at_once: int, spared: Collection[str] = ()
@@ -116,6 +117,9 @@ class WrittenItems:
 def _deleted(graph: Subject, place: Place, kind: str, names: list[str]) -> Reply:
     tenant, namespace = place
     args = {**({} if namespace is None else {"namespace": namespace}), "ids": names}
+    if graph.outages.lasting:  # nothing is waited for any more
+        request = graph.envelope(f"delete_{kind}", args, {} if tenant is None else {"tenant": tenant})
+        return Reply(graph.client.send(request, graph.component))
     with graph.client.provider.paused():
         return Subject.call(graph, f"delete_{kind}", args, {} if tenant is None else {"tenant": tenant})
 

@@ -17,6 +17,9 @@ from pytest_corpus.suites.vector.shared import Place
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
 
+FEW = 2
+"""With fewer namespaces than these nothing can be tried: none makes room for another one."""
+
 AT_ONCE = 100
 """So many ids a delete names where no limit is stated."""
 
@@ -144,6 +147,12 @@ class Cleanup:
 
     def _delete(self, place: Place) -> Reply:
         vector, (tenant, name) = self._vector.main, place
+        if vector.outages.lasting:  # nothing is waited for any more
+            request = vector.envelope("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
+            reply = Reply(vector.client.send(request, vector.component))
+            if reply.is_success:
+                self.note(request)
+            return reply
         with vector.prepares(), vector.settling.at_once():
             return vector.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
 
@@ -160,14 +169,24 @@ class Cleanup:
 
     def _make_room(self) -> None:
         """Delete what is needed least, until there is room for one more namespace."""
-        while len(self._shared.made_namespaces) >= self._vector.most_namespaces:
+        most = min(self._vector.most_namespaces, self._shared.room or self._vector.most_namespaces)
+        while len(self._shared.made_namespaces) >= most and not self._vector.retries.probing:
             place = next(iter((*self._spare(), *self._used_before())), None)
             if place is None or not self._drop(place):
                 return
 
-    def relieve(self) -> bool:
-        """Delete what nothing needs now, because a quota is used up; whether anything was deleted."""
+    def relieve(self, request: Any) -> bool:
+        """Delete what nothing needs now, because a quota is used up; whether anything was deleted.
+
+        A namespace that is refused again may need the place of one that was used before.
+        """
+        new = tenant_of(request), next(named_in(request), "")
         found = [*self._spare(), *(self._shared.stuck if not self._shared.keeps_namespaces else ())]
+        many = len(self._shared.made_namespaces) > FEW
+        if many and not found and new in self._shared.made_namespaces and self._shared.refused == new:
+            self._shared.room = len(self._shared.made_namespaces) - 1
+            found = self._used_before()[:1]
+        self._shared.refused = new
         for place in found:
             self._shared.made_namespaces.setdefault(place)
             self._drop(place)
@@ -222,8 +241,11 @@ class Cleanup:
         for place in [*self._shared.made_namespaces, *self._shared.stuck]:
             if time.monotonic() > until:
                 return
-            if self._delete(place).is_a("NamespaceNotFound"):
+            reply = self._delete(place)
+            if reply.is_a("NamespaceNotFound"):
                 missed.append(place)
+            elif not reply.is_success and self._vector.outages.lasting:
+                return
         if missed and self._vector.settling.seconds:
             time.sleep(self._vector.settling.seconds)
         for place in missed:

@@ -153,8 +153,10 @@ class Vector(VectorCapabilities):
         return postponed(request, self.settling.waited_s - before_s)
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
-        grows = reply.exchange.op in ("vector.create_namespace", "vector.upsert")
-        return grows and reply.is_a("ResourceExhausted") and self._cleanup.relieve()
+        return self.is_full(reply) and self._cleanup.relieve(reply.exchange.request)
+
+    def is_full(self, reply: Reply | StreamReply) -> bool:
+        return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pytest_corpus.kit.outcomes import Undecided
+from pytest_corpus.kit.outcomes import Full, Undecided
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.cleanup import Cleanup, tenant_of
 from pytest_corpus.suites.vector.requests import VectorRequests
@@ -54,6 +54,8 @@ class Preparation:
             return
         try:
             work()
+        except Full:
+            raise
         except Undecided as obstacle:
             self._obstacles.append(obstacle)
         ready.add(key)

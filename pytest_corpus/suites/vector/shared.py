@@ -45,6 +45,8 @@ class VectorShared(Shared):
         passing: those of sandboxes that the current test cannot speak of without the sandbox.
         used: those that the current test speaks of.
         sandboxes: the sandboxes that the current test holds.
+        refused: the namespace for which there was no room, last.
+        room: how many namespaces there is room for, as was seen; None while that is not known.
         scratched: the ids that may be in the namespace of plain writes.
         left: the ids that may be in the default namespace, by tenant.
         swept: the ids that were deleted from it, by tenant.
@@ -70,6 +72,8 @@ class VectorShared(Shared):
     passing: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
     sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
+    refused: Place | None = None
+    room: int | None = None
     scratched: dict[str, None] = field(default_factory=dict)
     left: dict[str | None, dict[str, None]] = field(default_factory=dict)
     swept: dict[str | None, set[str]] = field(default_factory=dict)
