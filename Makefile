@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants faults lint docs readmes examples site pictures bench dist dist-check clean
+	quick-check conformance-report validate-env safety-check test mutants faults orders lint docs readmes examples site pictures bench dist dist-check clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +50,8 @@ help:
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   faults                       300 faults that a machine makes in each reference adapter; resumes where it was
 ##                                interrupted (an hour on two cores), and prints those that nothing finds
+##   orders                       202 random orders of the suite over references, skeletons and three examples: every
+##                                requirement has the same status in each (half an hour on two cores)
 ##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
 ##   readmes                      the commands in the READMEs of the light examples, in fresh environments (two minutes)
 ##   examples                     each adapter of examples/ in an environment of its own; writes reports/ and
@@ -151,6 +153,10 @@ faults: $(READY)test
 	@code=0; for component in $(COMPONENTS); do \
 		'$(BIN)/python' tools/machine_faults.py $$component --jobs 2 --again --results .faults.jsonl || code=1; \
 	done; exit $$code
+
+orders: $(READY)test
+	'$(BIN)/python' -m pip install --quiet --disable-pip-version-check networkx
+	'$(BIN)/python' tools/orders.py
 
 lint: $(READY)check
 	'$(BIN)/ruff' check .

@@ -90,6 +90,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="FILE")  # fmt: skip
     both("settle", "string", "seconds after which a write shows in every answer (default: found out by a plain write)",
          metavar="SECONDS")  # fmt: skip
+    both("max-namespaces", "string", "the most namespaces that the suite holds at a time, all workers together "
+         "(default 10)", metavar="N")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")
     both("repeat", "string", "run each test N times; one failure of N is a violation", metavar="N")
     both("budget", "string", "the most calls and tokens that the suite, and behaviour bundles, may use: "
@@ -141,6 +143,12 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    if not hasattr(config, "workerinput") and any(
+        str(arg).startswith("--corpus-") for arg in config.invocation_params.args
+    ):
+        from pytest_corpus.integration import unused_options
+
+        unused_options.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
         from pytest_corpus.integration import junit
@@ -268,7 +276,7 @@ def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
 
 @pytest.fixture
 def corpus_provider_server() -> Iterator[ProviderProbe]:
-    """A provider with an address of its own, at `url`, for the official clients of OpenAI and Anthropic.
+    """A provider with an address of its own, at `url`, for the official clients of OpenAI, Anthropic and Cohere.
 
     It needs no adapter. What a test plans happens on the wire there; no other test meets it.
     """

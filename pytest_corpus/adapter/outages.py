@@ -13,8 +13,8 @@ class Outages:
     Attributes:
         worked: the operations that succeeded in this run, capabilities and health apart.
         interruptions: how many unplanned retryable answers were not the adapter's own.
-        began: when the last outage was noticed, on the monotonic clock.
-        clock: the same as a time of day, such as ``14:03:12``; empty before the first outage.
+        began: when the last call began that failed so, on the monotonic clock.
+        clock: when it failed, as a time of day such as ``14:03:12``; empty before the first failure.
         waited_s: the seconds that this run has waited for the provider.
         own: the operations that answer some requests so although a plain call works, and how often that was seen.
         lasting: the provider did not come back, so no more calls are made.
@@ -30,9 +30,9 @@ class Outages:
     lasting: bool = False
     never: bool = False
 
-    def begin(self) -> None:
-        """Note that an outage begins."""
-        self.began, self.clock = time.monotonic(), time.strftime("%H:%M:%S")
+    def begin(self, began: float) -> None:
+        """Note that a call failed that began at a time of the monotonic clock."""
+        self.began, self.clock = began, time.strftime("%H:%M:%S")
 
     @property
     def said(self) -> str:

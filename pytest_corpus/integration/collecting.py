@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ class Collecting:
     def __init__(self, state: RunState, declaring: Declaring) -> None:
         self.state, self.declaring = state, declaring
         self._elsewhere: set[pytest.Item] = set()
+        self._unusable = ""
 
     # -- nodes -----------------------------------------------------------------------------------------
 
@@ -43,9 +44,11 @@ class Collecting:
         return nodes
 
     def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
-        """Say in the report of a module that what it declares cannot be tested."""
+        """Say in the report of a module that what it declares cannot be tested; a worker ends with that."""
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
+        if self.state.worker is not None:
+            self._unusable = self.state.unusable_here(error)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -133,8 +136,16 @@ class Collecting:
             if (own := collect.owner(item)) and item not in self._elsewhere:
                 own[0].ledger.cut_short("tests were deselected")
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> Generator[None, object, object]:
+        if self._unusable:  # before xdist compares what the workers collected
+            session.shouldfail = self._unusable
+            raise session.Failed(self._unusable)
+        result = yield
+        self._finish(session)
+        return result
+
+    def _finish(self, session: pytest.Session) -> None:
         for item in session.items:
             if own := collect.owner(item):
                 own[0].ledger.select([collect.key_of(item)])

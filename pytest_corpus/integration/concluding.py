@@ -64,6 +64,7 @@ class Concluding:
             *(f"corpus: {_shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
+            f"corpus run: {self.state.adapters.run}",
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
             *progress.environment(os.environ),
@@ -132,7 +133,7 @@ class Concluding:
         """Note what changed since the last run, of several adapters with their names."""
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            if said := since_the_last_run(self.state.config, ledger.adapter, verdict):
+            if said := since_the_last_run(self.state.config, ledger, verdict):
                 self._since.append(f"{ledger.adapter}: {said}" if several else said)
 
     def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:

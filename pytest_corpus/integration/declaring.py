@@ -13,7 +13,7 @@ from pytest_corpus.adapter.errors import DeclarationError
 from pytest_corpus.adapter.factory import raising, split_label
 from pytest_corpus.integration import node_ids
 from pytest_corpus.integration.adapters import Adapter
-from pytest_corpus.integration.state import RunState
+from pytest_corpus.integration.state import RunState, UnusableDeclaration
 from pytest_corpus.suites.inventory import tests
 from pytest_corpus.text.redaction import printable
 
@@ -59,9 +59,13 @@ class Declaring:
             self.start()
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
+    def pytest_collection(self, session: pytest.Session) -> None:
         # Not at the start of the session: coverage of a process is measured from there on.
-        self.start()
+        try:
+            self.start()
+        except UnusableDeclaration as error:
+            session.shouldfail = self.state.unusable_here(error)  # xdist tells the controller, which ends the run
+            raise session.Failed(session.shouldfail) from None
 
     def at_conftest(self, path: Path) -> Adapter | None:
         """The adapter that a conftest.py declares, if it declares one.

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.integration.adapters import RUN
 from pytest_corpus.integration.presentation import PROPERTY
-from pytest_corpus.integration.state import BUDGET, DEALT, RunState
+from pytest_corpus.integration.state import BUDGET, DEALT, USAGE_ERROR, RunState
 
 
 class Distributing:
@@ -23,6 +24,7 @@ class Distributing:
     def pytest_configure_node(self, node: Any) -> None:
         decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
         node.workerinput[PROPERTY] = json.dumps(decided)
+        node.workerinput[RUN] = self.state.adapters.run
         node.workerinput[DEALT] = self._chooses
         node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
         self._waiting.add(node)
@@ -53,7 +55,9 @@ class Distributing:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        text = getattr(node, "workeroutput", {}).get(PROPERTY)
+        output = getattr(node, "workeroutput", {})
+        text = output.get(PROPERTY)
+        self.state.usage_error = self.state.usage_error or bool(output.get(USAGE_ERROR))
         self._waiting.add(node)
         if error or not isinstance(text, str):
             return
@@ -75,6 +79,7 @@ class Distributing:
     def give_account(self) -> None:
         """Tell the controller, from a worker, what this part of the run came to."""
         output: dict[str, Any] = self.state.config.workeroutput  # type: ignore[attr-defined]
+        output[USAGE_ERROR] = self.state.usage_error
         output[PROPERTY] = json.dumps(
             {
                 label: adapter.ledger.account()

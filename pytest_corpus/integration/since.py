@@ -1,48 +1,81 @@
-"""What changed since the last run, by what pytest's cache keeps of it."""
+"""What changed since the last run, by what pytest's cache keeps of it: of the tests that ran then and now."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 
+from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Verdict
 
-KEY = "corpus/statuses/{}"
-"""Where the cache keeps the statuses of the requirements of an adapter, by component and id."""
+KEY = "corpus/tests/{}"
+"""Where the cache keeps, by test, the requirements that the last run of it found violated."""
+
+MOST_NAMED = 5
+
+RAN = ("satisfied", "violated", "not_applicable")
+"""The outcomes of a test that decided something."""
 
 
-def since_the_last_run(config: pytest.Config, adapter: str, verdict: Verdict) -> str:
-    """How many requirements are fixed and newly violated since the last run that tested them; keeps the new statuses.
+def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
+    """The requirements that are fixed and newly violated since the last run; keeps what this run found.
 
-    A run of single tests fixes nothing: those that would fail may have been left out. Empty where nothing is known of
-    a run before, nothing changed, or pytest has no cache.
+    A requirement is fixed if every test that found it violated ran again, and none does now. It is new if a test that
+    ran before finds it violated, and none did. Empty if nothing changed, nothing is known, or pytest has no cache.
     """
     cache = getattr(config, "cache", None)
     if cache is None:
         return ""
-    name = "".join(char if char.isalnum() or char in "._-" else "_" for char in adapter)
-    kept = _kept(cache.get(KEY.format(name), {}))
-    now = {
-        f"{part.component} {status.requirement.id}": status.status
+    key = KEY.format("".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter))
+    kept, now = _kept(cache.get(key, {})), _found(ledger)
+    cache.set(key, {**kept, **now})
+    satisfied = {
+        f"{part.component} {status.requirement.id}"
         for part in verdict.components
         for status in part.statuses
-        if status.findings or (status.tests and not _single_tests(config))
+        if status.status == "satisfied"
     }
-    cache.set(KEY.format(name), {**kept, **now})
-    fixed = sum(kept.get(key) == "violated" and status == "satisfied" for key, status in now.items())
-    new = sum(key in kept and kept[key] != "violated" and status == "violated" for key, status in now.items())
+    both = kept.keys() & now.keys()
+    fixed = _union(kept, both) & satisfied - _union(kept, kept.keys() - both)
+    new = _union(now, both) - _union(kept, kept)
     if not fixed and not new:
         return ""
-    return f"since the last run: {fixed} fixed, {new} new"
+    return f"since the last run: {_named(fixed)} fixed, {_named(new)} new"
 
 
-def _single_tests(config: pytest.Config) -> bool:
-    """Whether some tests of a requirement may have been chosen and others not."""
-    chosen = (config.getoption(name, None) for name in ("keyword", "markexpr", "deselect", "lf", "corpus_profile"))
-    return any(chosen) or any("::" in str(argument) for argument in config.args)
+def _found(ledger: Ledger) -> dict[str, list[str]]:
+    """By test, the requirements that it found violated, with their component."""
+    found: dict[str, set[str]] = {}
+    for record in ledger.records.values():
+        names = {f"{record.component} {finding.requirement}" for finding in record.findings}
+        if names or record.outcome in RAN:
+            test = hashlib.sha256(f"{record.component}/{record.test}".encode()).hexdigest()[:12]
+            found.setdefault(test, set()).update(names)
+    return {test: sorted(names) for test, names in found.items()}
 
 
-def _kept(found: Any) -> dict[str, str]:
+def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
+    return {name for test in tests for name in found[test]}
+
+
+def _named(names: set[str]) -> str:
+    """How many requirements there are, and the ids of the first ones."""
+    if not names:
+        return "0"
+    ids = sorted({name.partition(" ")[2] for name in names})
+    more = f", and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"{len(names)} ({', '.join(ids[:MOST_NAMED])}{more})"
+
+
+def _kept(found: Any) -> dict[str, list[str]]:
     """What the cache holds, as far as it is what was put there."""
-    return {key: value for key, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return {
+        test: names
+        for test, names in found.items()
+        if isinstance(names, list) and all(isinstance(name, str) for name in names)
+    }

@@ -29,7 +29,7 @@ DEALT = "corpus_dealt"
 """Where a worker is told that long tests go first."""
 
 USAGE_ERROR = "corpus_usage_error"
-"""The attribute of a collection report that says that a declaration cannot be tested."""
+"""Where a collection report, and a worker's account, says that a declaration cannot be tested."""
 
 
 class UnusableDeclaration(pytest.Collector.CollectError):
@@ -52,7 +52,7 @@ class RunState:
         told = self.worker or {}
         budget = Budget(**json.loads(told[BUDGET])) if BUDGET in told else self.options.budget
         self.spending = Spending(budget)
-        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(PROPERTY, "{}")))
+        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(PROPERTY, "{}")), self.worker)
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
         self.findings = Findings()
@@ -79,6 +79,11 @@ class RunState:
         told = str(error) if self.options.on_terminal == "full" else error.without_content()
         said = printable(masked(told, secret_values(os.environ)))
         return UnusableDeclaration(said) if self.worker is not None else pytest.UsageError(said)
+
+    def unusable_here(self, error: pytest.Collector.CollectError) -> str:
+        """One clear line of a worker in which something cannot be tested that the controller has opened."""
+        assert self.worker is not None
+        return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
 
     def open(self, adapter: Adapter) -> Adapter:
         """Open an adapter, unless tests are only to be collected and its components are known.

@@ -21,11 +21,15 @@ from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.settling import Settling, postponed
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 
 Own = TypeVar("Own", bound="Subject")
+
+MOST_FRESH = 3
+"""How many instances beside the one of the run are open at once: a factory may open a pool of connections each time."""
 
 
 def op_of(request: Any) -> str:
@@ -188,7 +192,9 @@ class Subject:
             return [left for exchange in exchanges for left in self.failing(Reply(exchange))]
 
         try:
-            return self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
+            answers = self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
+            self.outages.interruptions += sum(map(is_passing, answers))
+            return answers
         finally:
             for request in settled:
                 self.settling.note(request)
@@ -231,7 +237,7 @@ class Subject:
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         """The answer, if it failed for a reason that may pass; a planned fault does not."""
-        planned = bool(reply.exchange.faults or self.client.provider.canaries)
+        planned = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) or self.client.provider.is_failing
         return [reply] if is_retryable(reply) and not planned else []
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
@@ -274,17 +280,27 @@ class Subject:
     # -- instances ---------------------------------------------------------------------------------------
 
     def fresh(self: Own) -> Own:
-        """The same component of another instance, for a test that breaks things; closed after the test."""
+        """The same component of another instance, for a test that breaks things.
+
+        It is closed after the test, or when the test asks for `MOST_FRESH` more.
+        """
+        opened = self._fresh
+        for spent in opened[: max(0, len(opened) + 1 - MOST_FRESH)]:
+            spent.close()
         client = self.client.fresh()
         if client is not self.client:
-            self._fresh.append(client)
+            opened.append(client)
         fresh = type(self)(client, self.capabilities, self.settings, self.shared)
-        fresh.main = self.main
+        fresh.main, fresh._fresh = self.main, opened
         return fresh
 
     def another(self: Own, call_timeout: float) -> Own:
         """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
         return type(self)(self.client.beside(call_timeout), self.capabilities, self.settings, self.shared)
+
+    def unlearn(self) -> None:
+        """Forget what was found out of the adapter while its provider failed."""
+        self.shared.unlearn()
 
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""
@@ -307,7 +323,7 @@ class Subject:
     @property
     def clients(self) -> list[AdapterClient]:
         """Every instance that the current test speaks to."""
-        return [self.client, *self._fresh]
+        return [self.client, *(client for client in self._fresh if client is not self.client)]
 
     @property
     def outages(self) -> Outages:

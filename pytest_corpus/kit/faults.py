@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan
+from pytest_corpus.kit.memory import lasting
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.requests import Requests
 from pytest_corpus.kit.shared import Shared
@@ -74,11 +75,14 @@ class ProviderFaults:
         calls.require(name)
         own = f"{calls.component}.{name}"
         if name not in calls.shared.provider_ops:
-            arrivals = calls.client.provider.arrivals
-            before = len(arrivals)
-            calls.invoke(name, calls.requests.distinct(name))
-            calls.shared.provider_ops[name] = tuple(dict.fromkeys(calls.client.provider.arrivals[before:]))
-        ops = calls.shared.provider_ops[name]
+            provider = calls.client.provider
+            before = len(provider.arrivals)
+            with provider.paused():
+                reply = calls.invoke(name, calls.requests.distinct(name))
+            arrived = tuple(dict.fromkeys(provider.arrivals[before:]))
+            if arrived or lasting(reply.exchange):
+                calls.shared.provider_ops[name] = arrived
+        ops = calls.shared.provider_ops.get(name)
         if not ops:
             raise NotAssessed(
                 f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called"

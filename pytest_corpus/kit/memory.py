@@ -1,7 +1,8 @@
 """What a run has learnt of an adapter already, so that no call is made twice to look at the same thing.
 
 A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
-or after what a call is made asks for itself. Where tests are repeated nothing is remembered.
+or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
+must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.request import in_ms
 from pytest_corpus.kit.settings import Settings
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.spec.errors import TAXONOMY
 
 T = TypeVar("T")
 
@@ -36,7 +39,10 @@ class Calls(Protocol):
 
 
 def known(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
-    """What `ask` came to when it was first asked under this key; a call that did not come to its end is made again."""
+    """What `ask` came to when it was first asked under this key.
+
+    What a test planned at the provider does not strike it. `ask` may plan faults of its own.
+    """
     kept = calls.shared.known
     if key in kept:
         answer, exchanges = kept[key]
@@ -48,11 +54,20 @@ def known(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         recalled: T = answer
         return recalled
     before = {id(each) for client in calls.clients for each in client.exchanges}
-    answer = ask()
+    with calls.client.provider.paused():
+        answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
-    if calls.settings.remembers and all(each.frames and not each.fault for each in made):
+    if calls.settings.remembers and all(map(lasting, made)):
         kept[key] = (answer, made)
     return answer
+
+
+def lasting(exchange: Exchange) -> bool:
+    """Whether an exchange would come out the same later: it came to its end, and not in a failure that may pass."""
+    if exchange.fault or not exchange.frames:
+        return False
+    passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
+    return exchange.own or bool(exchange.faults) or not passing
 
 
 def plain(calls: Calls, name: str) -> Reply | StreamReply:

@@ -11,7 +11,7 @@ from pytest_corpus.kit.looks import aside
 from pytest_corpus.kit.memory import Calls as Asked
 from pytest_corpus.kit.memory import plain
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.operations import Operation
 
 
@@ -78,6 +78,10 @@ class Prerequisites:
             if self.denies(name) and (entry_point or not self._calls.operation(name).streaming)
         ]
 
+    def excuse(self, _name: str, _reply: Reply | StreamReply) -> Undecided | None:
+        """Why the answer to a plain request is not held against its operation; None if it is."""
+        return None
+
     def obstacle(self, name: str) -> Undecided | None:
         """Why an operation cannot be relied on, by its capability and a plain request; None where it can."""
         operation = self._calls.operation(name)
@@ -89,6 +93,8 @@ class Prerequisites:
                 return Blocked("COM-CAP-9", "there is no handle_stream")
             return NotApplicable("there is no handle_stream, and streaming is not claimed")
         reply = plain(self._calls, name)
+        if excuse := self.excuse(name, reply):
+            return excuse
         if claimed is None and reply.is_a("NotSupported"):
             return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {operation.capability} is not claimed")
         if reply.is_a("ResourceExhausted") and name != "health":

@@ -148,7 +148,8 @@ class Retries:
         begun: float,
     ) -> Answer:
         """Make the call again: at most twice, and once more if the provider was away meanwhile."""
-        made, clock = [failing(answer)], time.strftime("%H:%M:%S")
+        made = [failing(answer)]
+        self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
         for pause_s in PAUSES_S:
             if time.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
@@ -162,7 +163,6 @@ class Retries:
         if self._outages.never or self._works(op):
             self._own(op, made)
             return answer
-        self._outages.began, self._outages.clock = begun, clock
         if not self._await(op):
             self._own(op, made)
             return answer
@@ -174,8 +174,12 @@ class Retries:
         return self._interrupted(op, answer, made)
 
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
-        """Wait as long as an answer asks, else `usual_s`; whether that is short enough."""
-        asked_s = max((hint for reply in left if (hint := hint_s(reply)) is not None), default=None)
+        """Wait as long as an answer asks, else `usual_s`; whether that is short enough.
+
+        A failure may be over at once, so before the second call only a limit is waited for as long as it asks.
+        """
+        heeded = [reply for reply in left if usual_s == PAUSES_S[-1] or reply.is_a("ResourceExhausted")]
+        asked_s = max((hint for reply in heeded if (hint := hint_s(reply)) is not None), default=None)
         pause_s = usual_s if asked_s is None else asked_s
         if pause_s > min(CALL_S, RUN_S - self._outages.waited_s):
             return False
@@ -263,7 +267,8 @@ def _answers(place: Calls, name: str) -> bool:
     exchanges, retries = place.client.exchanges, place.retries
     before, outer, retries.probing = len(exchanges), retries.probing, True
     try:
-        reply = place.invoke(name, limit_s=PROBE_S)
+        with place.client.provider.paused():
+            reply = place.invoke(name, limit_s=PROBE_S)
         return reply.is_success if isinstance(reply, Reply) else reply.finished
     except (Undecided, Unresponsive):
         return False

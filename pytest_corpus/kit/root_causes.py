@@ -61,11 +61,12 @@ class RootCauses(Generic[Own]):
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
-        return (
-            self._wrongly_refused(requirement, violation)
-            or self._wrongly_accepted(requirement, violation)
-            or self._consequence_of_failing(requirement, violation)
-        )
+        with self.subject.client.provider.paused():
+            return (
+                self._wrongly_refused(requirement, violation)
+                or self._wrongly_accepted(requirement, violation)
+                or self._consequence_of_failing(requirement, violation)
+            )
 
     def failing_basics(self) -> Iterator[Basis]:
         """The plain sentences that do not hold; none where that cannot be told."""
@@ -101,7 +102,6 @@ class RootCauses(Generic[Own]):
     def _find_wrong_class(self) -> Iterator[WrongErrorClass]:
         """The one wrong class that wrong arguments of two operations get, those of the principal one among them."""
         subject = self.subject
-        subject.client.provider.clear()
         names = self._wrong_names(subject.principal)
         others = [name for name in subject.operations(streaming=False) if name != subject.principal]
         other = next((name for name in others if subject.requests.wrong_types(name) and subject.works(name)), None)
@@ -124,7 +124,6 @@ class RootCauses(Generic[Own]):
     def _find_never_refused(self) -> Iterator[str]:
         """The classes of errors that are never answered, by `args` that is no object and wrong arguments anywhere."""
         subject = self.subject
-        subject.client.provider.clear()
         plain = subject.envelope(subject.principal)
         names = [name for name in subject.operations(streaming=False) if subject.requests.wrong_types(name)]
         working = [name for name in names if name == subject.principal or subject.works(name)]

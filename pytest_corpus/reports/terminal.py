@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.components import WIRE
-from pytest_corpus.verdict.ledger import LACKING, Ledger, unseen
+from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 Tone = Literal["plain", "good", "caution", "bad"]
@@ -44,7 +44,8 @@ def summary(
     notes: Iterable[Line] = (),
 ) -> list[Line]:
     """Each component's numbers, findings and what would make more assessable; then `notes`; the verdict last."""
-    lines = [Line(f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}")]
+    subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
+    lines = [Line(f"{subject}: {ledger.outage}", "caution") if ledger.outage else Line(subject)]
     for part in verdict.components:
         lines += _component(part, verdict, detail or Detail())
     if calls := sum(ledger.calls[name] for name in ledger.components):
@@ -56,6 +57,7 @@ def summary(
         if seconds
     ]
     lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
+    lines += [Line(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
     lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
     lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
     lines += notes
@@ -170,7 +172,11 @@ def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
     for status in statuses:
         reasons.setdefault(status.reason, []).append(status.requirement.id)
     for reason, ids in reasons.items():
-        yield f"{', '.join(ids)}: {reason}"
+        yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {reason}"
+
+
+LISTED = 40
+"""More requirements than this that one reason leaves open are counted and not listed."""
 
 
 def _runs(status: Status) -> str:

@@ -28,6 +28,13 @@ APPROXIMATE_SEARCH = re.compile(r"approximat|hnsw|ivf|diskann|\brecall|\b(anns?|
 DEFAULT_METRIC = ("metric", "default")
 """Words of a key that names the metric of a namespace for which none is given (B)."""
 
+SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
+"""By sampling parameter the key of `sampling` with the lowest and the highest value that an LLM takes (8.4, which names
+the first two; R117)."""
+
+RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
+"""The requirements that rest on these ranges."""
+
 REQUIRED = ("server", "version", "protocol")
 """Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""
 
@@ -105,13 +112,13 @@ KEYS = frozenset(
         *SECTIONS,
         *(key for fact in FACTS for key in fact.keys),
         *("cache", "extensions", "models", "sampling"),
-        *("retryable_codes", "rate_limit_unit"),
+        *("retryable_codes", "rate_limit_unit", "max_namespaces"),
         *("model_family", "text_storage_strategy", "truncation_mode"),
         *("schema_version", "provider_specific", "experimental_features"),
     }
 )
 """Every key of capabilities that a document names, whichever component it is of (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B),
-with those of the published wire (R42) and those that any result may have (R56)."""
+with those of the published wire (R42), those that any result may have (R56), and the number of namespaces (R115)."""
 
 
 def fact(component: str, name: str) -> Fact:

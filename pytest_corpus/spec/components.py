@@ -95,6 +95,7 @@ ROWS = (
             "crud_basic_isolation",
             "crud_basic_replays",
             "query_basic",
+            "query_basic_timeouts",
             "query_basic_traversals",
             "streaming_semantics",
             "dialect_validation",

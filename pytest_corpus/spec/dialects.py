@@ -22,7 +22,7 @@ PURPOSES = {
     "group": "all nodes whose corpus_group is the parameter `group`",
     "typed": "the node whose corpus_key is `wanted` and whose corpus_rank is the parameter `rank`",
     "ordered": "all nodes of `group`, the lowest corpus_rank first",
-    "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`",
+    "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`, a record an edge",
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
     "literal": "as `find`, with {literal} in the quotes of the language in place of the parameter",
     "broken": "a text that is not a query of the language",
@@ -38,12 +38,14 @@ class Dialect:
 
     `certain` says that an adapter of this language surely takes one of the spellings; where not, an adapter
     that takes none is not assessed, unless it refuses even `plain`, which any adapter of the language takes.
+    `supplied` are the purposes whose spellings come from the user.
     """
 
     name: str
     spellings: Mapping[str, tuple[str, ...]]
     certain: bool = True
     plain: str = ""
+    supplied: frozenset[str] = frozenset()
 
 
 _NODE = f"(n:{NODE_LABEL} {{corpus_key: $wanted}})"
@@ -182,5 +184,5 @@ def with_overrides(given: object) -> Mapping[str, Dialect]:
             if not isinstance(listed, list) or not listed or not all(isinstance(text, str) for text in listed):
                 raise ValueError(f"{purpose!r} of {name!r} must be a text or a list of texts")
             spellings[purpose] = tuple(listed)
-        table[str(name).lower()] = Dialect(str(name).lower(), spellings)
+        table[str(name).lower()] = Dialect(str(name).lower(), spellings, supplied=frozenset(queries))
     return table

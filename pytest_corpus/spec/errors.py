@@ -105,8 +105,11 @@ TAXONOMY = {error.name: error for error in (*_CANONICAL, *_SUBTYPES)}
 
 BY_CODE = {error.code: error for error in TAXONOMY.values()}
 
-UNKNOWN_MODEL = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily", "NotSupported", "BadRequest")
-"""What an unknown model may be answered with (R13)."""
+MODEL_ERRORS = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily")
+"""The classes that say of a model that it is not known."""
+
+UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
+"""What an unknown model may be answered with, subtypes included (R13, R132)."""
 
 
 def is_a(name: str, family: str) -> bool:

@@ -214,6 +214,7 @@ SCHEMAS = (
         _NEW,
         "graph.envelope.stream.success",
         "graph.types.chunk",
+        "graph.types.write_result",
         "graph.capabilities.request",
         "graph.capabilities.success",
         "graph.upsert_nodes.request",

@@ -120,8 +120,10 @@ class Ledger:
     for that did not show; `calls` and `tokens` how many calls were made and how many tokens they took by what the
     adapter says, by component; `expected` are the tests that the suite has,
     `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
-    `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on, and
-    `unaccounted` that a process that ran tests did not say which.
+    `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on,
+    `unaccounted` that a process that ran tests did not say which, and `outage` since when the provider has been away;
+    `runs` are the ids of the run, of several where runs
+    were combined, and `left` what of the suite's own stays in the adapter's store, by kind.
     """
 
     adapter: str
@@ -137,6 +139,9 @@ class Ledger:
     incomplete: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
     unaccounted: bool = False
+    outage: str = ""
+    runs: set[str] = field(default_factory=set)
+    left: dict[str, list[str]] = field(default_factory=dict)
     _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
     _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
@@ -168,6 +173,10 @@ class Ledger:
         """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
 
+    def lost_provider(self, said: str) -> None:
+        """Note that the provider went away and did not come back, as `Outages.said` says it."""
+        self.outage = min(filter(None, (self.outage, said)))
+
     def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
         """Note after how many seconds writes show, and for how many one was looked for that did not, by component.
 
@@ -195,8 +204,10 @@ class Ledger:
             "capabilities": self.capabilities,
             "settle": self.settle,
             "missed": self.missed,
+            "left": self.left,
             "calls": self.calls,
             "tokens": self.tokens,
+            "outage": self.outage,
             **{name: sorted(getattr(self, name)) for name in _SETS},
             "made": [record.dump() for records in self._made.values() for record in records],
         }
@@ -209,6 +220,10 @@ class Ledger:
         self.capabilities.update(account["capabilities"])
         self.settled(account["settle"], account["missed"])
         self.called(account["calls"], account["tokens"])
+        if account["outage"]:
+            self.lost_provider(account["outage"])
+        for kind, names in account["left"].items():
+            self.left.setdefault(kind, []).extend(names)
         for name in _SETS:
             getattr(self, name).update(account[name])
         for text in account["made"]:
@@ -248,7 +263,8 @@ class Ledger:
     def gaps(self) -> list[str]:
         """Why the run is partial; empty where it is complete."""
         nothing = [] if self._made or self._arrived else ["no conformance test ran"]
-        return [*sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
+        outage = [self.outage] if self.outage else []
+        return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
 
     @property
     def faults(self) -> list[str]:
@@ -271,7 +287,7 @@ class Ledger:
         ]
 
 
-_SETS = ("expected", "selected", "disputed", "incomplete", "doubts")
+_SETS = ("expected", "selected", "disputed", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"
 """Why something is not assessed that a keyword of the factory would make assessable."""
@@ -293,3 +309,17 @@ def unseen(ledger: Ledger) -> list[str]:
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())
     ]
+
+
+def left_behind(ledger: Ledger) -> list[str]:
+    """A sentence for each kind of what the suite could not delete from the adapter's store."""
+    return [
+        f"{len(names)} {kind}{'s' if len(names) > 1 else ''} could not be deleted: "
+        + ", ".join(sorted(names)[:LISTED])
+        + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+        for kind, names in ledger.left.items()
+    ]
+
+
+LISTED = 5
+"""So many names of what is left are listed."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
@@ -15,6 +18,7 @@ from pytest_corpus.reference.graph.store import Edge, Graph
 from pytest_corpus.reference.graph.writes import Outcome
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.spec.operations import BY_OP
 
 
@@ -135,11 +139,55 @@ class Revoked(ReferenceLLM):
             raise
 
 
+class CircuitBreaker(ReferenceVector):
+    """Does not call its provider for a moment after two failures of it, and says until when (SPECIFICATION 12.3)."""
+
+    failures, closed_at = 0, 0.0
+    pause_s = 0.3
+
+    async def reach(self, call: Call, **facts: Any) -> None:
+        left_s = self.closed_at - time.monotonic()
+        if left_s > 0:
+            raise AdapterError("Unavailable", "The circuit is open", retry_after_ms=left_s * 1000)
+        try:
+            await super().reach(call, **facts)
+        except AdapterError:
+            self.failures += 1
+            if self.failures >= 2:
+                self.failures, self.closed_at = 0, time.monotonic() + self.pause_s
+            raise
+        self.failures = 0
+
+
 class FloatUsage(ReferenceLLM):
     """Gives usage as JSON numbers with a point: 2.0."""
 
     def usage(self, prompt: Any, completion_tokens: int) -> Any:
         return {key: float(count) for key, count in super().usage(prompt, completion_tokens).items()}
+
+
+class Untagged(ReferenceLLM):
+    """Labels no observation by tenant (R122)."""
+
+    def context_labels(self, call: Call) -> dict[str, Any]:
+        return {name: value for name, value in super().context_labels(call).items() if name != "tenant_hash"}
+
+
+class LogsKeys(ReferenceLLM):
+    """Logs the idempotency key of each call (R124)."""
+
+    def read_context(self, call: Call, ctx: Fields) -> None:
+        super().read_context(call, ctx)
+        if call.idempotency_key:
+            logging.getLogger(__name__).info("the key is %s", call.idempotency_key)
+
+
+class WholeSeconds(ReferenceLLM):
+    """Keeps retry hints in seconds, rounded up (R111)."""
+
+    def retry_after(self, fault: Exception, name: str) -> float | None:
+        advice = super().retry_after(fault, name)
+        return None if advice is None else math.ceil(advice / 1000) * 1000
 
 
 class Versioned(ReferenceAdapter):
@@ -223,7 +271,11 @@ LEGAL: tuple[Callable[..., Any], ...] = (
     TakesTurns,
     Accepting,
     Revoked,
+    CircuitBreaker,
     FloatUsage,
+    Untagged,
+    LogsKeys,
+    WholeSeconds,
     VersionedLLM,
     VersionedEmbedding,
     VersionedGraph,

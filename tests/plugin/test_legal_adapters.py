@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import legal_components
+import legal_graphs
 import legal_rulings
 import pytest
 import random_shapes
@@ -72,7 +74,11 @@ SCOPES = {
     "TakesTurns": "LLM-*",
     "Accepting": "COM-ENV-*,COM-OBS-*,GRA-NODE-[14]",
     "Revoked": "COM-FAULT-*,LLM-COMPLETE-1",
+    "CircuitBreaker": "COM-FAULT-*,COM-HEALTH-*,COM-LEAK-6,COM-DEADLINE-*,VEC-QUERY-1",
     "FloatUsage": "LLM-COMPLETE-*,LLM-STREAM-*,COM-CONC-1,COM-IDEM-*",
+    "Untagged": "COM-OBS-*,COM-LEAK-4",
+    "LogsKeys": "COM-LEAK-*",
+    "WholeSeconds": "COM-FAULT-*",
     "VersionedLLM": "LLM-COMPLETE-*,LLM-CACHE-*,LLM-TOKENS-*",
     "VersionedEmbedding": "EMB-EMBED-*,EMB-BATCH-*,EMB-TOKENS-*",
     "VersionedGraph": "GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*,GRA-QUERY-1,GRA-BATCH-*",
@@ -91,6 +97,38 @@ def test_what_the_documents_leave_open(project: Project, name: str) -> None:
     result = project.run(f"--corpus-adapter=legal_rulings:{name}", scope, "--corpus-report=r.json")
     assert violated(project.report()) == set(), said(result)
     assert result.ret == 0, said(result)
+
+
+@pytest.mark.parametrize(("shape", "scope"), legal_graphs.LEGAL.items(), ids=lambda each: getattr(each, "__name__", ""))
+def test_what_the_documents_leave_open_to_graphs(project: Project, shape: type[Any], scope: str) -> None:
+    """Nor is it of a graph, and no test of it is left undecided."""
+    given = (f"--corpus-adapter=legal_graphs:{shape.__name__}", f"--corpus-requirement={scope}")
+    result = project.run(*given, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    asked = [entry for entry in report["requirements"] if entry["tests"] and entry["level"] == "MUST"]
+    assert [entry["id"] for entry in asked if entry["status"] == "not_assessed"] == [], said(result)
+
+
+def test_parameters_may_be_variables(project: Project) -> None:
+    """What a query without its parameter means is not asked of a language whose probe queries are given (R119)."""
+    project.path.joinpath("dialects.json").write_text(json.dumps(legal_graphs.VARIABLES))
+    given = ("--corpus-adapter=legal_graphs:Variables", "--corpus-dialects=dialects.json")
+    result = project.run(*given, "--corpus-requirement=GRA-QUERY-*,GRA-EDGE-*", "--corpus-report=r.json")
+    report = project.report()
+    assert (violated(report), violated(report, "SHOULD")) == (set(), set()), said(result)
+    assert statuses(report)["graph", "GRA-QUERY-9"] == "not_applicable"
+
+
+def test_a_probe_query_that_folds_edges_is_no_violation(project: Project) -> None:
+    """Where a given probe query finds a node once for two edges, both of which are there, the query is to be mended."""
+    project.path.joinpath("dialects.json").write_text(json.dumps(legal_graphs.VARIABLES))
+    given = ("--corpus-adapter=legal_graphs:FoldedLinks", "--corpus-dialects=dialects.json")
+    result = project.run(*given, "--corpus-requirement=GRA-EDGE-*", "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    assert statuses(report)["graph", "GRA-EDGE-9"] == "not_assessed"
+    result.stdout.fnmatch_lines(["*a record for each edge*"])
 
 
 @pytest.mark.slow

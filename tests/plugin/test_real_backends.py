@@ -33,6 +33,36 @@ def factory(metrics=None, provider=None):
     return Large(metrics=metrics, provider=provider)
 """
 
+BESIDE = """
+from pathlib import Path
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+
+class Noted(ReferenceVector):
+    async def create_namespace(self, call):
+        with Path(self.file).open("a") as file:
+            print(call.args.text("namespace"), file=file)
+        return await super().create_namespace(call)
+
+class One(Noted):
+    file = "one"
+
+class Other(Noted):
+    file = "other"
+
+def one(metrics=None, provider=None): return One(metrics=metrics, provider=provider)
+def other(metrics=None, provider=None): return Other(metrics=metrics, provider=provider)
+"""
+
+
+def test_adapters_of_one_run_do_not_meet_in_a_provider_that_they_share(project: Project) -> None:
+    """No namespace of one adapter has the name of one of another."""
+    project.pytester.makepyfile(beside=BESIDE)
+    project.run("--corpus-adapter=beside:one", "--corpus-adapter=beside:other", "--corpus-requirement=VEC-NS-*")
+    made = [(project.path / file).read_text().split() for file in ("one", "other")]
+    names = [{name for name in each if name.startswith("corpus-")} for each in made]
+    assert all(names)
+    assert not names[0] & names[1]
+
 
 def test_a_deadline_that_passes_before_the_provider_is_reached_is_tried_again_with_more_time(project: Project) -> None:
     """A back end that needs 200 ms before it reaches its provider is assessed like any other."""

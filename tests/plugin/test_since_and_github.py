@@ -34,12 +34,34 @@ def test_since_the_last_run(changing: Project) -> None:
     """What was fixed and what is new is counted, also where a run between looked at something else."""
     assert "since the last run" not in said(changing.run(ADAPTER, FEW, plugins=CACHE))
     (changing.path / "broken").touch()
-    assert "since the last run: 0 fixed, 1 new" in changing.run(ADAPTER, FEW, plugins=CACHE).outlines
+    assert "since the last run: 0 fixed, 1 (LLM-COMPLETE-2) new" in changing.run(ADAPTER, FEW, plugins=CACHE).outlines
     changing.run(ADAPTER, "--corpus-requirement=COM-CAP-1", plugins=CACHE)
     assert "since the last run" not in said(changing.run(ADAPTER, FEW, plugins=CACHE))
     (changing.path / "broken").unlink()
     more = (*CACHE, "xdist")
-    assert "since the last run: 1 fixed, 0 new" in changing.run(ADAPTER, FEW, "-n", "1", plugins=more).outlines
+    assert (
+        "since the last run: 1 (LLM-COMPLETE-2) fixed, 0 new"
+        in changing.run(ADAPTER, FEW, "-n", "1", plugins=more).outlines
+    )
+
+
+@pytest.mark.parametrize("part", [("-x",), ("-k", "ample"), ("-k", "not ample"), ("--maxfail=2",)])
+def test_a_part_of_a_run_changes_nothing(changing: Project, part: tuple[str, ...]) -> None:
+    """Where nothing changed, nothing is fixed or new, whichever tests a run between chose."""
+    (changing.path / "broken").touch()
+    scope = "--corpus-requirement=LLM-COMPLETE-[123],LLM-STREAM-[12],COM-WIRE-*"
+    for given in ((), part, (), part, part, ()):
+        assert "since the last run" not in said(changing.run(ADAPTER, scope, *given, plugins=CACHE))
+
+
+def test_a_part_of_a_run_fixes_nothing_that_it_left_out(changing: Project) -> None:
+    """What another test found violated is not fixed before that test ran again."""
+    (changing.path / "broken").touch()
+    changing.run(ADAPTER, FEW, plugins=CACHE)
+    (changing.path / "broken").unlink()
+    one = (ADAPTER, FEW, "-k", "ample")
+    assert "since the last run" not in said(changing.run(*one, plugins=CACHE))
+    assert "since the last run: 1 (LLM-COMPLETE-2) fixed, 0 new" in changing.run(ADAPTER, FEW, plugins=CACHE).outlines
 
 
 def test_without_a_cache(changing: Project) -> None:
@@ -50,10 +72,10 @@ def test_without_a_cache(changing: Project) -> None:
     assert not (changing.path / ".pytest_cache").exists()
 
 
-@pytest.mark.parametrize("garbage", ["[1]", '{"llm LLM-COMPLETE-2": 7}', "no json"])
+@pytest.mark.parametrize("garbage", ["[1]", '{"abc": 7}', "no json"])
 def test_a_strange_cache(changing: Project, garbage: str) -> None:
     """What the cache holds of somebody else's does not matter."""
-    kept = changing.path / ".pytest_cache" / "v" / "corpus" / "statuses"
+    kept = changing.path / ".pytest_cache" / "v" / "corpus" / "tests"
     kept.mkdir(parents=True)
     (kept / "mine_Changing").write_text(garbage)
     assert changing.run(ADAPTER, FEW, plugins=CACHE).ret == 0

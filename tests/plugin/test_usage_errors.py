@@ -172,3 +172,82 @@ def test_no_terminal_codes_from_an_adapter(broken: Project) -> None:
     result = broken.run("--corpus-adapter=nasty:nasty")
     assert_usage_error(result, r"\x1b[2Jgone")
     assert "\x1b[2J" not in said(result)
+
+
+IN_VAIN = [
+    (("--corpus-report=r.json", "--corpus-strict"), "--corpus-report and --corpus-strict do nothing in this run"),
+    (("--corpus-report", "r.json"), "--corpus-report does nothing in this run"),
+    (("--corpus-components=llm", "--collect-only"), "--corpus-components does nothing in this run"),
+    (("--corpus-bundle-limit=3",), "--corpus-bundle-limit does nothing in this run"),
+    (("--corpus-adapter=mine:Wrapped", "--corpus-cassettes=off"), "no behaviour bundle is collected"),
+]
+
+
+@pytest.mark.parametrize(("given", "fault"), IN_VAIN, ids=[" ".join(given) for given, _ in IN_VAIN])
+def test_options_in_vain(broken: Project, given: tuple[str, ...], fault: str) -> None:
+    """An option that nothing in the run heeds is refused: a green run would look like a conformant adapter."""
+    assert_usage_error(broken.run(*given), fault)
+    assert not (broken.path / "r.json").exists()
+
+
+def test_options_in_vain_in_a_distributed_run(broken: Project) -> None:
+    """Under xdist, where workers collect, the run ends with the same sentence and exit code."""
+    result = broken.run_apart("-n", "1", "--corpus-strict", plugins=("xdist",))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
+    assert "--corpus-strict does nothing in this run: no adapter, client library" in error_lines(result)[0]
+
+
+@pytest.mark.parametrize("way", ["settings", "environment", "--fixtures", "--markers", "--version", "--help"])
+def test_options_for_other_runs(broken: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the settings of a project hold is for the runs that heed it, and what only shows something runs nothing."""
+    if way == "settings":
+        broken.pytester.makeini("[pytest]\naddopts = --corpus-strict\ncorpus_report = r.json\n")
+    if way == "environment":
+        monkeypatch.setenv("PYTEST_ADDOPTS", "--corpus-strict")
+    given = ("--corpus-strict", way) if way.startswith("--") else ()
+    assert broken.run(*given).ret == 0
+
+
+def test_options_and_a_module_that_cannot_be_collected(broken: Project) -> None:
+    """What keeps a module from being collected, which may hold the suite, is told first."""
+    broken.pytester.makepyfile(test_suites="import nosuchmodule")
+    result = broken.run("--corpus-strict")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "No module named 'nosuchmodule'" in said(result)
+
+
+LOCKED = """
+import fcntl
+
+class Locked(Wrapped):
+    def __init__(self):
+        super().__init__()
+        self.file = open("store.db", "w")
+        fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def close(self):
+        self.file.close()
+"""
+
+
+@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
+def test_a_file_that_one_process_locks(broken: Project, way: str) -> None:
+    """A factory that fails in one worker, not in the others, is one sentence and exit code 4."""
+    (broken.path / "test_own.py").unlink()
+    broken.adapter(LOCKED, name="locked")
+    if way == "conftest":
+        broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'locked:Locked'")
+    if way == "suite":
+        declared = "import pytest_corpus\ntest_ours = pytest_corpus.suite('locked:Locked')\n"
+        broken.pytester.makepyfile(test_suites=declared)
+    options = ["--corpus-adapter=locked:Locked"] if way == "option" else []
+    few = ("--corpus-requirement=COM-CAP-1", "--corpus-report=r.json")
+    result = broken.run_apart("-n", "2", *options, *few, plugins=("xdist",))
+    text = said(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
+    assert "the factory raises BlockingIOError" in text
+    assert "run without -n if only one process may open it" in text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+    assert "Different tests were collected" not in text
+    assert not (broken.path / "r.json").exists()

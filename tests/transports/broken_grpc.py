@@ -53,6 +53,10 @@ class PlainGrpc:
         async with aclosing(self.service.stream(envelope, _hooks(context))) as frames:
             async for each in self.stream(frames):
                 yield each
+        await self.ended(context)
+
+    async def ended(self, context: Any) -> None:
+        """What comes after the last message of a stream."""
 
     async def no_json(self, _context: Any) -> bytes:
         return pack(json.dumps(NOT_JSON).encode())
@@ -118,6 +122,13 @@ class NoJsonIsInternal(PlainGrpc):
         return b""
 
 
+class EveryStreamIsAborted(PlainGrpc):
+    """Every stream ends with the status INTERNAL and no error envelope."""
+
+    async def ended(self, context: Any) -> None:
+        await context.abort(grpc.StatusCode.INTERNAL, "the end")
+
+
 @breaks("TRA-CALL-2")
 class MarkedMessages(PlainGrpc):
     """A byte order mark begins each unary answer."""
@@ -173,3 +184,16 @@ class ErrorsAreStatuses(PlainGrpc):
 
     async def no_json(self, context: Any) -> bytes:
         return await aborted(json.dumps(NOT_JSON).encode(), context, grpc.StatusCode.INVALID_ARGUMENT)
+
+
+@legal
+class StreamsEndWithAStatus(PlainGrpc):
+    """A stream that fails ends with the error frame, and with a status of its own."""
+
+    async def _stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
+        last = b""
+        async for each in super()._stream(message, context):
+            last = unpack(each)
+            yield each
+        if failure_of(last):
+            await context.abort(grpc.StatusCode.INTERNAL, "the stream failed")

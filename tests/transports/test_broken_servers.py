@@ -99,6 +99,21 @@ def test_a_refusal_after_clients_that_went_away_proves_nothing(runner: Runner) -
         assert runner.run(place, "TRA-CALL-4").statuses["TRA-CALL-4"] == "not_assessed"
 
 
+def test_a_stream_that_failed_may_end_with_any_status(runner: Runner) -> None:
+    """After the error frame the status of gRPC says nothing more."""
+    with place_of(broken_grpc.StreamsEndWithAStatus) as place:
+        found = runner.run(place, "COM-WIRE-1,COM-STREAM-*,COM-FAULT-9,TRA-GRPC-*")
+    assert (found.violated, found.errors) == ([], []), told(found)
+    assert {found.statuses[each] for each in ("COM-WIRE-1", "COM-STREAM-8", "COM-FAULT-9")} == {"satisfied"}
+
+
+def test_a_stream_that_did_not_fail_ends_with_ok(runner: Runner) -> None:
+    """Without an error envelope another status is no answer."""
+    with place_of(broken_grpc.EveryStreamIsAborted) as place:
+        found = runner.run(place, "COM-WIRE-1,COM-STREAM-8")
+    assert found.violated == ["COM-WIRE-1"], told(found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
 def test_a_broken_server_violates_nothing_else(runner: Runner, entry: Entry) -> None:

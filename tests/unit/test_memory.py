@@ -9,7 +9,8 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.kit.memory import expired, plain
+from pytest_corpus.kit.memory import expired, known, plain
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.settings import Settings
 from pytest_corpus.reference import llm as reference
 from pytest_corpus.suites.llm.component import LLM
@@ -55,9 +56,18 @@ class FailsFirst:
 
     async def handle(self, envelope: Any) -> Any:
         self.calls += 1
-        if self.calls == 1:
-            raise OSError("not yet")
-        return await self.inner.handle(envelope)
+        return self.first(envelope) if self.calls == 1 else await self.inner.handle(envelope)
+
+    def first(self, envelope: Any) -> Any:
+        """What becomes of the first call."""
+        raise OSError("not yet")
+
+
+class UnavailableFirst(FailsFirst):
+    """An adapter whose back end was gone at the first call."""
+
+    def first(self, envelope: Any) -> Any:
+        return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "gone", "details": {}, "ms": 1}
 
 
 def test_what_did_not_end_is_asked_again() -> None:
@@ -67,6 +77,41 @@ def test_what_did_not_end_is_asked_again() -> None:
     assert plain(llm, "health").exchange.fault is not None
     assert plain(llm, "health").exchange.fault is None
     client.close()
+
+
+def test_a_passing_failure_is_asked_again() -> None:
+    """A failure that may pass, and that no test planned, is asked again at once, and leaves no trace but the time."""
+    client = AdapterClient(Declaration("a", UnavailableFirst, "a")).open(("llm",))
+    llm = LLM(client, Capabilities("llm", {}), Settings())
+    assert not plain(llm, "health").is_error
+    assert (llm.calls, len(client.exchanges), llm.outages.interruptions) == (2, 1, 1)
+    assert llm.outages.clock
+    client.close()
+
+
+def test_nothing_is_learnt_under_a_plan(llm: LLM) -> None:
+    """A fault that a test planned strikes the test's own call, and nothing that is learnt before or after it."""
+    plan = llm.client.provider.plan("unavailable", times=9)
+    assert plain(llm, "complete").is_success
+    assert llm.works("stream")
+    assert llm.faults.provider_op("count_tokens") is None
+    assert plan.fired == 0
+    assert llm.call("complete").is_a("Unavailable")
+    llm.begin()
+    assert plain(llm, "complete").is_success
+    assert llm.shared.provider_ops == {"count_tokens": ("llm.count_tokens",)}
+
+
+def test_what_a_planned_failure_becomes_is_asked_for_once(llm: LLM) -> None:
+    """A test may ask for the answer to a fault that it plans itself, and that is remembered."""
+
+    def ask() -> Reply:
+        llm.client.provider.plan("unavailable")
+        return llm.call("complete")
+
+    assert known(llm, "struck", ask).is_a("Unavailable")
+    assert known(llm, "struck", ask).is_a("Unavailable")
+    assert llm.calls == 1
 
 
 def test_repeated_tests_ask_each_time() -> None:

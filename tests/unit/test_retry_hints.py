@@ -18,16 +18,16 @@ def reply(hint: Any, *given: float) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("hint", "given"), [(1234, (1234,)), (1234.0, (1234,)), (1234, (1234, 2000)), (2000, (1234, 2000))]
+    ("hint", "given"), [(1234, (1234,)), (1234.0, (1234,)), (2000, (1234,)), (1500, (1234,)), (2000, (1234, 2000))]
 )
 def test_any_spelling_of_the_providers_hint_is_right(hint: float, given: tuple[float, ...]) -> None:
-    """A provider over HTTP says it in milliseconds and in whole seconds."""
+    """A provider over HTTP says it in milliseconds and in whole seconds; rounding up to a full second is right."""
     passed_on(reply(hint, *given), "complete")
 
 
-@pytest.mark.parametrize("hint", [None, 1, 1.234, 2, 1000, "1234"])
+@pytest.mark.parametrize("hint", [None, 1, 1.234, 2, 1000, 2001, 3000, "1234", True])
 def test_another_value_is_not(hint: Any) -> None:
-    """Seconds, a rounded value, and none are violations."""
+    """Seconds, a shorter value, one beyond the next full second, and none are violations."""
     with pytest.raises(Violation):
         passed_on(reply(hint, 1234, 2000), "complete")
 

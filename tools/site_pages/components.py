@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_corpus.authoring.goldens.making import made
 from pytest_corpus.spec.arguments import ALTERNATIVES, Choice, OneOf, Rule, Within, rules_of
-from pytest_corpus.spec.capabilities import FACTS, REQUIRED, SECTIONS, Fact
+from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component
 from pytest_corpus.spec.dialects import DIALECTS, EDGE_LABEL, NODE_LABEL, PURPOSES
 from pytest_corpus.spec.errors import TAXONOMY
@@ -24,6 +24,8 @@ KINDS = {
     "names": "a list of names",
     "text": "a text",
 }
+
+RANGE = "a list of two numbers: the lowest and the highest value that are taken"
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 
@@ -172,7 +174,10 @@ def _capabilities(row: Component) -> Iterator[str]:
         "is not tested, and its requirements are `not_applicable`; what it claims is tested; what no flag mentions is "
         "tried, and `NOT_SUPPORTED` is then a fair answer. Where a limit is not stated, none is assumed."
     )
-    yield table(("key", "value", "required", "what rests on it"), (_fact(row.name, fact) for fact in facts))
+    rows = [_fact(row.name, fact) for fact in facts]
+    if row.name == "llm":
+        rows += [(code(f"sampling.{key}"), RANGE, "", ", ".join(RANGED)) for key in SAMPLING_RANGES.values()]
+    yield table(("key", "value", "required", "what rests on it"), rows)
 
 
 def _fact(component: str, fact: Fact) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pytest_corpus.spec.faults import BY_KIND, FORMS
 from pytest_corpus.text.redaction import type_name
 
 if TYPE_CHECKING:
+    from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints
     from pytest_corpus.adapter.hooks.vendors.server import ProviderServer
 
 __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
@@ -42,6 +43,7 @@ class ProviderProbe:
 
     def __init__(self) -> None:
         self._server: ProviderServer | None = None
+        self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
         self._plans: list[Plan] = []
         self.struck: list[Plan] = []
@@ -49,16 +51,23 @@ class ProviderProbe:
 
     @property
     def url(self) -> str:
-        """The address of a provider that speaks enough of the OpenAI and Anthropic APIs for their official clients.
+        """The address of a provider that speaks enough of the OpenAI, Anthropic and Cohere APIs for their clients.
 
         Asking for it starts the server, on a loopback address. What is planned happens on the wire there, and each
-        request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for Anthropic's.
+        request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for the others.
         """
         if self._server is None:
             from pytest_corpus.adapter.hooks.vendors.server import ProviderServer
 
-            self._server = ProviderServer(self.arrived)
+            self._server = ProviderServer(self.arrived, self._own)
         return self._server.url
+
+    def serve(self, endpoints: Endpoints) -> None:
+        """Serve the API of another vendor at `url`, too: endpoints by method and path (`pytest_corpus.vendors`).
+
+        They are asked before those that are built in; a `*` in a path stands for any text.
+        """
+        self._own.update(endpoints)
 
     def close(self) -> None:
         """End the server at `url`, where one was started, and every connection to it."""
@@ -150,6 +159,11 @@ class ProviderProbe:
             yield
         finally:
             self._plans = plans
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether a plan that makes calls fail has struck and is not cleared."""
+        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self._plans)
 
     @property
     def canaries(self) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ WATCH_S = 0.02
 MAX_REPORTS = 1_000
 
 PLACES = ("metrics", "provider")
-VENDORS = "provider/v1/"
+VENDORS = "provider/v"
+"""The endpoints of vendors have a version at the beginning of their path."""
 
 
 class HookServer:
@@ -123,7 +124,7 @@ class HookServer:
         arrived = unplanned if self._is_over(call) else self._provider.arrived
         if arrived is not unplanned:
             self.called.add("provider")
-        await VendorApi(arrived).serve(request, what.removeprefix("provider/"), connection)
+        await VendorApi(arrived, {}).serve(request, what.removeprefix("provider/"), connection)
         return connection.keeps_open
 
     def _is_over(self, call: str) -> bool:

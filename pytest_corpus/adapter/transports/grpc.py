@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
@@ -61,11 +62,14 @@ class Grpc:
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         """The frames that answer a request."""
         call = self._stream(pack(written(envelope)), metadata=self._told())
+        last = b""
         try:
             async for message in call:
-                yield _read(message)
+                last = _read(message)
+                yield last
         except grpc.aio.AioRpcError as error:
-            yield self._envelope_of(error)
+            if not _is_error(last):  # after an error envelope any status is right
+                yield self._envelope_of(error)
         finally:
             call.cancel()
 
@@ -109,6 +113,15 @@ class Grpc:
     async def aclose(self) -> None:
         """Close the channel."""
         await self._channel.close(None)
+
+
+def _is_error(frame: bytes) -> bool:
+    """Whether a frame is an error envelope."""
+    try:
+        body = json.loads(frame)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, dict) and body.get("ok") is False
 
 
 def _read(message: bytes) -> bytes:

@@ -37,7 +37,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("4", "numbers keep their types and ranges", "LLM-SAMPLING-1:5 VEC-QUERY-9 COM-CTX-2"),
     must("4.1", "integers are signed, of 64 bits", "COM-NUM-3:4 WIR-JSON-1", "that it is a MUST for adapters"),
     must("4.1", "floats are doubles", "GRA-NODE-9 VEC-QUERY-12 VEC-QUERY-8"),
-    must("4.1", "durations are not negative", "COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-8"),
+    must("4.1", "durations are not negative", "COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-20"),
     must("4.1", "NaN and infinities are refused", "COM-NUM-1 GRA-NODE-8 GRA-EDGE-10",
          "those nested in tools and in `ctx.attrs`"),
     must("4.1", "numbers out of range are refused",

@@ -75,7 +75,8 @@ def left_of(embedding: Embedding, text: str) -> str:
     reported = reply.result.get("text") if isinstance(reply.result, dict) else None
     with expect.resting_on("EMB-TRUNC-1"):
         cut(reply)
-    within = isinstance(reported, str) and 0 < len(reported) <= embedding.limited()
+    most = embedding.limited() if embedding.counts_characters else len(text) - 1
+    within = isinstance(reported, str) and 0 < len(reported) <= most
     return reported if within and isinstance(reported, str) else text[: embedding.limited()]
 
 
@@ -152,7 +153,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
         embedding.normalizes()
         return {**args, "normalize": True}
     if changed == "truncate":
-        return {**args, "text": embedding.text_of(embedding.limited() + 3), "truncate": False}
+        return {**args, "text": embedding.text_of(embedding.beyond(3)), "truncate": False}
     if changed == "model":
         models = embedding.able()
         if len(models) < 2:
@@ -184,14 +185,14 @@ def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
         }
     if what == "failures":
         texts = arranged(embedding, "plain", several(embedding, 3))
-        texts[0] = embedding.text_of(embedding.limited() + 11)
+        texts[0] = embedding.text_of(embedding.beyond(11))
         return "embed_batch", {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     if what == "normalized":
         embedding.normalizes()
         return "embed", embedding.requests.with_text("embed", embedding.unique(), normalize=True)
     if what == "truncated":
         truncates(embedding)
-        return "embed", embedding.requests.with_text("embed", embedding.text_of(embedding.limited() + 11))
+        return "embed", embedding.requests.with_text("embed", embedding.text_of(embedding.beyond(11)))
     return "embed", embedding.requests.with_text("embed", embedding.unique())
 
 

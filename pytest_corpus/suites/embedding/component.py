@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
@@ -18,7 +19,7 @@ from pytest_corpus.suites.common.claims.tokens import adds_up
 from pytest_corpus.suites.embedding.answers import embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.prerequisites import EmbeddingPrerequisites
 from pytest_corpus.suites.embedding.requests import EmbeddingRequests
-from pytest_corpus.suites.embedding.texts import Texts
+from pytest_corpus.suites.embedding.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
 from pytest_corpus.suites.embedding.vectorless import without_vector
 from pytest_corpus.suites.embedding.vectors import FAR, Vector, distance, is_number, vector_of
 
@@ -100,8 +101,9 @@ class Embedding(Texts):
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self.shared.vectors]
         other = self.fresh() if missing else self
-        for text in missing:
-            self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
+        with self.client.provider.paused():
+            for text in missing:
+                self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
         return {text: self.shared.vectors[key] for text, key in keys.items()}
 
     # -- what can be relied on -------------------------------------------------------------------------
@@ -121,14 +123,37 @@ class Embedding(Texts):
             raise NotApplicable(f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
-                if (operation, model) not in self.shared.tried:
-                    self.shared.tried[operation, model] = self.invoke(
-                        operation, {**self.requests.minimal(operation), "model": model}
-                    )
-                if (tried := self.shared.tried[operation, model]).is_error:
+                ask = partial(self.invoke, operation, {**self.requests.minimal(operation), "model": model})
+                if (tried := known(self, ("tried", operation, model), ask)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
+
+    @property
+    def counts_characters(self) -> bool:
+        """Whether a text of one character more than `max_text_length` is too long, and one of its length is not."""
+        return known(self, "one character more is too long", self._counts_characters)
+
+    def _counts_characters(self) -> bool:
+        limit = self.limited()
+        just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
+        if more.is_a("BadRequest", "NotSupported") and not just.is_error:
+            return True
+        result = self.embed(self.text_of(limit + 1), truncate=True).result
+        return isinstance(result, Mapping) and result.get("truncated") is True
+
+    def beyond(self, more: int = 1) -> int:
+        """The number of ASCII characters of a text that exceeds `max_text_length` by `more`, in whatever unit (R120).
+
+        Raises:
+            NotApplicable: no limit is stated, or one that is too large to exceed.
+        """
+        limit = self.limited()
+        if self.counts_characters:
+            return limit + more
+        if CHARACTERS_IN_A_TOKEN * limit > MOST_LENGTH:
+            raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
+        return CHARACTERS_IN_A_TOKEN * limit + more
 
     def refusing(self, argument: str) -> tuple[str, ...]:
         """The classes that refuse a value of the wrong type: NOT_SUPPORTED too of an option that is not offered."""
@@ -147,9 +172,15 @@ class Embedding(Texts):
         if flag is False or (flag is None and self.embed(self.fit("hi"), normalize=True).is_a("NotSupported")):
             raise NotApplicable("normalization is not offered")
 
-    @cached_property
+    @property
     def noise(self) -> float:
         """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
+        if self.shared.noise is None:
+            with self.client.provider.paused():
+                self.shared.noise = self._find_noise()
+        return self.shared.noise
+
+    def _find_noise(self) -> float:
         text = self.unique()
         fresh = self.fresh()
         if fresh.client is not self.client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.suites.embedding.texts import Texts
 
 
@@ -23,6 +23,6 @@ class EmbeddingPrerequisites(Prerequisites):
             and "model" in self._texts.requests.minimal(name)
         ):
             reply = self._texts.invoke(name)
-            if reply.is_a(*UNKNOWN_MODEL[:3]):
+            if reply.is_a(*MODEL_ERRORS):
                 return NotAssessed("capabilities list no models, and none is known that could be asked for")
         return obstacle

@@ -11,7 +11,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import Request, canary, in_ms
 from pytest_corpus.kit.requests import Requests
 from pytest_corpus.suites.embedding.answers import embeddings_of
-from pytest_corpus.suites.embedding.texts import FILLER, MOST_LENGTH, Texts
+from pytest_corpus.suites.embedding.texts import CHARACTERS_IN_A_TOKEN, FILLER, MOST_LENGTH, Texts
 from pytest_corpus.suites.embedding.vectors import vector_of
 
 OPERATIONS = ("embed", "embed_batch", "stream_embed")
@@ -101,7 +101,8 @@ class EmbeddingRequests(Requests):
         if self._texts.capabilities.models:
             wrong.append({"text": text, "model": self._texts.unknown_model()})
         if limit is not None and limit <= MOST_LENGTH:
-            wrong.append({"text": f"{text} {FILLER * (limit // len(FILLER) + 1)}", "truncate": False})
+            length = limit * CHARACTERS_IN_A_TOKEN if limit * CHARACTERS_IN_A_TOKEN <= MOST_LENGTH else limit
+            wrong.append({"text": f"{text} {FILLER * (length // len(FILLER) + 1)}", "truncate": False})
         for op in OPERATIONS:
             for args in wrong:
                 yield op, self.batched(op, args), {}

@@ -10,7 +10,7 @@ from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of, unit
 from pytest_corpus.suites.embedding.batches import class_of, each_its_own, family_of, placed, several
 from pytest_corpus.suites.embedding.caching import (
@@ -164,7 +164,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     """A text beyond the limit, and what is left of it, are flagged each for itself, whichever came first."""
     truncates(embedding)
     embedding.require(operation)
-    long = embedding.text_of(embedding.limited() + 9)
+    long = embedding.text_of(embedding.beyond(9))
     short = left_of(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
@@ -187,8 +187,8 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     """A text that was truncated once is refused all the same where it may not be truncated."""
     truncates(embedding)
     embedding.require(operation)
-    for text in (embedding.text_of(embedding.limited() + more) for more in (7, 40)):
-        fresh = embedding.text_of(embedding.limited() + 5)
+    for text in (embedding.text_of(embedding.beyond(more)) for more in (7, 40)):
+        fresh = embedding.text_of(embedding.beyond(5))
         with expect.resting_on("EMB-TRUNC-3"):
             expect.refusal(embedding.embed(fresh, truncate=False), "TextTooLong")
         embedding.ask(operation, text, truncate=True)
@@ -215,7 +215,7 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
     """Whatever two tenants say of the cache's scope, neither gets what was embedded for the other."""
     embedding.require(operation)
     args = embedding.requests.with_text(operation, embedding.unique())
-    contexts = [{"tenant": f"tenant-{canary()}", **CACHE_SCOPES[scope]} for _ in range(2)]
+    contexts = [{"tenant": f"tenant-{canary()}", **cache_scope(embedding, scope)} for _ in range(2)]
     asks_anew(embedding, operation, args, args, *contexts)
 
 

@@ -121,7 +121,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     """A failed text is explained without its content, and without the tenant and the key of the call."""
     several(embedding, 2, least=1)
     secret = canary()
-    long = f"{secret} {FILLER * (embedding.limited() // len(FILLER) + 1)}"
+    long = f"{secret} {FILLER * (embedding.beyond() // len(FILLER) + 1)}"
     texts = [long, embedding.fit("river")][: embedding.room(2)]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})

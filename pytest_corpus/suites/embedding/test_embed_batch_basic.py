@@ -397,13 +397,13 @@ def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
     Raises:
         NotApplicable: no limit is stated.
     """
-    limit = embedding.limited()
+    length = embedding.beyond(1 + len(FILLER))
     texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))
     last = len(texts) - 1
     bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
         where, {*range(last + 1)}
     )
-    long = embedding.text_of(limit + 1 + len(FILLER))
+    long = embedding.text_of(length)
     for position in bad:
         texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
     return texts, bad

@@ -38,7 +38,7 @@ def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> N
 def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
     """With `normalize` and `truncate`, a text beyond the limit has a vector of norm 1."""
     embedding.normalizes()
-    reply = embedding.embed(embedding.text_of(embedding.limited() + 7), normalize=True, truncate=True)
+    reply = embedding.embed(embedding.text_of(embedding.beyond(7)), normalize=True, truncate=True)
     found = vector_of(embedding.embedding(reply))
     if found is None:
         raise NotApplicable("a text that is too long is not embedded")

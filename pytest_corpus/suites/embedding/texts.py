@@ -22,6 +22,9 @@ TELLING = 4
 MOST_LENGTH = 100_000
 """A longer text is not sent only to see a limit."""
 
+CHARACTERS_IN_A_TOKEN = 8
+"""A text of words that has so many characters for each token of a limit exceeds it (R120)."""
+
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 FILLER = "the river runs past stone and light in early spring when people walk home slowly from their work "
@@ -78,11 +81,13 @@ UNRELATED = (
 
 @dataclass(slots=True)
 class EmbeddingShared(Shared):
-    """The model of plain requests, and the answers and vectors that are asked for once."""
+    """The model of plain requests, the vectors that are asked for once, and how far two of one text are apart."""
+
+    learnt = (*Shared.learnt, "noise")
 
     model: str | None = None
-    tried: dict[tuple[str, str], Reply | StreamReply] = field(default_factory=dict)
     vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+    noise: float | None = None
 
 
 class Texts(Counting):
@@ -161,7 +166,8 @@ class Texts(Counting):
         default = self.capabilities.document.get("default_model")
         if isinstance(default, str) and default:
             return default
-        health = self.call("health", {}).result
+        with self.client.provider.paused():
+            health = self.call("health", {}).result
         known = health.get("models") if isinstance(health, Mapping) else None
         names = [name for name in known if isinstance(name, str)] if isinstance(known, (Mapping, list)) else []
         return names[0] if names else "default"

@@ -29,7 +29,7 @@ DENIED = ("TextTooLong", "NotSupported")
 def too_long(embedding: Embedding, how: str) -> str:
     """A text that is longer than the stated limit."""
     times, more = BEYOND[how]
-    return embedding.text_of(embedding.limited() * times + more)
+    return embedding.text_of(max(embedding.limited() * times + more, embedding.beyond(more)))
 
 
 def within(embedding: Embedding, how: str) -> str:
@@ -107,16 +107,23 @@ def told_by(reply: Reply | StreamReply) -> list[str]:
 
 
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
-    """What may be left of a truncated text: what the result says, or else its beginning or its end."""
+    """What may be left of a truncated text: what the result says, or else its beginning or its end.
+
+    Raises:
+        NotApplicable: it says nothing, and the limit is not one of characters.
+    """
     limit = embedding.limited()
-    shown = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= limit]
+    most = limit if embedding.counts_characters else len(text)
+    shown = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= most]
+    if not shown and not embedding.counts_characters:
+        raise NotApplicable("no text comes back, and the limit is not one of characters")
     return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
 
 
 def vector_in(embedding: Embedding, text: str, **changed: Any) -> list[float]:
     """The vector of a text, cut where it is too long."""
     reply = embedding.embed(text, truncate=True, **changed)
-    if len(text) > embedding.limited():
+    if len(text) >= embedding.beyond():
         with expect.resting_on("EMB-TRUNC-1"):
             cut(reply)
     found = vector_of(embedding.embedding(reply))

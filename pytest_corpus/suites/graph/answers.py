@@ -42,3 +42,8 @@ def counted(result: Any) -> int | None:
     names = ("processed_count", "upserted_count", "deleted_count")
     found = [result[name] for name in names if isinstance(result.get(name), (int, float))]
     return int(found[0]) if found else None
+
+
+def size(result: Any) -> int | None:
+    """How many items an upsert tells of, by a count or by a list of ids (R123)."""
+    return len(result) if isinstance(result, list) else counted(result)

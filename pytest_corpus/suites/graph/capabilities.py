@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pytest_corpus.kit.component import Subject
@@ -45,8 +46,8 @@ class GraphCapabilities(Subject):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.seeds = Sandbox(self, f"c{self.settings.run}")
-        self.plain = Sandbox(self, f"p{self.settings.run}")
+        self.seeds = Sandbox(self, f"{self.settings.prefix}s")
+        self.plain = Sandbox(self, f"{self.settings.prefix}p")
         self.batching = Batching(self)
         self._seeded: set[tuple[str | None, int]] = set()
 
@@ -68,8 +69,18 @@ class GraphCapabilities(Subject):
         claimed = self.capabilities.flag("supports_property_filters")
         if claimed is None and self.shared.filters is None:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
-            self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
+            with self.client.provider.paused():
+                self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
         return bool(claimed or (claimed is None and self.shared.filters))
+
+    def claims(self, word: str) -> list[Any]:
+        """What capabilities say under keys that hold a word."""
+        return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]
+
+    @property
+    def claims_timeout(self) -> bool:
+        """Whether `timeout_ms` is claimed (R118)."""
+        return any(value is True for value in self.claims("timeout"))
 
     @property
     def dialect(self) -> str | None:
@@ -147,7 +158,7 @@ class GraphCapabilities(Subject):
 
     def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
         """An empty place: a new namespace where the adapter makes them, else a new group."""
-        tag = f"c{self.settings.run}t{self.shared.number()}"
+        tag = f"{self.settings.prefix}{self.shared.number()}"
         namespace = tag if own and self._makes_namespaces() is None else None
         return Sandbox(self, tag, namespace=namespace, tenant=tenant)
 
@@ -166,7 +177,8 @@ class GraphCapabilities(Subject):
         if not known.tried_namespaces:
             known.tried_namespaces = True
             claimed = self.capabilities.flag("supports_namespaces")
-            reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+            with self.client.provider.paused():
+                reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
             if claimed is not True:
                 known.namespaces = NotApplicable("namespaces are not claimed")
             elif not reply.is_success:
@@ -181,6 +193,11 @@ class GraphCapabilities(Subject):
         self._seeded.add(when)
         with self.client.provider.paused():
             self._write_seeds(tenant)
+
+    @property
+    def lasting(self) -> frozenset[str]:
+        """The ids of the nodes and edges that plain requests speak of."""
+        return frozenset(self.seeds.id(name) for name in (*SEEDS, "e1", "e2"))
 
     def _write_seeds(self, tenant: str | None) -> None:
         sandbox = self.seeds.like(tenant=tenant)

@@ -31,6 +31,11 @@ class Dialects:
         known = self._table.get(dialect.lower())
         return known is not None and known.certain
 
+    def supplied(self, purpose: str, dialect: str) -> bool:
+        """Whether the spellings of a question come from the user."""
+        known = self._table.get(dialect.lower())
+        return known is not None and purpose in known.supplied
+
     def plain(self, dialect: str) -> str:
         """A text that any adapter of the language takes; empty where none is known."""
         known = self._table.get(dialect.lower())

@@ -41,6 +41,22 @@ def _linked(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
     return sandbox, values
 
 
+def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
+    """Where the edges from a node lead, as an operation shows it.
+
+    Raises:
+        NotAssessed: a probe query of the user folds edges that are all there into one record (R119).
+    """
+    found = sandbox.ends(reader, source)
+    given = reader != "traversal" and graph.dialects.supplied("links", str(graph.dialect))
+    if given and found != wanted and found == sorted(set(wanted)):
+        values = set(sandbox.answers(reader, "link_values", wanted=sandbox.key(source)))
+        if len(values) == len(wanted):
+            reason = "the probe query 'links' must give a record for each edge: change it in --corpus-dialects"
+            raise NotAssessed(reason)
+    return found
+
+
 def dangling(graph: Graph, missing: str) -> Any:
     """The answer to an edge of which one node, or both, does not exist."""
     graph.require("upsert_nodes", "upsert_edges")

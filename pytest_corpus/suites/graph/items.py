@@ -133,12 +133,29 @@ def counted_truly(reply: Reply, there: int) -> None:
     """Of a request of which some items failed, those that are there are counted, and those that failed.
 
     Raises:
-        NotApplicable: the request is refused whole, or no item of it fails.
+        NotApplicable: the request is refused whole, no item of it fails, or nothing is counted (R123).
     """
     expect.either(reply, "BadRequest")
     found = failures(reply.result)
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
-    expect.that(counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}")
-    failed = reply.result.get("failed_count")
+    if counted(reply.result) is None and "failed_count" not in reply.result:
+        raise NotApplicable("the result counts nothing")
+    if counted(reply.result) is not None:
+        expect.that(
+            counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
+        )
+    failed = reply.result.get("failed_count", len(found))
     expect.that(failed == len(found), f"a failed_count of {len(found)}", word(failed), "result.failed_count")
+
+
+def counts(result: Any, written: int) -> None:
+    """The result of a request whose items were all written counts them, and no failures.
+
+    Raises:
+        NotApplicable: it counts nothing (R123).
+    """
+    if counted(result) is None:
+        raise NotApplicable("the result counts nothing (R123)")
+    expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
+    expect.that(not (result.get("failed_count") or failures(result)), "no failures", "some", "result.failed_count")

@@ -22,7 +22,8 @@ class Readers:
     def nodes_shown(self) -> Mapping[str, bool]:
         """For each operation that shows nodes whether it shows the seeds, and nodes in other places, rightly."""
         if self._graph.shared.node_readers is None:
-            self._graph.shared.node_readers = _nodes_shown(self._graph)
+            with self._graph.client.provider.paused():
+                self._graph.shared.node_readers = _nodes_shown(self._graph)
         return self._graph.shared.node_readers
 
     def trusted(self, name: str) -> str:
@@ -80,7 +81,8 @@ class Readers:
             NotAssessed: no operation can show them.
         """
         if self._graph.shared.edge_readers is None:
-            self._graph.shared.edge_readers = _edges_shown(self._graph)
+            with self._graph.client.provider.paused():
+                self._graph.shared.edge_readers = _edges_shown(self._graph)
         found = self._graph.shared.edge_readers
         if not found:
             raise NotAssessed("no operation can show edges: neither traversal nor a query of a known dialect")

@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import Request, canary, in_ms
 from pytest_corpus.kit.requests import Requests
-from pytest_corpus.suites.graph.answers import counted, listed
+from pytest_corpus.suites.graph.answers import listed, size
 from pytest_corpus.suites.graph.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.written_items import MANY
 
@@ -101,7 +101,8 @@ class GraphRequests(Requests):
             plain = self.minimal(name)
             found.append(Request(name, {**plain, "params": {**plain["params"], "group": number}}))
             found.append(Request(name, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}))
-            found.append(Request(name, {**plain, "timeout_ms": number}))
+            if self._graph.claims_timeout:
+                found.append(Request(name, {**plain, "timeout_ms": number}))
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._graph.deadlined()]
 
     def with_integer(self, number: int) -> list[Request]:
@@ -151,7 +152,7 @@ class GraphRequests(Requests):
         result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "records" in result:
             return " ".join(sorted(map(str, listed(result, "records", of=object))))
-        return counted(result)
+        return size(result)
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         secret = canary()

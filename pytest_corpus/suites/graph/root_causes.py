@@ -53,7 +53,6 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[Basis]:
         graph = self.subject
-        graph.client.provider.clear()
         for stage in (_nodes, _edges, _places, _many):
             try:
                 for root in stage(graph):
@@ -175,8 +174,9 @@ def _three(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 
 def _done(sandbox: Sandbox, name: str, **args: Any) -> bool:
     """Whether a write is answered with a success without failures."""
-    result = sandbox.call(name, args).result
-    return isinstance(result, Mapping) and not listed(result, "failures") and result.get("success") is not False
+    reply = sandbox.call(name, args)
+    undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
+    return reply.is_success and not undone and not listed(reply.result, "failures")
 
 
 def _unseen(graph: Graph, sandbox: Sandbox, nodes: list[dict[str, Any]]) -> bool:

@@ -15,6 +15,18 @@ from pytest_corpus.suites.graph.written_items import WrittenItems
 class GraphShared(Shared):
     """What is known of an adapter, and what was written to it, shared by all its instances."""
 
+    learnt = (
+        *Shared.learnt,
+        "node_readers",
+        "edge_readers",
+        "namespaces",
+        "tried_namespaces",
+        "filters",
+        "only_uuids",
+        "batch_prefix",
+        "edge_kinds",
+    )
+
     dialects: Dialects | None = None
     written_items: WrittenItems = field(default_factory=WrittenItems)
     node_readers: dict[str, bool] | None = None
@@ -22,6 +34,7 @@ class GraphShared(Shared):
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
+    only_uuids: bool | None = None
     batch_prefix: str | None = None
     edge_kinds: dict[str, bool] = field(default_factory=dict)
     deeds: GraphDeeds = field(default_factory=GraphDeeds)

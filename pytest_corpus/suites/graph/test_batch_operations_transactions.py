@@ -9,7 +9,7 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph import transactions
-from pytest_corpus.suites.graph.answers import counted, listed
+from pytest_corpus.suites.graph.answers import listed, size
 from pytest_corpus.suites.graph.batches import in_order
 from pytest_corpus.suites.graph.component import Graph, graph
 
@@ -183,7 +183,7 @@ def test_a_committed_transaction_has_a_result_for_each_operation(graph: Graph) -
     expect.that(result.get("success") is True, "true", "something else", "result.success")
     expect.that(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
     expect.that(all(item.get("ok") is True for item in found), "successes", "a failure", "result.results")
-    in_order([counted(item.get("result")) for item in found], sizes)
+    in_order([size(item.get("result")) for item in found], sizes)
 
 
 @pytest.mark.requirement("GRA-TXN-12")

@@ -10,7 +10,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph import edges, items, multigraph
-from pytest_corpus.suites.graph.answers import counted, failures, listed
+from pytest_corpus.suites.graph.answers import failures, listed
 from pytest_corpus.suites.graph.component import Graph, graph
 from pytest_corpus.suites.graph.isolation import WHERE, at
 from pytest_corpus.suites.graph.multigraph import PARALLEL
@@ -187,7 +187,7 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     ids = [sandbox.id(name) for name in ("a", "b", "none")]
     result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    expect.that(counted(result) == 2, "a count of 2", f"{counted(result)}", "result")
+    items.counts(result, 2)
 
 
 @pytest.mark.requirement("GRA-DELETE-8")

@@ -109,14 +109,14 @@ def test_every_edge_of_a_request_is_written(graph: Graph, shape: str) -> None:
         for source in {pair[0] for pair in ends}:
             targets = sorted(pair[1] for pair in ends if pair[0] == source)
             wanted = sorted(sandbox.id(name) if edge_reader == "traversal" else values[name] for name in targets)
-            found = sandbox.ends(edge_reader, source)
+            found = edges.ends(graph, sandbox, edge_reader, source, wanted)
             expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
 
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-EDGE-8")
 def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None:
-    """New and updated edges are answered with a result of the schema that counts them."""
+    """New and updated edges are answered with a result of the schema; what it counts is true."""
     graph.require("upsert_nodes", "upsert_edges")
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
@@ -125,9 +125,8 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
         reply = sandbox.call("upsert_edges", {"edges": edges})
         result = expect.success(reply, "an upsert of edges to work")
         holds("GRA-EDGE-8", reply, graph)
-        wanted = len(edges)
-        expect.that(counted(result) == wanted, f"a count of {wanted}", f"{counted(result)}", "result")
-        expect.that(not failures(result), "no failures", "some", "result.failures")
+        if counted(result) is not None:
+            items.counts(result, len(edges))
 
 
 @pytest.mark.requirement("GRA-EDGE-4")

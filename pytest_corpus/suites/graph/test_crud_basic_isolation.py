@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.graph import isolation
 from pytest_corpus.suites.graph.answers import listed, records
 from pytest_corpus.suites.graph.component import Graph, graph
@@ -98,6 +98,7 @@ class TestNamespaces:
     @pytest.mark.requirement("GRA-NS-3")
     def test_an_item_names_its_namespace(self, graph: Graph) -> None:
         """A node that names its namespace lies there, though the request names none."""
+        graph.require("upsert_nodes")
         graph.namespaces()
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         node = {**sandbox.node("a"), **sandbox.place}
@@ -259,10 +260,10 @@ class TestTenants:
         graph.require("query")
         one, other = isolation.tenants(graph, 2)
         written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
-        args = graph.question("group", group=one.group)
+        args, scoped = graph.question("group", group=one.group), cache_scope(graph, scope)
         for _ in range(2):
             for sandbox in written:
-                reply = sandbox.call("query", args, CACHE_SCOPES[scope])
+                reply = sandbox.call("query", args, scoped)
                 expect.success(reply, "an answer to the query")
                 others = {value for each, values in written.items() if each is not sandbox for value in values}
                 mixed = others.intersection(strings_of(reply.result))

@@ -59,7 +59,7 @@ def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> Non
 @pytest.mark.requirement("GRA-STREAM-2")
 def test_large_records_are_streamed_whole(graph: Graph) -> None:
     """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
-    graph.require(OPERATION)
+    graph.require(OPERATION, "upsert_nodes")
     graph.readers.trusted(OPERATION)
     sandbox = graph.sandbox(own=False)
     values = [f"{sandbox.value('large')} {letter * 300_000}" for letter in "abcd"]

@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.kit.shared import Shared
+from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.common.claims.tokens import Counting
 
 RANGES = {
@@ -24,8 +25,17 @@ RANGES = {
 """The protocol's ranges; only `top_p` leaves out its lower end."""
 
 
-STATED = {"temperature": "temperature_range", "top_p": "top_p_range"}
-"""Under which key of `sampling` an adapter states a range of its own."""
+UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
+"""Arguments that stand in no signature of `stream`, the first one in none at all (SPECIFICATION 8.3; R117)."""
+
+NO_STOPS: tuple[Any, ...] = (7, "###", [7], {"a": 1})
+"""What is no list of stop sequences."""
+
+PERMANENT = ("BadRequest", "NotSupported")
+"""The classes that refuse a valid value that a provider does not take (R117)."""
+
+MINIMUM = 16
+"""A provider may ask for a `max_tokens` of at least so many, or fewer (R117)."""
 
 
 OPTIONAL = {
@@ -50,9 +60,11 @@ SMALL = 128
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """By optional argument whether it is taken."""
+    """By operation and optional argument whether it is taken."""
 
-    taken: dict[str, bool] = field(default_factory=dict)
+    learnt = (*Shared.learnt, "taken")
+
+    taken: dict[tuple[str, str], bool] = field(default_factory=dict)
 
 
 class LLMCapabilities(Counting):
@@ -100,6 +112,13 @@ class LLMCapabilities(Counting):
         window = self.capabilities.context_window(self.model)
         return tokens if window is None else max(1, min(tokens, window // 4))
 
+    def limit(self, tokens: int, operation: str = "complete") -> int:
+        """A `max_tokens` of so many, or fewer in a small window, or the most that a provider may ask for (R117)."""
+        limit = self.allowed(tokens)
+        if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
+            return MINIMUM if self.accepts(operation, max_tokens=MINIMUM) else limit
+        return limit
+
     def fits(self, reply: Reply | StreamReply) -> None:
         """Leave it open where a request may have been refused for a small window.
 
@@ -112,7 +131,7 @@ class LLMCapabilities(Counting):
     def optional(self) -> dict[str, Any]:
         """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(16)}
-        for name in STATED:
+        for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
             values[name] = min(max(float(values[name]), low), high)
         return values
@@ -126,7 +145,7 @@ class LLMCapabilities(Counting):
     def stated_range(self, name: str) -> tuple[float, float] | None:
         """The range of a sampling parameter that capabilities state (SPECIFICATION 8.4), or None."""
         sampling = self.capabilities.document.get("sampling")
-        stated = sampling.get(STATED.get(name, "")) if isinstance(sampling, Mapping) else None
+        stated = sampling.get(SAMPLING_RANGES.get(name, "")) if isinstance(sampling, Mapping) else None
         fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
         return (stated[0], stated[1]) if fit and stated is not None else None
 
@@ -135,21 +154,33 @@ class LLMCapabilities(Counting):
         roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
-    def takes(self, name: str) -> bool:
-        """Whether an optional argument is offered: NOT_SUPPORTED is the answer to one that is not (SPECIFICATION 12.4).
+    def claims(self, name: str, operation: str = "complete") -> bool | None:
+        """Whether an optional argument is offered by capabilities, or by every adapter; None where nothing says so."""
+        if name == "system_message":
+            return self.capabilities.flag("supports_system_message")
+        stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
+        return True if stated or name not in OPTIONAL or name == "max_tokens" else None
 
-        What capabilities claim, or no adapter can do without, counts as offered whatever the answer.
+    def takes(self, name: str, operation: str = "complete") -> bool:
+        """Whether an operation takes an optional argument: what nothing claims may be refused permanently (R117).
+
+        What is claimed counts as taken whatever the answer.
         """
-        claimed = {
-            "max_tokens": True,
-            "system_message": self.capabilities.flag("supports_system_message"),
-            **{name: True for name in STATED if self.stated_range(name)},
-        }.get(name)
-        if claimed is not None or name not in OPTIONAL:
-            return claimed is not False
-        if name not in self.shared.taken:
-            self.shared.taken[name] = not self._complete_with(name).is_a("NotSupported")
-        return self.shared.taken[name]
+        claimed = self.claims(name, operation)
+        if claimed is not None:
+            return claimed
+        if (operation, name) not in self.shared.taken:
+            self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional()[name]})
+        return self.shared.taken[operation, name]
+
+    def accepts(self, operation: str, **changed: Any) -> bool:
+        """Whether `complete` or `stream` does not refuse a plain request with some arguments changed permanently."""
+        return not self.known(operation, **changed).is_a(*PERMANENT)
+
+    def known(self, name: str, **changed: Any) -> Reply | StreamReply:
+        """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
+        key = ("asked", name, json.dumps(changed, sort_keys=True))
+        return known(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
 
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
@@ -183,8 +214,3 @@ class LLMCapabilities(Counting):
         if window is None:
             raise NotApplicable("capabilities state no context length")
         return window
-
-    def _complete_with(self, name: str) -> Reply:
-        changed = {name: self.optional()[name]}
-        key = ("asked", "complete", json.dumps(changed, sort_keys=True))
-        return known(self, key, lambda: self.call("complete", {**self.requests.minimal("complete"), **changed}))

@@ -14,6 +14,7 @@ from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.llm.capabilities import PERMANENT
 from pytest_corpus.suites.llm.component import LLM
 from pytest_corpus.suites.llm.requests import user
 
@@ -55,13 +56,20 @@ def completing(llm: LLM, flag: str) -> list[str]:
     return models
 
 
-def accepted(llm: LLM, name: str) -> dict[str, Any]:
-    """The optional arguments of that name, or all, within what the adapter offers."""
+def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
+    """The optional arguments of that name, or all, within what the adapter offers.
+
+    Raises:
+        NotApplicable: they are denied by capabilities, or refused permanently (R117).
+    """
     values = llm.optional()
     if name == "all":
-        return {each: value for each, value in values.items() if llm.takes(each)}
-    if not llm.takes(name):
-        raise NotApplicable(f"{name} is denied by capabilities, or answered with NOT_SUPPORTED")
+        every = {each: value for each, value in values.items() if llm.takes(each, operation)}
+        if not llm.accepts(operation, **every):
+            raise NotApplicable("the optional arguments are refused permanently if all are given")
+        return every
+    if not llm.takes(name, operation):
+        raise NotApplicable(f"{name} is denied by capabilities, or refused permanently")
     return {name: values[name]}
 
 
@@ -75,7 +83,7 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     if where == "max_tokens":
         if not llm.takes("max_tokens"):
             raise NotApplicable("max_tokens is not offered")
-        return [{"messages": [user(text)], "max_tokens": llm.allowed(1)}]
+        return [{"messages": [user(text)], "max_tokens": llm.limit(1)}]
     if where == "first_message":
         return [{"messages": llm.turns(text, "ok", "hi")}]
     if where == "other_models":
@@ -88,13 +96,29 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     return [{"messages": [user(text)]}]
 
 
-def cold(llm: LLM) -> dict[str, Any]:
+def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
-    return (
-        llm.requests.args(temperature=llm.range_of("temperature")[0])
-        if llm.takes("temperature")
-        else llm.requests.args()
-    )
+    low = llm.range_of("temperature")[0]
+    taken = llm.takes("temperature", operation) and llm.accepts(operation, temperature=low)
+    return llm.requests.args(**({"temperature": low} if taken else {}))
+
+
+def ignores_stops(llm: LLM) -> bool:
+    """Whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
+
+    def ask() -> bool:
+        letters = [letter for letter in long_text(llm) if letter.isalpha()]
+        usual = sorted(set(letters), key=letters.count)[-3:]
+        text = long_text(llm, stop_sequences=usual) if usual else ""
+        return any(letter in text for letter in usual)
+
+    return known(llm, "stop sequences are ignored", ask)
+
+
+def long_text(llm: LLM, **changed: Any) -> str:
+    """A long text that was not asked for before; empty where none is answered."""
+    result = llm.call("complete", {**llm.requests.long("complete"), **changed}).result
+    return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
 
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
@@ -136,7 +160,7 @@ def not_shared(
     second_ctx: dict[str, Any] | None = None,
     *,
     operation: str = "complete",
-    ordered: bool = True,
+    binding: bool = True,
     learnt: bool = False,
 ) -> None:
     """The second of two requests reaches the provider although the first was answered before.
@@ -145,7 +169,7 @@ def not_shared(
         learnt: the first one, if another test made it, need not be made again.
 
     Raises:
-        NotApplicable: one of them is refused, and it is not `ordered` as any LLM must take it (R53).
+        NotApplicable: one of them is refused permanently, and none is `binding` for any LLM (R53, R117).
     """
     llm.faults.provider_op(operation)
     if llm.small:
@@ -154,8 +178,8 @@ def not_shared(
         ask = partial(llm.invoke, operation, request, ctx)
         key = ("cached", operation, json.dumps([request, ctx]))
         reply = known(llm, key, ask) if learnt and request is first else ask()
-        if not ordered and reply.is_a("BadRequest", "NotSupported"):
-            raise NotApplicable("messages in this order are refused")
+        if not binding and reply.is_a(*PERMANENT):
+            raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.fits(reply)
         works(reply, "an answer")
     asked = reply.exchange.reached_provider

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,11 +41,6 @@ class LLM(LLMCapabilities):
         """`complete` or `stream` by name."""
         return self.invoke(name, self.requests.args(**changed))
 
-    def known(self, name: str, **changed: Any) -> Reply | StreamReply:
-        """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
-        key = ("asked", name, json.dumps(changed, sort_keys=True))
-        return known(self, key, lambda: self.ask(name, **changed))
-
     def half_full(self) -> str:
         """A text that takes between a quarter and a half of the context window, by the adapter's own count.
 
@@ -72,9 +66,9 @@ class LLM(LLMCapabilities):
 
         NOT_SUPPORTED says it as well of an argument that is not offered at all.
         """
-        offered = all(self.takes(name) for name in changed)
-        for name in names:
-            expect.refusal(self.known(name, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
+        for operation in names:
+            offered = all(self.takes(name, operation) for name in changed)
+            expect.refusal(self.known(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
     def too_long(self) -> str:
         """A text with more tokens than the context window.

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import Request, canary, in_ms
 from pytest_corpus.kit.requests import Requests
-from pytest_corpus.suites.llm.capabilities import MOST_WINDOW, RANGES, LLMCapabilities
+from pytest_corpus.suites.llm.capabilities import MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
 
 WEATHER: dict[str, Any] = {
     "type": "function",
@@ -38,6 +39,15 @@ CLOCK = {
         "parameters": {"type": "object", "properties": {}},
     },
 }
+
+
+def _tools_with(number: float) -> dict[str, dict[str, Any]]:
+    """Arguments with a number inside a tool, and inside an earlier call of one."""
+    schema = {"type": "object", "properties": {"place": {"type": "number", "minimum": number}}}
+    tool = {**WEATHER, "function": {**WEATHER["function"], "parameters": schema}}
+    called = {"role": "assistant", "content": "Let me see.", "tool_calls": [{**CALL, "index": number}]}
+    answered = {"role": "tool", "content": "rain", "tool_call_id": "call_1"}
+    return {"tool": {"tools": [tool]}, "call": {"tools": [WEATHER], "messages": [user("hi"), called, answered]}}
 
 
 def user(content: str) -> dict[str, Any]:
@@ -76,17 +86,23 @@ class LLMRequests(Requests):
         return {"text": 7} if name == "count_tokens" else {}
 
     def with_number(self, number: float) -> list[Request]:
-        names = [name for name in (*RANGES, "max_tokens") if self._llm.takes(name)]
-        found = [Request(op, self.args(**{name: number})) for op in ("complete", "stream") for name in names]
+        found = [Request(op, self.args(**{name: number})) for op in ("complete", "stream") for name in self._read(op)]
         if self._llm.tools and self._llm.model in (None, *self._llm.able("supports_tools")):
-            schema = {"type": "object", "properties": {"place": {"type": "number", "minimum": number}}}
-            tool = {**WEATHER, "function": {**WEATHER["function"], "parameters": schema}}
-            called = {"role": "assistant", "content": "Let me see.", "tool_calls": [{**CALL, "index": number}]}
-            answered = {"role": "tool", "content": "rain", "tool_call_id": "call_1"}
+            plain = _tools_with(1)
             for op in ("complete", "stream"):
-                found.append(Request(op, self.args(tools=[tool])))
-                found.append(Request(op, self.args(tools=[WEATHER], messages=[user("hi"), called, answered])))
+                taken = [place for place in plain if self._llm.accepts(op, **plain[place])]
+                found += [Request(op, self.args(**_tools_with(number)[place])) for place in taken]
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
+
+    def _read(self, operation: str) -> list[str]:
+        """The parameters with numbers that an operation takes, and does not ignore as a stream may (R117)."""
+        taken = [name for name in (*RANGES, "max_tokens") if self._llm.takes(name, operation)]
+        ignored = [
+            name
+            for name in taken
+            if operation == "stream" and name in UNSIGNED and self._llm.accepts(operation, **{name: 50})
+        ]
+        return [name for name in taken if name not in ignored]
 
     def with_integer(self, number: int) -> list[Request]:
         return [Request(op, self.args(max_tokens=number)) for op in ("complete", "stream")]
@@ -109,17 +125,22 @@ class LLMRequests(Requests):
     def fingerprint(self, reply: Reply) -> Any:
         self._llm.fits(reply)
         result = expect.success(reply, "the answer that the request gets alone")
-        if isinstance(result, Mapping) and "usage" in result:
-            usage = result["usage"]
-            return usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
-        return self._llm.tokens_of(result)
+        if reply.exchange.op.endswith(".count_tokens"):
+            return self._llm.tokens_of(result)
+        usage = result.get("usage") if isinstance(result, Mapping) else None
+        if not isinstance(usage, Mapping):
+            raise Blocked("LLM-COMPLETE-1", "a completion has no usage", evidence=reply.exchange)
+        return usage.get("prompt_tokens")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         text = canary()
         held = {"content": text}
         counted = {**self.minimal("count_tokens"), "text": text}
-        many = self._wrong(text) if refused else self._good(text)
-        requests = [Request(op, self.args(**args), {}, held) for op in ("complete", "stream") for args in many]
+        requests = [
+            Request(op, self.args(**args), {}, held)
+            for op in ("complete", "stream")
+            for args in (self._wrong(text) if refused else self._good(op, text))
+        ]
         if not refused:
             return [*requests, Request("count_tokens", counted, {}, held)]
         expired = {"deadline_ms": in_ms(-60_000)}
@@ -127,15 +148,15 @@ class LLMRequests(Requests):
         wrong = Request("count_tokens", {**counted, "text": [text]}, {}, held)
         return [*requests, *late, wrong, Request("count_tokens", counted, expired, held)]
 
-    def _good(self, text: str) -> list[dict[str, Any]]:
+    def _good(self, operation: str, text: str) -> list[dict[str, Any]]:
         """Valid changes of a plain completion, with a text wherever content goes in."""
         llm = self._llm
         good: list[dict[str, Any]] = [{"messages": [user(text)]}]
-        if llm.takes("system_message"):
+        if llm.takes("system_message", operation):
             good.append({"system_message": text})
         if llm.capabilities.flag("supports_roles") is not False:
             good.append({"messages": llm.turns(text, text, "hi")})
-        if llm.takes("stop_sequences"):
+        if llm.takes("stop_sequences", operation):
             good.append({"stop_sequences": [text]})
         if llm.tools and llm.model in (None, *llm.able("supports_tools")):
             answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}

@@ -7,8 +7,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.llm.capabilities import RANGES, STATED
+from pytest_corpus.suites.llm.capabilities import RANGES
 from pytest_corpus.suites.llm.component import LLM, llm
 from pytest_corpus.text.redaction import word
 
@@ -49,13 +50,15 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
 def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
     """A stated range does not reach beyond the protocol's."""
     sampling = llm.capabilities.document.get("sampling")
-    stated = {name: sampling.get(key) for name, key in STATED.items()} if isinstance(sampling, dict) else {}
+    stated = {name: sampling.get(key) for name, key in SAMPLING_RANGES.items()} if isinstance(sampling, dict) else {}
     if not any(stated.values()):
         raise NotApplicable("no sampling ranges are stated")
     for name, ends in stated.items():
         if ends is None:
             continue
         fit = isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, (int, float)) for end in ends)
-        expect.that(fit, "two numbers", "something else", f"result.sampling.{STATED[name]}")
+        expect.that(fit, "two numbers", "something else", f"result.sampling.{SAMPLING_RANGES[name]}")
         low, high = RANGES[name]
-        expect.that(low <= ends[0] <= ends[1] <= high, f"within [{low}, {high}]", "beyond", f"sampling.{STATED[name]}")
+        expect.that(
+            low <= ends[0] <= ends[1] <= high, f"within [{low}, {high}]", "beyond", f"sampling.{SAMPLING_RANGES[name]}"
+        )

@@ -15,8 +15,8 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, works
-from pytest_corpus.suites.llm.capabilities import OPTIONAL
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.llm.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.completions import (
     MOST_MODELS,
     accepted,
@@ -24,6 +24,7 @@ from pytest_corpus.suites.llm.completions import (
     beyond,
     cold,
     completing,
+    ignores_stops,
     not_shared,
     overran,
     refused_as_too_long,
@@ -72,7 +73,7 @@ def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
     """With `max_tokens` 0, an answer that does not refuse it is of the schema."""
     llm.require("complete")
     reply = llm.complete(max_tokens=0)
-    expect.either(reply, "BadRequest")
+    expect.either(reply, *PERMANENT)
     holds("LLM-COMPLETE-1", reply, llm)
 
 
@@ -82,9 +83,7 @@ def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
 def test_the_finish_reason_is_a_documented_one(llm: LLM, changed: dict[str, Any]) -> None:
     """However a completion ends, its reason is one of the five words."""
     llm.require("complete")
-    if "max_tokens" in changed:
-        changed = {"max_tokens": llm.allowed(changed["max_tokens"])}
-    reply = llm.complete(**changed)
+    reply = llm.complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
     well_formed(llm, reply)
     holds("LLM-COMPLETE-2", reply, llm)
@@ -96,7 +95,8 @@ def test_the_finish_reason_is_a_documented_one(llm: LLM, changed: dict[str, Any]
 def test_the_token_totals_add_up(llm: LLM, changed: dict[str, Any]) -> None:
     """`total_tokens` is the sum of its parts."""
     llm.require("complete")
-    reply = llm.complete(**changed)
+    reply = llm.complete(**{name: llm.limit(value) for name, value in changed.items()})
+    llm.fits(reply)
     well_formed(llm, reply)
     holds("LLM-COMPLETE-3", reply, llm)
 
@@ -122,8 +122,9 @@ def test_max_tokens_is_honoured_beside_other_arguments(llm: LLM, beside: str) ->
 
 
 def limited(llm: LLM, limit: int, **others: Any) -> None:
-    """A long completion has no more tokens than `limit`."""
+    """A long completion has no more tokens than `limit`, or the least that the provider takes."""
     llm.require("complete")
+    limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
     reply = llm.call("complete", {**llm.requests.long("complete"), **given, "max_tokens": limit})
     llm.fits(reply)
@@ -148,7 +149,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-COMPLETE-6")
 @pytest.mark.parametrize("name", [*OPTIONAL, "all"])
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
-    """Each optional argument alone, and all together, with valid values."""
+    """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("complete")
     reply = llm.known("complete", **accepted(llm, name))
     llm.fits(reply)
@@ -210,7 +211,7 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
 def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
     """A prompt of less than half the stated context length is completed."""
     llm.require("complete")
-    reply = llm.complete(messages=[user(llm.half_full())], max_tokens=llm.allowed(1))
+    reply = llm.complete(messages=[user(llm.half_full())], max_tokens=llm.limit(1))
     expect.success(reply, "a completion of a prompt that fits the window")
 
 
@@ -254,8 +255,8 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     begun = BEGUN.get(kind)
     text = known(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = alike(llm, text, kind)
-    messages = [{**cold(llm), "messages": each} for each in (one, other)]
-    not_shared(llm, *messages, operation=operation, ordered=kind != "role", learnt=bool(begun))
+    messages = [{**cold(llm, operation), "messages": each} for each in (one, other)]
+    not_shared(llm, *messages, operation=operation, binding=kind != "role", learnt=bool(begun))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -305,7 +306,9 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
         changed = {**args, **accepted(llm, name)}
-    not_shared(llm, args, changed, learnt=name != "tool_choice")
+        if name == "stop_sequences" and ignores_stops(llm):
+            raise NotApplicable("stop_sequences are ignored")
+    not_shared(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
 
 
 @pytest.mark.requirement("LLM-CACHE-3")
@@ -314,7 +317,10 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
     """The same request at the highest temperature asks the provider each time."""
     if not llm.takes("temperature"):
         raise NotApplicable("temperature is not offered")
-    args = {**llm.requests.args(temperature=llm.range_of("temperature")[1]), "messages": [user(llm.unique())]}
+    high = llm.range_of("temperature")[1]
+    if not llm.accepts(operation, temperature=high):
+        raise NotApplicable(f"a temperature of {high:g} is refused permanently")
+    args = {**llm.requests.args(temperature=high), "messages": [user(llm.unique())]}
     not_shared(llm, args, args, operation=operation)
 
 
@@ -322,7 +328,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant is not answered from the cache."""
-    args = {**cold(llm), "messages": [user(llm.unique())]}
+    args = {**cold(llm, operation), "messages": [user(llm.unique())]}
     one, other = {"tenant": f"tenant-{canary()}"}, {"tenant": f"tenant-{canary()}"}
     not_shared(llm, args, args, one, other, operation=operation)
 
@@ -332,8 +338,8 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
-    args = {**cold(llm), "messages": [user(llm.unique())]}
-    contexts = [{"tenant": f"tenant-{canary()}", **CACHE_SCOPES[scope]} for _ in range(2)]
+    args = {**cold(llm, operation), "messages": [user(llm.unique())]}
+    contexts = [{"tenant": f"tenant-{canary()}", **cache_scope(llm, scope)} for _ in range(2)]
     not_shared(llm, args, args, *contexts, operation=operation)
 
 
@@ -363,8 +369,9 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     if "provider" not in llm.client.hooks:
         raise NotApplicable("without a provider it is judged by the answers alone")
     ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
-    args = llm.requests.args(messages=[user(llm.unique())], max_tokens=llm.allowed(8))
-    not_shared(llm, args, {**args, "max_tokens": llm.allowed(8) + 1}, ctx, ctx, operation=operation)
+    limit = llm.limit(8, operation)
+    args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)
+    not_shared(llm, args, {**args, "max_tokens": limit + 1}, ctx, ctx, operation=operation)
     not_shared(llm, args, {**args, "messages": [user(llm.unique())]}, ctx, ctx, operation=operation)
     if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}

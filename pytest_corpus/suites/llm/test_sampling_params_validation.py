@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect, generate
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.llm.capabilities import RANGES
+from pytest_corpus.suites.llm.capabilities import NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.completions import MOST_MODELS, well_formed
 from pytest_corpus.suites.llm.component import LLM, llm
 
@@ -85,17 +85,19 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
-    """Both ends of the range that protocol and adapter share, its middle, and an integer are accepted."""
+    """Both ends of a stated range, its middle, and an integer are accepted; else they may be refused (R117)."""
     llm.require(operation)
-    if not llm.takes(name):
-        raise NotApplicable(f"{name} is answered with NOT_SUPPORTED")
+    if not llm.takes(name, operation):
+        raise NotApplicable(f"{name} is refused permanently")
     value = within_range(llm, name, where)
     if value is None:
         raise NotApplicable(f"no integer lies in the range of {name}")
-    every = {each: within_range(llm, each, where) for each in RANGES if llm.takes(each)}
+    every = {each: within_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
     together = llm.known(operation, **{each: number for each, number in every.items() if number is not None})
     # Where all of them are accepted at once, each of them is; else each is asked for alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
+    if not llm.claims(name, operation) and reply.is_a(*PERMANENT):
+        raise NotApplicable(f"no range of {name} is stated, and {value:g} is refused permanently")
     works(reply, f"{name} {value:g} to be accepted")
 
 
@@ -132,7 +134,46 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
     llm.require("complete")
     if not llm.known("complete", **{name: value}).is_a("BadRequest"):
         raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
-    llm.refuses("stream", **{name: value})
+    if name in UNSIGNED:
+        expect.either(llm.known("stream", **{name: value}), *PERMANENT)
+    else:
+        llm.refuses("stream", **{name: value})
+
+
+@pytest.mark.requirement("LLM-SAMPLING-10")
+@pytest.mark.parametrize("what", [*OPTIONAL, "all", "low", "middle", "high"])
+@pytest.mark.parametrize("operation", ["complete", "stream"])
+def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -> None:
+    """Each optional argument alone, and all with the ends or the middle of their ranges, with valid values."""
+    llm.require(operation)
+    values = llm.optional()
+    if not llm.takes("system_message", operation):
+        del values["system_message"]
+    if what in OPTIONAL:
+        if what not in values:
+            raise NotApplicable("system_message is not offered")
+        values = {what: values[what]}
+    elif what != "all":
+        ends = {name: within_range(llm, name, what) for name in RANGES}
+        values |= {name: value for name, value in ends.items() if value is not None}
+    reply = llm.known(operation, **values)
+    llm.fits(reply)
+    works(reply, f"{what} to be accepted")
+
+
+@pytest.mark.requirement("LLM-SAMPLING-11")
+@pytest.mark.parametrize(
+    ("operation", "name", "value"),
+    [
+        *((operation, "stop_sequences", value) for operation in ("complete", "stream") for value in NO_STOPS),
+        *(("stream", name, value) for name in UNSIGNED[1:] for value in (*BEYOND[name][:2], "1")),
+    ],
+    ids=str,
+)
+def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, value: Any) -> None:
+    """What stands in no signature of an operation is refused with a value that it may not have."""
+    llm.require(operation)
+    llm.refuses(operation, **{name: value})
 
 
 @pytest.mark.requirement("LLM-SAMPLING-9")
@@ -140,7 +181,7 @@ def test_stop_sequences_end_a_completion(llm: LLM) -> None:
     """A text that is asked for with a stop sequence does not hold it."""
     llm.require("complete")
     if not llm.takes("stop_sequences"):
-        raise NotApplicable("stop_sequences are answered with NOT_SUPPORTED")
+        raise NotApplicable("stop_sequences are refused permanently")
     args = llm.requests.long("complete")
     stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
     if not stops:

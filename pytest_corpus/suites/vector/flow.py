@@ -24,8 +24,9 @@ MOST_ROWS, MOST_LETTERS = 3, 24
 MOST_MATCHES = 10
 
 
-def shared_context() -> dict[str, Any]:
-    """The context of the flow: every documented member, and the hints for caches."""
+def shared_context(edition: str | None) -> dict[str, Any]:
+    """The context of the flow: every documented member, and hints for caches where `ctx` is open (R134)."""
+    hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]}
     return {
         "request_id": f"req-{canary()}",
         "idempotency_key": f"key-{canary()}",
@@ -33,8 +34,7 @@ def shared_context() -> dict[str, Any]:
         "traceparent": trace(),
         "tenant": f"tenant-{canary()}",
         "attrs": {"user": f"u-{canary(6)}"},
-        "cache_scope": "tenant",
-        "cache_tags": ["kb"],
+        **({} if edition == "1.0.0" else hints),
     }
 
 

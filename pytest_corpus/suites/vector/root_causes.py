@@ -32,7 +32,6 @@ class VectorRootCauses(RootCauses[Vector]):
 
     def failing_basics(self) -> Iterator[Basis]:
         vector = self.subject
-        vector.client.provider.clear()
         try:
             if found := _taking(vector) or _reading(vector) or _writing(vector):
                 yield Basis(found, STORED)

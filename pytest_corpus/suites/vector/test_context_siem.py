@@ -16,7 +16,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.cancelling import Cancelling
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability, cache_scope
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.common.claims.propagation import Propagation
@@ -55,7 +55,7 @@ class TestPropagation(Propagation):
 def test_one_context_flows_over_all_components(vector: Vector) -> None:
     """What the graph finds is completed, embedded, looked for and stored, in one and the same context."""
     vector.require("upsert", "query")
-    ctx = flow.shared_context()
+    ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embedded(vector, ctx)
     sandbox = flow.place(vector, len(numbers), ctx["tenant"])
     old, new = ({"id": vector.name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
@@ -402,9 +402,10 @@ def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> Non
     sandboxes = two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     query = sandboxes[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
+    scoped = cache_scope(vector, scope)
     for _ in range(2):
         for sandbox, item in zip(sandboxes, items, strict=True):
-            ctx = {**sandbox.ctx, **CACHE_SCOPES[scope]}
+            ctx = {**sandbox.ctx, **scoped}
             found = _matches(vector.ready(partial(vector.call, "query", query, ctx), True))
             expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
 

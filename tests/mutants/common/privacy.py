@@ -200,7 +200,7 @@ class KeyInDetails(ReferenceLLM):
         return {**error, "details": {**error["details"], **key}}
 
 
-@catches("COM-LEAK-5")
+@catches("COM-LEAK-10")
 class StreamKeyLogged(ReferenceLLM):
     """It logs that it does not replay a stream, with the key."""
 

@@ -225,13 +225,13 @@ class VersionsOfAModelEmbed(ReferenceEmbedding):
 
 
 @catches("EMB-MODEL-2")
-class UnknownModelIsUnavailable(ReferenceEmbedding):
-    """It says UNAVAILABLE where `embed` asks for a model that it does not know."""
+class UnknownModelIsANetworkFailure(ReferenceEmbedding):
+    """It says TRANSIENT_NETWORK where `embed` asks for a model that it does not know."""
 
     def read_model(self, call: Call) -> str:
         model = call.args.values.get("model")
         if call.op == "embed" and isinstance(model, str) and model not in self.models:
-            raise AdapterError("Unavailable", "The model is not loaded")
+            raise AdapterError("TransientNetwork", "The model was not reached")
         return super().read_model(call)
 
 

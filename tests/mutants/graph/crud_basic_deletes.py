@@ -178,17 +178,17 @@ class Deleting(ReferenceGraph):
     async def delete_edges(self, call: Call) -> dict[str, Any]:
         return self.told(call, await super().delete_edges(call))
 
-    def told(self, call: Call, result: dict[str, Any]) -> dict[str, Any]:
+    def told(self, call: Call, result: dict[str, Any]) -> Any:
         """The result that is given."""
         return result
 
 
 @catches("GRA-DELETE-8")
 class DeleteIsATruth(Deleting):
-    """It answers a delete with `deleted: true`."""
+    """It answers a delete with `true`."""
 
-    def told(self, call: Call, result: dict[str, Any]) -> dict[str, Any]:
-        return {"deleted": True}
+    def told(self, call: Call, result: dict[str, Any]) -> Any:
+        return True
 
 
 @catches("GRA-DELETE-8")

@@ -147,12 +147,12 @@ class EdgeCountIsOfEnds(ReferenceGraph):
 
 
 @catches("GRA-EDGE-8")
-class EdgeResultIsAList(ReferenceGraph):
-    """It answers an upsert of edges with a list of ids."""
+class EdgeResultIsAListOfEdges(ReferenceGraph):
+    """It answers an upsert of edges with a list of the edges."""
 
     async def upsert_edges(self, call: Call) -> Any:
         await super().upsert_edges(call)
-        return {"ids": [edge["id"] for edge in call.args.values["edges"]]}
+        return call.args.values["edges"]
 
 
 @catches("GRA-EDGE-9")

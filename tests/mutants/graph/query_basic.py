@@ -170,7 +170,7 @@ class EmptyTextIsNoRecords(ReferenceGraph):
         return super().read_text(dialect, text, params) if text.strip() else Nothing()
 
 
-@catches("GRA-QUERY-8")
+@catches("GRA-QUERY-20")
 class TimeoutWordIgnored(Answering):
     """It ignores a timeout that is not a number."""
 
@@ -259,9 +259,25 @@ class ResultNamesTheDefault(Answering):
         return {**result, "namespace": DEFAULT_NAMESPACE}
 
 
-@catches("GRA-QUERY-13")
-class TimeoutNotSupported(ReferenceGraph):
-    """It refuses a query with a timeout."""
+class WithTimeout(ReferenceGraph):
+    """A legal variant that claims `timeout_ms`."""
+
+    async def capabilities(self, call: Call) -> dict[str, Any]:
+        facts = await super().capabilities(call)
+        return {**facts, "extensions": {**facts["extensions"], "reference:query_timeout": True}}
+
+
+@catches("GRA-QUERY-13", control=WithTimeout)
+class ClaimedTimeoutIsUnread(WithTimeout):
+    """It claims a timeout, and takes any value for none."""
+
+    def read_timeout(self, args: Fields) -> float | None:
+        return None
+
+
+@catches("GRA-QUERY-13", control=WithTimeout)
+class TimeoutNotSupported(WithTimeout):
+    """It claims a timeout, and refuses a query that has one."""
 
     def read_timeout(self, args: Fields) -> float | None:
         if args.values.get("timeout_ms") is not None:
@@ -269,7 +285,7 @@ class TimeoutNotSupported(ReferenceGraph):
         return None
 
 
-@catches("GRA-QUERY-13")
+@catches("GRA-QUERY-20")
 class TimeoutIsSeconds(ReferenceGraph):
     """It takes the timeout for an absolute time, which has always passed."""
 
@@ -279,7 +295,7 @@ class TimeoutIsSeconds(ReferenceGraph):
         return None
 
 
-@catches("GRA-QUERY-8")
+@catches("GRA-QUERY-20")
 class NegativeTimeoutTaken(ReferenceGraph):
     """It takes a negative timeout for none."""
 

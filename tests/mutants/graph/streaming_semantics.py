@@ -134,11 +134,11 @@ class StreamedParseErrorIsUnavailable(Streaming):
 
 
 @catches("GRA-STREAM-6")
-class StreamTimeoutIgnored(Streaming):
-    """It ignores the timeout of a stream, whatever it is."""
+class StreamParamsIgnored(Streaming):
+    """It ignores parameters of a stream that are not an object."""
 
     def taken(self, args: dict[str, Any]) -> dict[str, Any]:
-        return {**args, "timeout_ms": None}
+        return args if isinstance(args.get("params"), dict) else {**args, "params": {}}
 
 
 @catches("GRA-STREAM-7")

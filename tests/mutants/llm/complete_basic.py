@@ -97,14 +97,13 @@ class SystemMessageRefused(ReferenceLLM):
 
 
 @catches("LLM-COMPLETE-6")
-class StopsOrLimit(ReferenceLLM):
-    """It refuses a completion with both stop sequences and a limit."""
+class TwoPenaltiesFail(ReferenceLLM):
+    """It fails on a completion with both penalties, which makes it UNAVAILABLE."""
 
-    def read_stop_sequences(self, call: Call) -> list[str]:
-        stops = super().read_stop_sequences(call)
-        if stops and call.args.values.get("max_tokens") is not None and not call.streaming:
-            raise call.args.invalid("stop_sequences", "NOT_ALLOWED", "must not come with a limit")
-        return stops
+    def read_sampling(self, call: Call) -> None:
+        super().read_sampling(call)
+        if {"frequency_penalty", "presence_penalty"} <= call.args.values.keys() and not call.streaming:
+            raise TypeError("one penalty was expected")
 
 
 @catches("LLM-COMPLETE-7")
@@ -134,11 +133,11 @@ class UnknownModelReplaced(OpenModels):
 
 
 @catches("LLM-MODEL-2")
-class UnknownModelUnavailable(OpenModels):
-    """It calls a model that it does not know unavailable, as if it might come back."""
+class UnknownModelIsANetworkFailure(OpenModels):
+    """It takes a model that it does not know for one that the network does not reach."""
 
     def unlisted(self) -> str:
-        raise AdapterError("Unavailable", "The model is not loaded")
+        raise AdapterError("TransientNetwork", "The model was not reached")
 
 
 @catches("LLM-MODEL-3")
@@ -271,6 +270,14 @@ class CacheOfAnyLimit(Cached):
 
     def cached_by(self, args: Mapping[str, Any]) -> Any:
         return {key: value for key, value in args.items() if key != "max_tokens"}
+
+
+@catches("LLM-CACHE-2")
+class CacheOfAnyStops(Cached):
+    """It leaves the stop sequences, which it heeds, out of the key of its cache."""
+
+    def cached_by(self, args: Mapping[str, Any]) -> Any:
+        return {key: value for key, value in args.items() if key != "stop_sequences"}
 
 
 @catches("LLM-CACHE-2")

@@ -202,12 +202,13 @@ class UnknownMessageKeyIsATypeError(ReferenceLLM):
 
 
 @catches("LLM-MSG-10")
-class StopsUnchecked(ReferenceLLM):
-    """It writes stop sequences of other types as strings."""
+class StopsAreIterated(ReferenceLLM):
+    """It goes through stop sequences unchecked, which makes a number UNAVAILABLE."""
 
     def read_stop_sequences(self, call: Call) -> list[str]:
-        stops = call.args.values.get("stop_sequences")
-        return list(map(str, stops)) if isinstance(stops, list) else super().read_stop_sequences(call)
+        for _ in call.args.values.get("stop_sequences") or ():
+            pass
+        return super().read_stop_sequences(call)
 
 
 @catches("LLM-MSG-10")

@@ -145,6 +145,49 @@ class RangesOfTheFirstModel(ReferenceLLM):
             super().read_sampling(call)
 
 
+@catches("LLM-SAMPLING-10")
+class StopsOrLimit(ReferenceLLM):
+    """It refuses a completion with both stop sequences and a limit."""
+
+    def read_stop_sequences(self, call: Call) -> list[str]:
+        stops = super().read_stop_sequences(call)
+        if stops and call.args.values.get("max_tokens") is not None and not call.streaming:
+            raise call.args.invalid("stop_sequences", "NOT_ALLOWED", "must not come with a limit")
+        return stops
+
+
+@catches("LLM-SAMPLING-10")
+class StreamStopsRefused(ReferenceLLM):
+    """It takes the stop sequences of a completion and refuses those of a stream."""
+
+    def read_stop_sequences(self, call: Call) -> list[str]:
+        stops = super().read_stop_sequences(call)
+        if stops and call.streaming:
+            raise AdapterError("NotSupported", "Streams have no stop sequences")
+        return stops
+
+
+@catches("LLM-SAMPLING-11")
+class StopsUnchecked(ReferenceLLM):
+    """It writes stop sequences of other types as strings."""
+
+    def read_stop_sequences(self, call: Call) -> list[str]:
+        stops = call.args.values.get("stop_sequences")
+        return list(map(str, stops)) if isinstance(stops, list) else super().read_stop_sequences(call)
+
+
+@catches("LLM-SAMPLING-11")
+class StreamPenaltiesUnchecked(ReferenceLLM):
+    """It does not look at the penalties of a stream."""
+
+    def in_range(self, name: str, value: float) -> bool:
+        return (self.streams and name.endswith("penalty")) or super().in_range(name, value)
+
+    def read_sampling(self, call: Call) -> None:
+        self.streams = call.streaming
+        super().read_sampling(call)
+
+
 @catches("LLM-SAMPLING-9")
 class StopSequencesIgnored(ReferenceLLM):
     """It goes on where it is told to stop."""

@@ -83,14 +83,13 @@ class SecondModelDoesNotStream(ReferenceLLM):
 
 
 @catches("LLM-STREAM-6")
-class StreamStopsRefused(ReferenceLLM):
-    """It takes the stop sequences of a completion and refuses those of a stream."""
+class StreamPenaltyFails(ReferenceLLM):
+    """It fails on a penalty that a stream may leave alone."""
 
-    def read_stop_sequences(self, call: Call) -> list[str]:
-        stops = super().read_stop_sequences(call)
-        if stops and call.streaming:
-            raise AdapterError("NotSupported", "Stop sequences are not offered")
-        return stops
+    def read_sampling(self, call: Call) -> None:
+        super().read_sampling(call)
+        if call.streaming and call.args.values.get("presence_penalty") is not None:
+            raise AdapterError("Unavailable", "The provider failed")
 
 
 @catches("LLM-STREAM-6")

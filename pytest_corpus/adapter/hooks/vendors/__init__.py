@@ -1,1 +1,1 @@
-"""A provider with an address: endpoints of OpenAI and Anthropic, and planned faults as their clients meet them."""
+"""A provider with an address: endpoints of vendors, and planned faults as their clients meet them."""

@@ -5,30 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.hooks.messages import HookRequest
 from pytest_corpus.adapter.hooks.planned import Plan
-from pytest_corpus.adapter.hooks.vendors.anthropic_messages import CountTokens, Messages
 from pytest_corpus.adapter.hooks.vendors.connection import Connection
-from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Events, Refusal, Trouble
-from pytest_corpus.adapter.hooks.vendors.faults import break_off, fail
-from pytest_corpus.adapter.hooks.vendors.models import Models
-from pytest_corpus.adapter.hooks.vendors.openai_chat import Chat
-from pytest_corpus.adapter.hooks.vendors.openai_embeddings import Embeddings
-from pytest_corpus.adapter.hooks.vendors.openai_responses import InputTokens, Responses
+from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints, Events, Refusal, Trouble
+from pytest_corpus.adapter.hooks.vendors.faults import break_off, fail, has_a_form_in_streams
+from pytest_corpus.adapter.hooks.vendors.registry import ENDPOINTS, UNKNOWN
 from pytest_corpus.text.strict_json import read_exactly
-
-ENDPOINTS: Mapping[tuple[str, str], Endpoint] = {
-    ("POST", "v1/chat/completions"): Chat(),
-    ("POST", "v1/responses"): Responses(),
-    ("POST", "v1/responses/input_tokens"): InputTokens(),
-    ("POST", "v1/embeddings"): Embeddings(),
-    ("POST", "v1/messages"): Messages(),
-    ("POST", "v1/messages/count_tokens"): CountTokens(),
-    ("GET", "v1/models"): Models(),
-}
-"""What is served, by method and path. A new endpoint is a module and a row."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
@@ -45,10 +31,10 @@ def unplanned(op: str, **facts: Any) -> None:
 
 
 class VendorApi:
-    """Serves requests of the official clients."""
+    """Serves requests of the official clients, and at the endpoints that an author adds."""
 
-    def __init__(self, arrived: Arrived) -> None:
-        self._arrived = arrived
+    def __init__(self, arrived: Arrived, own: Endpoints) -> None:
+        self._arrived, self._own = arrived, own
 
     async def serve(self, request: HookRequest, path: str, connection: Connection) -> None:
         """Answer a request for `path`, or break off, as is planned.
@@ -56,10 +42,10 @@ class VendorApi:
         Raises:
             OSError: the connection is gone.
         """
-        endpoint = ENDPOINTS.get((request.method, path))
+        endpoint = self._endpoint(request.method, path)
         if endpoint is None:
-            errors = ENDPOINTS["POST", "v1/chat/completions"].errors
-            await connection.answer(404, errors.body(Trouble("not_found", "there is no such endpoint")), errors.headers)
+            trouble = Trouble("not_found", "there is no such endpoint")
+            await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
             return
         body, flaw = read_exactly(request.body or b"{}")
         if flaw is not None or not isinstance(body, dict):
@@ -67,6 +53,13 @@ class VendorApi:
             await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
             return
         await _Visit(self._arrived, endpoint, body, _told(request.headers), connection).carry_out()
+
+    def _endpoint(self, method: str, path: str) -> Endpoint | None:
+        """The first endpoint for a path, the author's own before ours; a `*` in its path stands for any text."""
+        for (verb, pattern), endpoint in (*self._own.items(), *ENDPOINTS.items()):
+            if verb == method and fnmatchcase(path, pattern.strip("/")):
+                return endpoint
+        return None
 
 
 class _Visit:
@@ -118,7 +111,7 @@ class _Visit:
                 closing = (b"" if number else events.opening) + (filtered.closing if filtered else closing)
                 break
             await self._wait(plan)
-            if plan is not None and plan.kind != "slow":
+            if plan is not None and plan.kind != "slow" and has_a_form_in_streams(plan, self._endpoint):
                 if number == 0:
                     await self._connection.send(events.opening)
                 await break_off(plan, self._endpoint, self._connection)

@@ -48,11 +48,12 @@ class Events:
 class Errors:
     """How a vendor words its errors.
 
-    `body` makes the body of an answer, `event` the event of a stream that has begun; `headers` is what each answer has.
+    `body` makes the body of an answer, `event` the event of a stream that has begun (None: the vendor has no event for
+    this error, so it does not happen there); `headers` is what each answer has.
     """
 
     body: Callable[[Trouble], Body]
-    event: Callable[[Trouble], bytes]
+    event: Callable[[Trouble], bytes | None] = lambda _trouble: None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -60,7 +61,7 @@ class Endpoint(Protocol):
     """An endpoint of a vendor. `filtered` says that the answer breaks off at a content filter, where it can."""
 
     errors: Errors
-    filters: bool
+    filters: bool = False
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         """The op that a request of it is, and what more there is to tell of it."""
@@ -74,9 +75,13 @@ class Endpoint(Protocol):
         """
         ...
 
-    def events(self, body: Body, filtered: bool, /) -> Events | None:
-        """The answer as a stream; None where none is asked for."""
-        ...
+    def events(self, body: Body, filtered: bool, /) -> Events | None:  # noqa: ARG002 - one that never streams is done
+        """The answer as a stream; None if none is asked for."""
+        return None
+
+
+Endpoints = Mapping[tuple[str, str], Endpoint]
+"""Endpoints by method and path; a `*` in a path stands for any text."""
 
 
 def event(data: Any, name: str = "") -> bytes:

@@ -15,6 +15,10 @@ UNFORESEEN = 500
 """The status of what has none: a provider of HTTP answers something."""
 
 
+IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
+"""The forms of a broken stream that need no event of the vendor's."""
+
+
 def told_hints(plan: Plan) -> dict[str, str]:
     """The headers that say when to come again; the plan notes which values can be read from them."""
     if plan.retry_after_ms is None:
@@ -44,6 +48,13 @@ async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
         await connection.answer(status, errors.body(trouble), {**errors.headers, **told_hints(plan)})
 
 
+def has_a_form_in_streams(plan: Plan, endpoint: Endpoint) -> bool:
+    """Whether a planned fault can happen to a stream that has begun."""
+    if plan.form in IN_STREAM_FORMS or (plan.form is None and plan.kind in IN_STREAM):
+        return True
+    return endpoint.errors.event(Trouble(plan.kind, plan.message)) is not None
+
+
 async def break_off(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
     """Let a stream fail that has begun."""
     form = plan.form or IN_STREAM.get(plan.kind)
@@ -56,5 +67,5 @@ async def break_off(plan: Plan, endpoint: Endpoint, connection: Connection) -> N
         if form == "garbage":
             await connection.send(event(f"<html>{plan.message}", "message_delta"))
         elif form != "unfinished":
-            await connection.send(endpoint.errors.event(Trouble(plan.kind, plan.message)))
+            await connection.send(endpoint.errors.event(Trouble(plan.kind, plan.message)) or b"")
         await connection.end()

@@ -1,4 +1,4 @@
-"""``GET /v1/models``: the one list that both vendors have, which either client can read."""
+"""``GET /v1/models``: the one list that all vendors have, which each client can read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class Models:
             }
             for name in NAMES
         ]
-        return {"object": "list", "data": found, "has_more": False, "first_id": NAMES[0], "last_id": NAMES[-1]}
+        named = [{"name": name, "endpoints": ["chat", "embed"]} for name in NAMES]
+        ends = {"has_more": False, "first_id": NAMES[0], "last_id": NAMES[-1]}
+        return {"object": "list", "data": found, **ends, "models": named, "next_page_token": None}
 
     def events(self, _body: Body, _filtered: bool, /) -> Events | None:
         return None

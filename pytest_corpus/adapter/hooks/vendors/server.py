@@ -10,6 +10,7 @@ import threading
 from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, OpenConnections, Refused, answer, read_request
 from pytest_corpus.adapter.hooks.vendors.api import Arrived, VendorApi
 from pytest_corpus.adapter.hooks.vendors.connection import Connection
+from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoints
 
 HOST = "127.0.0.1"
 START_S = 10.0
@@ -22,8 +23,8 @@ class ProviderServer:
     Its path begins with a word that nobody else knows: what is left over of an earlier provider does not arrive here.
     """
 
-    def __init__(self, arrived: Arrived) -> None:
-        self._api = VendorApi(arrived)
+    def __init__(self, arrived: Arrived, own: Endpoints) -> None:
+        self._api = VendorApi(arrived, own)
         self._token = secrets.token_urlsafe(12)
         self._loop = asyncio.new_event_loop()
         self._open = OpenConnections(self._converse)

@@ -9,7 +9,7 @@ REQUIREMENTS = (
         "COM-CTX-1",
         "MUST",
         "Unknown keys in `ctx` are ignored.",
-        ("SPECIFICATION 4", "SPECIFICATION 4.2.5", "R8"),
+        ("SPECIFICATION 4", "SPECIFICATION 4.2.5", "R8", "R134"),
         hint="read the `ctx` keys that you know by name and leave the others; do not spread `ctx` into arguments",
     ),
     Requirement(

@@ -65,9 +65,9 @@ REQUIREMENTS = (
     ),
     Requirement(
         "COM-OBS-8",
-        "MUST",
+        "SHOULD",
         "`tenant_hash` is there when a tenant was given.",
-        ("BEHAVIORAL_CONFORMANCE 6.8", "R20"),
+        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R20", "R122"),
         needs=("metrics",),
         hint="add `tenant_hash` to `extra` in one place that all outcomes pass, streams and batches included",
     ),

@@ -38,9 +38,9 @@ REQUIREMENTS = (
     Requirement(
         "COM-LEAK-5",
         "MUST",
-        "No idempotency key stands in an error, in metrics or in a log record.",
-        ("R21",),
-        hint="keep the idempotency key out of details, labels and logs; log at most that there was one",
+        "No idempotency key stands in an error or in metrics.",
+        ("R21", "R124"),
+        hint="keep the idempotency key out of details and labels; say at most that there was one",
     ),
     Requirement(
         "COM-LEAK-6",
@@ -71,5 +71,13 @@ REQUIREMENTS = (
         "No id of an item, a request or a trace stands in the message of an error.",
         ("ERRORS 2.1", "R59"),
         hint="name the field in `message`, and leave the id to `details`",
+    ),
+    Requirement(
+        "COM-LEAK-10",
+        "SHOULD",
+        "No idempotency key stands in a log record.",
+        ("R124", "R74"),
+        needs=("logs",),
+        hint="log at most that there was an idempotency key, or a hash of it",
     ),
 )

@@ -33,7 +33,7 @@ REQUIREMENTS = (
         "COM-CACHE-2",
         "MUST",
         "No `cache_scope` makes a cached answer pass from one tenant to another.",
-        ("SPECIFICATION 6.1", "R55"),
+        ("SPECIFICATION 6.1", "R55", "R134"),
         needs=("provider", "supports_caching"),
         hint="keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`",
     ),

@@ -33,15 +33,15 @@ REQUIREMENTS = (
     R(
         "GRA-NODE-4",
         "MUST",
-        "The result of `upsert_nodes` is of the schema: a count, `failed_count` and `failures`.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 12.5", "R14"),
-        hint="return a number as count, failed_count and failures, [] for none (graph.types.partial_success_result)",
+        "The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` are of the schema.",
+        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1", "SPECIFICATION 12.5", "R14", "R123"),
+        hint="return a number as count, failed_count and failures, [] for none (graph.types.write_result)",
     ),
     R(
         "GRA-NODE-5",
         "MUST",
         "The counts of `upsert_nodes` are the numbers of nodes that were and were not written.",
-        ("SPECIFICATION 12.5", "SCHEMA 4.4.2", "R14"),
+        ("SPECIFICATION 12.5", "SCHEMA 4.4.2", "R14", "R123"),
         hint="count the nodes that were written, not requests and not what failed; let failed_count be len(failures)",
     ),
     R(
@@ -85,6 +85,13 @@ REQUIREMENTS = (
         "Of two nodes of one id in a request the last one is kept, or the request is refused.",
         ("SPECIFICATION 4.2.6", "SPECIFICATION 12.5"),
         hint="apply the nodes of a request in their order, so that the later of two with one id wins",
+    ),
+    R(
+        "GRA-NODE-12",
+        "MUST",
+        "An id is any text that is not empty.",
+        ("SPECIFICATION 7.3.1", "SCHEMA 4.4.2"),
+        hint="map ids to UUIDv5 if the database wants UUIDs, and answer with the ids that were given",
     ),
     R(
         "GRA-EDGE-1",
@@ -138,8 +145,8 @@ REQUIREMENTS = (
     R(
         "GRA-EDGE-8",
         "MUST",
-        "The result of `upsert_edges` is of the schema, and its counts are true.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 12.5", "R14"),
+        "The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.",
+        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1", "SPECIFICATION 12.5", "R14", "R123"),
         hint="return the number of edges as count, with failed_count and failures",
     ),
     R(
@@ -208,8 +215,8 @@ REQUIREMENTS = (
     R(
         "GRA-DELETE-8",
         "MUST",
-        "The result of a delete is of the schema: a count, `failed_count` and `failures`.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 12.5", "R14"),
+        "The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.",
+        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1", "SPECIFICATION 12.5", "R14", "R123"),
         hint="return a number as deleted_count (or processed_count), failed_count and failures",
     ),
     R(

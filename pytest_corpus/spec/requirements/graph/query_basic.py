@@ -62,15 +62,15 @@ REQUIREMENTS = (
     R(
         "GRA-QUERY-8",
         "MUST",
-        "A missing `text`, an argument of the wrong type, or a negative `timeout_ms` is refused with BAD_REQUEST.",
-        ("SPECIFICATION 7.3.2", "SPECIFICATION 4.1", "R8", "R69"),
-        hint="check that `text` is a string, `params` an object and `timeout_ms` a number that is not negative",
+        "A missing `text`, or an argument of the wrong type, is refused with BAD_REQUEST.",
+        ("SPECIFICATION 7.3.2", "SPECIFICATION 4.1", "R8"),
+        hint="check that `text` and `namespace` are strings and `params` an object",
     ),
     R(
         "GRA-QUERY-9",
-        "MUST",
+        "SHOULD",
         "A query whose parameter is not given is refused or finds nothing.",
-        ("SPECIFICATION 7.3.2", "SPECIFICATION 14.4"),
+        ("SPECIFICATION 7.3.2", "SPECIFICATION 14.4", "R119"),
         hint="refuse an unbound parameter with BAD_REQUEST, or take it for null; do not drop its condition",
     ),
     R(
@@ -97,9 +97,9 @@ REQUIREMENTS = (
     R(
         "GRA-QUERY-13",
         "MUST",
-        "Every documented optional argument of a query is accepted with a valid value.",
-        ("SPECIFICATION 7.3.2", "SPECIFICATION 4.2.6"),
-        hint="accept `timeout_ms`, a duration and not an epoch time, together with `params` and `namespace`",
+        "Where a timeout of queries is claimed, `timeout_ms` is accepted, and refused if it is not a number.",
+        ("SPECIFICATION 6.2", "R23", "R118"),
+        hint="accept `timeout_ms`, a duration and not an epoch time, or do not claim it",
     ),
     R(
         "GRA-QUERY-19",
@@ -108,6 +108,13 @@ REQUIREMENTS = (
         ("SPECIFICATION 7.3.2", "SPECIFICATION 14.4", "R69"),
         needs=("provider",),
         hint="wait for the backend no longer than `timeout_ms`, and answer with DEADLINE_EXCEEDED",
+    ),
+    R(
+        "GRA-QUERY-20",
+        "SHOULD",
+        "`timeout_ms` is accepted, and refused with BAD_REQUEST if it is negative or not a number.",
+        ("SPECIFICATION 4.1", "R42", "R69", "R118"),
+        hint="take `timeout_ms` for a duration in milliseconds, and check that it is a number of at least 0",
     ),
     R(
         "GRA-TRAV-1",

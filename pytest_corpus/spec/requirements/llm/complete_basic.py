@@ -34,7 +34,7 @@ REQUIREMENTS = (
         "LLM-COMPLETE-4",
         "MUST",
         "A completion has no more tokens than `max_tokens`.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3"),
+        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3", "R117"),
         hint="pass max_tokens on to the provider, or cut both text and usage at exactly so many tokens",
     ),
     R(
@@ -47,9 +47,9 @@ REQUIREMENTS = (
     R(
         "LLM-COMPLETE-6",
         "MUST",
-        "Every documented optional argument is accepted with a valid value.",
-        ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3"),
-        hint="accept each documented argument alone and with the others; deny the flag of what you do not offer",
+        "An optional argument with a valid value is accepted, or refused permanently if nothing claims it.",
+        ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3", "R117"),
+        hint="take `max_tokens` and what capabilities claim; refuse all else with BAD_REQUEST or NOT_SUPPORTED",
     ),
     R(
         "LLM-COMPLETE-7",
@@ -68,15 +68,15 @@ REQUIREMENTS = (
     R(
         "LLM-MODEL-2",
         "MUST",
-        "`complete` refuses an unknown model with a class that is not retryable.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13"),
+        "`complete` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
+        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13", "R132"),
         hint="look the model up before you call the provider, and raise ModelNotFound; fall back to no default",
     ),
     R(
         "LLM-MODEL-3",
         "MUST",
-        "`stream` refuses an unknown model with a class that is not retryable.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13"),
+        "`stream` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
+        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13", "R132"),
         needs=("supports_streaming",),
         hint="look the model up in `stream` too, before the first frame, with the function that `complete` uses",
     ),
@@ -134,8 +134,8 @@ REQUIREMENTS = (
     R(
         "LLM-CACHE-2",
         "MUST",
-        "A cached answer is not given where any other argument differs.",
-        ("SPECIFICATION 11.6", "BEHAVIORAL_CONFORMANCE 6.6", "R27"),
+        "A cached answer is not given if any other argument differs that the adapter heeds.",
+        ("SPECIFICATION 11.6", "BEHAVIORAL_CONFORMANCE 6.6", "R27", "R117"),
         needs=("provider", "supports_caching"),
         hint="key the cache by a hash of every argument, model, max_tokens and tools included",
     ),

@@ -36,8 +36,8 @@ REQUIREMENTS = (
     R(
         "LLM-TOKENS-4",
         "MUST",
-        "`count_tokens` refuses an unknown model with a class that is not retryable.",
-        ("BEHAVIORAL_CONFORMANCE 6.5", "R13"),
+        "`count_tokens` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
+        ("BEHAVIORAL_CONFORMANCE 6.5", "R13", "R132"),
         needs=("supports_count_tokens",),
         hint="look the model up before you count; do not fall back to a default tokenizer",
     ),

@@ -47,9 +47,9 @@ REQUIREMENTS = (
     R(
         "LLM-SAMPLING-6",
         "MUST",
-        "Values within the ranges, both ends included, are accepted.",
-        ("SPECIFICATION 8.3", "SCHEMA 4.1.3"),
-        hint="compare with <= at the ends that belong to the range, and take integers and floats alike",
+        "Values within a range that `sampling` states are accepted, both ends included; others may also be refused.",
+        ("SPECIFICATION 8.3", "SPECIFICATION 8.4", "SCHEMA 4.1.3", "R117"),
+        hint="state in `sampling` the ranges that you take, and compare with <= at the ends that belong to them",
     ),
     R(
         "LLM-SAMPLING-7",
@@ -61,8 +61,8 @@ REQUIREMENTS = (
     R(
         "LLM-SAMPLING-8",
         "MUST",
-        "`stream` refuses the sampling parameters that `complete` refuses.",
-        ("ERRORS 6.1", "SPECIFICATION 8.3"),
+        "`stream` refuses a `temperature` and a `max_tokens` that `complete` refuses, and fails on no other parameter.",
+        ("ERRORS 6.1", "SPECIFICATION 8.3", "R117"),
         needs=("supports_streaming",),
         hint="check the parameters of `stream` with the function that `complete` uses, before the first frame",
     ),
@@ -72,5 +72,19 @@ REQUIREMENTS = (
         "A completion ends before the first of its `stop_sequences`.",
         ("SPECIFICATION 8.3", "R29"),
         hint="pass `stop_sequences` on to the model, or cut the text at the first of them",
+    ),
+    R(
+        "LLM-SAMPLING-10",
+        "SHOULD",
+        "`complete` and `stream` take every optional argument, alone and with others, and every value in its range.",
+        ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3", "R117"),
+        hint="pass every argument on; if the provider takes fewer values, state the range in `sampling`",
+    ),
+    R(
+        "LLM-SAMPLING-11",
+        "SHOULD",
+        "`stop_sequences`, and `top_p` and penalties of a stream, are refused with BAD_REQUEST if they are not valid.",
+        ("SPECIFICATION 8.3", "R8", "R117", "R118"),
+        hint="check what you take from a request in `stream` with the function that `complete` uses",
     ),
 )

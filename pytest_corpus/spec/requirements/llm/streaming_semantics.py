@@ -29,7 +29,7 @@ REQUIREMENTS = (
         "LLM-STREAM-3",
         "MUST",
         "A stream has no more tokens than `max_tokens`.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3"),
+        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3", "R117"),
         needs=("supports_streaming",),
         hint="cut the last chunk at max_tokens; do not finish it first",
     ),
@@ -52,10 +52,10 @@ REQUIREMENTS = (
     R(
         "LLM-STREAM-6",
         "MUST",
-        "`stream` accepts every documented optional argument with a valid value.",
-        ("SPECIFICATION 8.3", "ERRORS 6.1"),
+        "An optional argument of `stream` with a valid value is accepted, or refused permanently if nothing claims it.",
+        ("SPECIFICATION 8.3", "ERRORS 6.1", "R117"),
         needs=("supports_streaming",),
-        hint="accept and pass on in `stream` every argument that `complete` takes",
+        hint="take in `stream` what capabilities claim; answer BAD_REQUEST or NOT_SUPPORTED to what you do not take",
     ),
     R(
         "LLM-STREAM-7",

@@ -123,6 +123,10 @@ class Capabilities:
             reply = plain(subject, operation.name)
             if claimed is None and reply.is_a("NotSupported"):
                 continue
+            if excuse := subject.prerequisites.excuse(operation.name, reply):
+                if isinstance(excuse, NotApplicable):
+                    continue
+                raise excuse
             tried = True
             expect.readable(reply)
             flag = next((place for place, _ in subject.capabilities.stated(operation.capability)), operation.capability)

@@ -14,7 +14,7 @@ from pytest_corpus.kit import expect, telemetry
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.memory import expired, known, plain
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.parameters import in_turn, rules
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import HOUR_MS, Request, canary, in_ms
@@ -71,7 +71,7 @@ class Context:
         ids=list(UNKNOWN),
     )
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with keys in `ctx` that nobody documented."""
+        """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 may refuse them."""
         subject.require(subject.principal)
         for name in subject.operations():
             if subject.works(name):
@@ -79,6 +79,8 @@ class Context:
                 together = known(subject, ("unknown", name), partial(subject.invoke, name, ctx=every))
                 alone = name == subject.principal or together.is_error
                 reply = subject.invoke(name, ctx=unknown) if alone else together
+                if closed(subject, reply):
+                    raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
                 works(reply, f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
@@ -270,11 +272,34 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
         expect.success(reply, claim)
 
 
+def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
+    """Whether unknown keys in `ctx` were refused, as they may be in a run that is pinned to edition 1.0.0 (R134)."""
+    return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
+
+
+def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
+    """A context with this word for the scope of a cache.
+
+    Raises:
+        NotApplicable: it is not of edition 1.0.0, to which the run is pinned, and refused.
+    """
+    ctx = CACHE_SCOPES[scope]
+    if "attrs" not in ctx and subject.settings.edition and closed(subject, subject.invoke(subject.principal, ctx=ctx)):
+        raise NotApplicable("the context of edition 1.0.0 is closed, and cache_scope in it is refused")
+    return ctx
+
+
 def tenant_hash(subject: Subject, tenant: str) -> str:
-    """The hash that a plain call of a tenant is labelled with."""
+    """The hash that a plain call of a tenant is labelled with.
+
+    Raises:
+        NotApplicable: the call is not labelled by tenant.
+    """
     subject.require(subject.principal)
     reply = subject.call(subject.principal, ctx={"tenant": tenant})
     found = labelled(reply)
+    if not found:
+        raise NotApplicable("calls are not labelled with `tenant_hash` (R122)")
     expect.that(found != tenant, "a hash of the tenant", "the raw tenant")
     return found
 
@@ -301,12 +326,9 @@ def of_a_tenant(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
 
 
 def labelled(reply: Reply | StreamReply) -> str:
-    """The hash that the call of a tenant is labelled with; `capabilities` may go without (R19)."""
+    """The hash that the call of a tenant is labelled with; empty if it has none (R122)."""
     expect.readable(reply)
-    found = telemetry.the_one(reply.exchange).extra.get("tenant_hash")
-    if found in (None, "") and not reply.exchange.op.endswith(".capabilities"):
-        raise Blocked("COM-OBS-8", "no tenant_hash is reported", evidence=reply.exchange)
-    return str(found or "")
+    return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
 
 
 def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:

@@ -9,6 +9,7 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import (
@@ -83,11 +84,11 @@ class Privacy:
         fresh.faults.fired(plan)
         holds("COM-LEAK-4", reply, fresh)
 
-    @pytest.mark.requirement("COM-LEAK-5")
-    def test_no_idempotency_key_anywhere(self, subject: Subject) -> None:
+    @rules(errors_and_metrics="COM-LEAK-5", logs="COM-LEAK-10")
+    def test_no_idempotency_key_anywhere(self, subject: Subject, requirement: str) -> None:
         """An idempotency key stands in no error, metric or log record, whatever the outcome."""
         for reply in with_canaries_in_context(subject)[1]:
-            holds("COM-LEAK-5", reply, subject)
+            holds(requirement, reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-6")
     @pytest.mark.parametrize("kind", FAILURES)

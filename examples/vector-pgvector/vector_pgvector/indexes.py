@@ -1,0 +1,35 @@
+"""How vectors are searched: exactly, or by one of the two approximate indexes of pgvector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Index:
+    """How the index of a table is made, what each session sets, and what `capabilities` say of it in `extensions`."""
+
+    statement: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+
+
+# A filter is applied to what the index has found: fewer vectors may match than are stored.
+POST_FILTERING = "post-filtering: an index is searched first, and what it finds is filtered"
+
+EXACT = Index()
+HNSW = Index(
+    "CREATE INDEX ON {table} USING hnsw (vector {operators})",
+    {"hnsw.ef_search": "40", "enable_seqscan": "off"},  # the index is used for small tables, too
+    {
+        "pgvector:search": "approximate: HNSW with ef_search 40, which is the most that a query finds",
+        "pgvector:filters": POST_FILTERING,
+    },
+)
+IVFFLAT = Index(
+    "CREATE INDEX ON {table} USING ivfflat (vector {operators}) WITH (lists = 4)",
+    {"ivfflat.probes": "1", "enable_seqscan": "off"},
+    {"pgvector:search": "approximate: IVFFlat with one probe of four lists", "pgvector:filters": POST_FILTERING},
+)

@@ -1,0 +1,185 @@
+"""What all operations share: envelopes, deadlines, observations (SPECIFICATION 4 and 6). You rarely have to edit it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from .arguments import Arguments, check_numbers
+from .context import send_along
+from .errors import WireError, from_provider, invalid
+
+T = TypeVar("T")
+Answer = dict[str, Any]
+
+# EDIT: one secret for each deployment, so that nobody else can compute the hash of a tenant.
+TENANT_SALT = os.environ.get("TENANT_SALT", "change me").encode()
+
+
+class Metrics(Protocol):
+    """Where observations go (SPECIFICATION 6.4)."""
+
+    def observe(
+        self, *, component: str, op: str, ms: float, ok: bool, code: str, extra: Mapping[str, Any]
+    ) -> object: ...
+
+    def counter(self, *, component: str, name: str, value: int, extra: Mapping[str, Any]) -> object: ...
+
+
+@dataclass
+class Call:
+    """One call: filled in while its request is read, observed once when it ends."""
+
+    op: str = "unknown"
+    args: Arguments = field(default_factory=lambda: Arguments({}))
+    tenant_hash: str | None = None
+    deadline_ms: float | None = None
+    started: float = field(default_factory=time.perf_counter)
+    observed: bool = False
+
+    @property
+    def ms(self) -> float:
+        """How long the call has taken."""
+        return (time.perf_counter() - self.started) * 1000
+
+    async def in_time(self, work: Callable[[], Awaitable[T]], timeout_ms: float | None = None) -> T:
+        """Await `work` until the deadline; once that is over, `work` does not even begin."""
+        budgets = [] if self.deadline_ms is None else [self.deadline_ms / 1000 - time.time()]
+        if timeout_ms is not None:
+            budgets.append(timeout_ms / 1000)
+        left, begun = min(budgets, default=None), time.perf_counter()
+
+        async def begin() -> T:
+            return await work()
+
+        try:
+            if left is not None and left <= 0:
+                raise asyncio.TimeoutError
+            return await asyncio.wait_for(begin(), left)
+        except WireError:
+            raise
+        except Exception as error:
+            late = left is not None and time.perf_counter() - begun >= left
+            if late or isinstance(error, asyncio.TimeoutError):  # some clients raise their own error when cancelled
+                raise WireError("DeadlineExceeded", "The time budget of the call is spent") from None
+            raise
+
+
+class WireHandler:
+    """The way in and out. A subclass names its operations; each is a method that takes the call.
+
+    An operation of `unary` returns the `result`; one of `streams` is an async generator of `chunk` objects; `denied`
+    are those of the protocol that are not offered. `kinds` has subtypes of errors by the provider's word for them.
+    """
+
+    component = ""
+    unary: tuple[str, ...] = ()
+    streams: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = {}
+
+    def __init__(self, metrics: Metrics | None = None) -> None:
+        self.metrics = metrics
+
+    async def handle(self, envelope: Any) -> Answer:
+        """Answer a unary request with one envelope."""
+        call = Call()
+        try:
+            self.read(call, envelope, self.unary)
+            result = await call.in_time(lambda: getattr(self, call.op)(call))
+            self.observe(call, "OK")
+            return {"ok": True, "code": "OK", "ms": call.ms, "result": result}
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the answer is an envelope
+            return self.failed(call, error)
+        finally:
+            self.observe(call, "UNAVAILABLE")  # of a call that was cancelled; any other was observed before
+
+    async def handle_stream(self, envelope: Any) -> AsyncIterator[Answer]:
+        """Answer a streaming request with frames; the last one is a final chunk or an error."""
+        call = Call()
+        try:
+            self.read(call, envelope, self.streams)
+            async with aclosing(getattr(self, call.op)(call)) as chunks:
+                final = False
+                while not final:
+                    chunk = await call.in_time(chunks.__anext__)
+                    final = chunk["is_final"]
+                    if final:
+                        self.observe(call, "OK", stream=True)
+                    yield {"ok": True, "code": "STREAMING", "ms": call.ms, "chunk": chunk}
+        except Exception as error:  # noqa: BLE001 - likewise
+            yield self.failed(call, error, stream=True)
+        finally:
+            self.observe(call, "UNAVAILABLE", stream=True)
+
+    def read(self, call: Call, envelope: Any, offered: tuple[str, ...]) -> None:
+        """Read what all requests have: `op`, `ctx`, `args`."""
+        if not isinstance(envelope, Mapping):
+            raise WireError("BadRequest", "The request must be an object")
+        request = Arguments(envelope, "request")
+        op = request.text("op")
+        bare = op.removeprefix(f"{self.component}.")
+        if bare != op and bare in self.unary + self.streams + self.denied:
+            call.op = bare
+        self.read_context(call, Arguments(request.object("ctx", required=True), "ctx"))
+        call.args = Arguments(request.object("args", required=True))
+        check_numbers(call.args.values, "args")
+        if call.op not in offered:
+            raise WireError("NotSupported", "The operation is not known here")
+
+    def read_context(self, call: Call, ctx: Arguments) -> None:
+        """Read the documented members of `ctx`; any others are ignored."""
+        for name in ("request_id", "idempotency_key"):
+            ctx.optional_text(name)
+        ctx.object("attrs")
+        if (tenant := ctx.optional_text("tenant")) is not None:
+            content = tenant.encode("utf-8", "surrogatepass")
+            call.tenant_hash = hmac.new(TENANT_SALT, content, hashlib.sha256).hexdigest()[:32]
+        check_numbers(ctx.values, "ctx")
+        deadline_ms = ctx.number("deadline_ms")
+        if deadline_ms is not None and deadline_ms <= 0:
+            raise invalid("ctx.deadline_ms", "must be positive epoch milliseconds")
+        call.deadline_ms = deadline_ms
+        send_along(traceparent=ctx.optional_text("traceparent"), deadline_ms=deadline_ms)
+
+    def failed(self, call: Call, error: Exception, *, stream: bool = False) -> Answer:
+        """The envelope of an error."""
+        known = error if isinstance(error, WireError) else from_provider(error, self.kinds)
+        self.observe(call, known.code, stream=stream)
+        return {
+            "ok": False,
+            "code": known.code,
+            "error": known.name,
+            "message": str(known),
+            "retry_after_ms": known.retry_after_ms,
+            "details": known.details,
+            "ms": call.ms,
+        }
+
+    def observe(self, call: Call, code: str, *, stream: bool = False) -> None:
+        """Tell how a call ended, once; the labels hold no content, and of the tenant the hash alone."""
+        if self.metrics is None or call.observed:
+            return
+        call.observed = True
+        extra: dict[str, Any] = {}
+        if call.tenant_hash is not None:
+            extra["tenant_hash"] = call.tenant_hash
+        if call.deadline_ms is not None:
+            left_s = call.deadline_ms / 1000 - time.time()
+            extra["deadline_bucket"] = next((f"lt_{limit}s" for limit in (1, 10, 60) if left_s < limit), "ge_60s")
+        names = {"component": self.component, "op": call.op}
+        self.metrics.observe(**names, ms=call.ms, ok=code == "OK", code=code, extra=extra)
+        if stream:
+            self.metrics.counter(
+                component=self.component,
+                name="count_stream_final_outcome",
+                value=1,
+                extra={"op": call.op, "code": code, **extra},
+            )

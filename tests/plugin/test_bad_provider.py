@@ -1,0 +1,106 @@
+"""A verdict is about the adapter, whatever its provider does: it fails at random, goes away and comes back (R114)."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from inner_runs import Project, said, violated
+
+from pytest_corpus.kit import retries
+from pytest_corpus.spec.components import COMPONENTS
+
+SEEDS = range(1, 21)
+
+
+def run(project: Project, monkeypatch: pytest.MonkeyPatch, how: str, component: str, *given: str) -> pytest.RunResult:
+    """The suite against the reference adapter in front of a bad provider."""
+    monkeypatch.setenv("CORPUS_TEST_PROVIDER", how)
+    return project.run(f"--corpus-adapter=bad_providers:{component}", "--corpus-report=r.json", *given)
+
+
+@pytest.mark.parametrize(("how", "component"), [("random=1", "llm"), ("front=2", "graph"), ("random=3", "embedding")])
+def test_one_call_in_a_hundred_may_fail(
+    project: Project, monkeypatch: pytest.MonkeyPatch, how: str, component: str
+) -> None:
+    """A correct adapter is conformant although a retryable error answers one call in a hundred."""
+    result = run(project, monkeypatch, how, component)
+    assert project.report()["verdict"] == "conformant", said(result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", COMPONENTS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("how", ["random", "front"])
+def test_any_call_may_fail(
+    project: Project, monkeypatch: pytest.MonkeyPatch, how: str, seed: int, component: str
+) -> None:
+    """So it is for twenty seeds and every component, where the provider rejects calls and where a gateway does."""
+    result = run(project, monkeypatch, f"{how}={seed}", component)
+    assert project.report()["verdict"] == "conformant", said(result)
+
+
+@pytest.mark.parametrize("component", ["llm", "vector"])
+def test_the_provider_may_be_away_for_a_while(
+    project: Project, monkeypatch: pytest.MonkeyPatch, component: str
+) -> None:
+    """An outage of three seconds in the middle of a run is waited for."""
+    result = run(project, monkeypatch, "gone=1.5,3", component)
+    assert project.report()["verdict"] == "conformant", said(result)
+
+
+@pytest.mark.parametrize("how", ["gone=1", "restart=1", "gone=0"])
+def test_the_provider_may_go_away(project: Project, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """The run ends, the adapter is not blamed, and the first line of the summary says since when."""
+    monkeypatch.setattr(retries, "CALL_S", 4.0)
+    result = run(project, monkeypatch, how, "graph")
+    report = project.report()
+    assert (violated(report), report["verdict"]) == (set(), "partial"), said(result)
+    summary = said(result).partition(" corpus conformance ")[2].lstrip("=\n")
+    assert re.match(r"adapter .*: the provider has been unavailable since \d\d:\d\d:\d\d", summary)
+    assert result.ret == 0
+
+
+@pytest.mark.slow
+def test_it_ends_within_a_minute(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the usual patience, too, a run ends within 60 seconds after the provider went away."""
+    begun = time.monotonic()
+    run(project, monkeypatch, "restart=2", "graph", "-n", "2", "-p", "xdist")
+    assert time.monotonic() - begun < 65
+    assert violated(project.report()) == set()
+
+
+FAULTY = """
+from pytest_corpus.reference import embedding
+
+LATER = {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "Later", "ms": 1}
+
+class LongTextFails:
+    def __init__(self, metrics=None, provider=None):
+        self.inner = embedding(metrics, provider)
+        self.handle_stream = self.inner.handle_stream
+
+    def refuses(self, op, args):
+        return op == "embedding.embed" and len(str(args.get("text"))) > 500
+
+    async def handle(self, envelope):
+        if isinstance(envelope, dict) and isinstance(envelope.get("args"), dict):
+            if self.refuses(envelope.get("op"), envelope["args"]):
+                return LATER
+        return await self.inner.handle(envelope)
+
+class NeverWorks(LongTextFails):
+    def refuses(self, op, args):
+        return op == "embedding.embed_batch"
+"""
+
+
+@pytest.mark.parametrize(("name", "blamed"), [("LongTextFails", "EMB-TRUNC-1"), ("NeverWorks", "COM-CAP-6")])
+def test_an_answer_of_the_adapters_own_is_judged(project: Project, name: str, blamed: str) -> None:
+    """What always fails while plain calls work is the adapter's fault, retryable or not."""
+    project.pytester.makepyfile(mine=FAULTY)
+    project.run(
+        f"--corpus-adapter=mine:{name}", "--corpus-requirement=EMB-TRUNC-1,EMB-BATCH-1", "--corpus-report=r.json"
+    )
+    assert blamed in violated(project.report())
