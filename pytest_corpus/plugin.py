@@ -90,6 +90,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="FILE")  # fmt: skip
     both("settle", "string", "seconds after which a write shows in every answer (default: found out by a plain write)",
          metavar="SECONDS")  # fmt: skip
+    both("max-namespaces", "string", "the most namespaces that the suite holds at a time, all workers together "
+         "(default 10)", metavar="N")  # fmt: skip
     both("profile", "string", "quick (a smoke run), dev, ci (the default where CI is set) or stress", metavar="NAME")
     both("repeat", "string", "run each test N times; one failure of N is a violation", metavar="N")
     both("budget", "string", "the most calls and tokens that the suite, and behaviour bundles, may use: "

@@ -45,6 +45,14 @@ class Capabilities:
         value = whole(self.raw(name))
         return value if value is not None and value > 0 else None
 
+    def published(self, key: str) -> int | None:
+        """A whole positive limit of a key that no document names, in any section or in `extensions`; or None."""
+        word = key.replace("_", "")
+        sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
+        stated = [value for held in sections for name, value in held.items() if name == key]
+        values = [whole(value) for value in (*stated, *(value for _, value in self.extensions(word)))]
+        return next((value for value in values if value is not None and value > 0), None)
+
     def names(self, name: str) -> tuple[str, ...]:
         """A list of names such as dialects; empty where none is stated."""
         value = self.raw(name)

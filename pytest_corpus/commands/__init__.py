@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-COMMANDS = ("init", "verify", "serve", "schema", "stream", "golden", "bundle", "report", "list", "explain")
+COMMANDS = ("init", "verify", "sweep", "serve", "schema", "stream", "golden", "bundle", "report", "list", "explain")
 """The commands, in the order in which `--help` shows them; each is a module of this package."""
 
 FINE, FINDINGS, USAGE = 0, 1, 2

@@ -16,11 +16,15 @@ from pytest_corpus.adapter.remote import RemoteFactory
 from pytest_corpus.integration.handles import AdapterHandle, ClientHandle, Handle, Remote, RunSettings
 from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.leftovers import new_run
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import Target
 from pytest_corpus.text.masking import masked_within, secret_values
 from pytest_corpus.verdict.ledger import Ledger
+
+RUN = "corpus_run"
+"""Where a worker is told the id of the run."""
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Adapter:
     ledger: Ledger
     options: Options
     handle: Handle
+    run: str = ""
     targets: dict[str, Target] = field(default_factory=dict)
     left_out: bool = False
     _root_causes: dict[str, RootCauses[Any] | None] = field(default_factory=dict)
@@ -58,6 +63,7 @@ class Adapter:
         """
         self.handle.open()
         self.ledger.components = self.components
+        self.ledger.runs.add(self.run)
         self.ledger.capabilities.update(masked_within(self.handle.capabilities, secret_values(os.environ)))
         return self
 
@@ -82,6 +88,9 @@ class Adapter:
     def close(self) -> Iterator[str]:
         """Tidy up and close it; what went wrong meanwhile."""
         yield from (f"tidying up raised {said}" for said in self._tidy())
+        for kind, names in self.handle.journal.counted():
+            self.ledger.left.setdefault(kind, []).extend(names)
+        self.handle.journal.close()
         if (client := self.handle.client) is not None:
             self.ledger.called(client.meter.calls, client.meter.tokens)
         yield from self.handle.close()
@@ -105,10 +114,17 @@ class Adapters:
     """Opens adapters on demand and keeps them until `close`."""
 
     def __init__(
-        self, options: Options, spending: Spending, decided: Mapping[str, tuple[str, ...]] | None = None
+        self,
+        options: Options,
+        spending: Spending,
+        decided: Mapping[str, tuple[str, ...]] | None = None,
+        worker: Mapping[str, Any] | None = None,
     ) -> None:
+        told = worker or {}
         self.known: dict[str, Adapter] = {}
-        self._settings = RunSettings(options, spending, decided or {})
+        self.run = str(told.get(RUN) or new_run())
+        name, workers = str(told.get("workerid", "")), int(told.get("workercount", 1))
+        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers)
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Note an adapter under a label of its own.
@@ -156,7 +172,7 @@ class Adapters:
         label, declared = declaration.label, declaration.declared
         if label in self.known:
             raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
-        self.known[label] = Adapter(declaration, Ledger(label), self._settings.options, handle)
+        self.known[label] = Adapter(declaration, Ledger(label), self._settings.options, handle, self.run)
         return self.known[label]
 
     def close(self) -> list[str]:

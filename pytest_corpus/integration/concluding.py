@@ -64,6 +64,7 @@ class Concluding:
             *(f"corpus: {_shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
+            f"corpus run: {self.state.adapters.run}",
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
             *progress.environment(os.environ),

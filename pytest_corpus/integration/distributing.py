@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.integration.adapters import RUN
 from pytest_corpus.integration.presentation import PROPERTY
 from pytest_corpus.integration.state import BUDGET, DEALT, USAGE_ERROR, RunState
 
@@ -23,6 +24,7 @@ class Distributing:
     def pytest_configure_node(self, node: Any) -> None:
         decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
         node.workerinput[PROPERTY] = json.dumps(decided)
+        node.workerinput[RUN] = self.state.adapters.run
         node.workerinput[DEALT] = self._chooses
         node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
         self._waiting.add(node)

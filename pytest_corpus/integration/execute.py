@@ -186,7 +186,7 @@ class TestExecution:
         return False
 
     def _run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-        """Run the body; again if it fails and something in it failed for a reason that may pass (R114).
+        """Run the body; again if it fails and the provider has failed in this run, for a reason that may pass (R114).
 
         Raises:
             NotAssessed: it failed in one way and another, so that the provider may be the reason.
@@ -200,7 +200,8 @@ class TestExecution:
                 raise
             except (Violation, NotAssessed) as outcome:
                 failed.add(outcome.expected if isinstance(outcome, Violation) else outcome.reason)
-                if self.target.disturbances == before:
+                struck = self.target.disturbances > before
+                if not struck and not (before and isinstance(outcome, (Violation, Blocked))):
                     raise
                 if not left:
                     if len(failed) == 1:
@@ -208,6 +209,7 @@ class TestExecution:
                     raise Outage(self.target.outages.said) from outcome
                 self.target.close_fresh()
                 self.target.begin()
+                self.target.unlearn()
             else:
                 return
 

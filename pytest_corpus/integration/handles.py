@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,10 +18,11 @@ from pytest_corpus.adapter.library import ClientLibrary
 from pytest_corpus.adapter.metering import Meter
 from pytest_corpus.integration.options import Options
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.leftovers import FOLDER, Journal, new_run
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.settings import MIN_NAMESPACES, Settings
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
@@ -36,14 +37,22 @@ class RunSettings:
     """What all adapters of a run have in common: the options, a word that is new in each run, the time for closing.
 
     `spending` is what they may use together; `decided` are the components that the controller of a distributed run
-    chose, by label.
+    chose, by label. `run` is the id of the run, `worker` the one of its `workers` that this process is, if it is one.
     """
 
     options: Options
     spending: Spending = field(default_factory=Spending)
     decided: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    run: str = field(default_factory=lambda: secrets.token_hex(3))
+    run: str = field(default_factory=new_run)
+    worker: str = ""
+    workers: int = 1
     closing: ClosingBudget = field(default_factory=ClosingBudget)
+
+    def journal(self, declaration: Declaration) -> Journal:
+        """The leftovers of an adapter, written down for `pytest-corpus sweep` as well."""
+        label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
+        name = "-".join(filter(None, (self.run, self.worker, label)))
+        return Journal(self.options.folder / FOLDER / f"{name}.jsonl", self.run, declaration.declared)
 
 
 class Handle(Protocol):
@@ -54,6 +63,7 @@ class Handle(Protocol):
         option: the option of the command line that declares it.
         components: the components that it is tested for; empty while that is not known.
         capabilities: the capabilities of each of them that answered.
+        journal: what the suite wrote into it and has not deleted yet.
         client: what calls it, for users' own tests; None where it is not an open adapter.
         unnamed: the components that answer and are not tested, for nothing names them (R76).
     """
@@ -62,6 +72,7 @@ class Handle(Protocol):
     option: str
     components: tuple[str, ...]
     capabilities: dict[str, dict[str, Any]]
+    journal: Journal
 
     @property
     def client(self) -> AdapterClient | None: ...
@@ -92,6 +103,7 @@ class Remote:
     kind, option = "adapter", "--corpus-adapter"
     components: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
+    journal = Journal()
     capabilities: dict[str, dict[str, Any]] = {}  # noqa: RUF012 - nothing is ever written to it
     client = None
 
@@ -131,6 +143,7 @@ class AdapterHandle:
         self.capabilities: dict[str, dict[str, Any]] = {}
         self.unnamed: tuple[str, ...] = ()
         self.client: AdapterClient | None = None
+        self.journal = settings.journal(declaration)
 
     def open(self) -> None:
         if self.client is not None:
@@ -205,10 +218,12 @@ class AdapterHandle:
         settings = Settings(
             options.seed,
             options.edition,
-            self._settings.run,
+            "-".join(filter(None, (self._settings.run, self._settings.worker))),
             options.dialects,
             options.settle,
             remembers=options.repeat == 1,
+            max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // self._settings.workers),
+            journal=self.journal,
         )
         return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
 
@@ -234,6 +249,7 @@ class ClientHandle:
     def __init__(self, found: Any, declared: str, settings: RunSettings) -> None:
         self.components = tuple(CLIENT_CHAPTERS)
         self.capabilities: dict[str, dict[str, Any]] = {}
+        self.journal = Journal()
         self._edition = settings.options.edition
         self._library = ClientLibrary(found, declared, settings.options.call_timeout, settings.closing)
 

@@ -21,6 +21,7 @@ from pytest_corpus.adapter.remote import Connection
 from pytest_corpus.integration import connecting
 from pytest_corpus.integration.naming import report_paths
 from pytest_corpus.integration.profiles import PROFILES, Profile, is_production, refusal, usual
+from pytest_corpus.kit.settings import MAX_NAMESPACES, MIN_NAMESPACES
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
@@ -57,6 +58,7 @@ class Options:
     edition: str | None
     call_timeout: float
     settle: float | None
+    max_namespaces: int
     dialects: Mapping[str, Dialect]
     deviations: tuple[Deviation, ...]
     deviations_path: Path
@@ -108,6 +110,7 @@ def read(config: pytest.Config) -> Options:
         edition=_choice(config, "schema-version", EDITIONS),
         call_timeout=_seconds(_one(config, "call-timeout"), profile.call_timeout),
         settle=_settle(_one(config, "settle")),
+        max_namespaces=_namespaces(_one(config, "max-namespaces")),
         dialects=_dialects(config, _one(config, "dialects")),
         deviations=deviations,
         deviations_path=declared,
@@ -268,6 +271,16 @@ def _count(value: str | None) -> int:
     if not 1 <= count <= MOST_REPETITIONS:
         raise pytest.UsageError(f"--corpus-repeat={value}: use a whole number from 1 to {MOST_REPETITIONS}")
     return count
+
+
+def _namespaces(value: str | None) -> int:
+    try:
+        most = int(value or MAX_NAMESPACES)
+    except ValueError:
+        most = 0
+    if most < MIN_NAMESPACES:
+        raise pytest.UsageError(f"--corpus-max-namespaces={value}: use a whole number of {MIN_NAMESPACES} or more")
+    return most
 
 
 def _seconds(value: str | None, usual_s: float) -> float:

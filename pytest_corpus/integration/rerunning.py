@@ -18,6 +18,7 @@ GIVEN = (
     "dialects",
     "call-timeout",
     "settle",
+    "max-namespaces",
     "profile",
     "repeat",
     "budget",

@@ -52,7 +52,7 @@ class RunState:
         told = self.worker or {}
         budget = Budget(**json.loads(told[BUDGET])) if BUDGET in told else self.options.budget
         self.spending = Spending(budget)
-        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(PROPERTY, "{}")))
+        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(PROPERTY, "{}")), self.worker)
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
         self.findings = Findings()

@@ -298,6 +298,10 @@ class Subject:
         """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
         return type(self)(self.client.beside(call_timeout), self.capabilities, self.settings, self.shared)
 
+    def unlearn(self) -> None:
+        """Forget what was found out of the adapter while its provider failed."""
+        self.shared.unlearn()
+
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""
         while self._fresh:

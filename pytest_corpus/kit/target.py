@@ -55,6 +55,9 @@ class Target(Protocol):
     def begin(self) -> None:
         """Forget what the test before did."""
 
+    def unlearn(self) -> None:
+        """Forget what was found out of the adapter while its provider failed."""
+
     def close_fresh(self) -> None:
         """Close what was opened for the current test alone."""
 

@@ -165,6 +165,7 @@ def _add(part: Part, ledger: Ledger) -> None:
     for component, told in document["components"].items():
         ledger.called({component: told.get("calls", 0)}, {component: told.get("tokens", 0)})
     ledger.settled(document.get("settle_s", {}))
+    ledger.runs.update(document.get("runs", ()))
     found: dict[str, list[Finding]] = {}
     for entry in document["requirements"]:
         findings = [

@@ -86,6 +86,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "editions_met": document["spec"]["editions_met"],
         "level": document["level"],
         "seed": document["seed"],
+        **({"runs": document["runs"]} if "runs" in document else {}),
         **({"settle_s": document["settle_s"]} if "settle_s" in document else {}),
         **({"bundles": bundles} if (bundles := _bundles(document)) else {}),
     }

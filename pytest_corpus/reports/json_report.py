@@ -18,7 +18,7 @@ from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.text.whole_files import write_whole
-from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, unseen
+from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind, unseen
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
 
@@ -62,9 +62,14 @@ class Run:
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
-    notes = [*run.notes, *unseen(ledger)]
+    notes = [*run.notes, *unseen(ledger), *left_behind(ledger)]
     about: dict[str, Any] = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": notes}
-    about |= {"command": run.command, "budget": run.budget.limits, "shard": run.shard and asdict(run.shard)}
+    about |= {
+        "runs": sorted(ledger.runs),
+        "command": run.command,
+        "budget": run.budget.limits,
+        "shard": run.shard and asdict(run.shard),
+    }
     document = {
         **{key: value for key, value in about.items() if value},
         **({"bundles": [dict(each) for each in run.bundles]} if run.bundles else {}),

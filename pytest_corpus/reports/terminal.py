@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.components import WIRE
-from pytest_corpus.verdict.ledger import LACKING, Ledger, unseen
+from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 Tone = Literal["plain", "good", "caution", "bad"]
@@ -57,6 +57,7 @@ def summary(
         if seconds
     ]
     lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
+    lines += [Line(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
     lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
     lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
     lines += notes

@@ -177,6 +177,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
         ("Writes show", _settling(document)),
+        ("Run", ", ".join(document.get("runs", ()))),
         ("Seed", str(document["seed"])),
         ("sha256", document["sha256"]),
     ]

@@ -112,13 +112,13 @@ KEYS = frozenset(
         *SECTIONS,
         *(key for fact in FACTS for key in fact.keys),
         *("cache", "extensions", "models", "sampling"),
-        *("retryable_codes", "rate_limit_unit"),
+        *("retryable_codes", "rate_limit_unit", "max_namespaces"),
         *("model_family", "text_storage_strategy", "truncation_mode"),
         *("schema_version", "provider_specific", "experimental_features"),
     }
 )
 """Every key of capabilities that a document names, whichever component it is of (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B),
-with those of the published wire (R42) and those that any result may have (R56)."""
+with those of the published wire (R42), those that any result may have (R56), and the number of namespaces (R115)."""
 
 
 def fact(component: str, name: str) -> Fact:

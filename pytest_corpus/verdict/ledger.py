@@ -121,7 +121,9 @@ class Ledger:
     adapter says, by component; `expected` are the tests that the suite has,
     `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
     `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on,
-    `unaccounted` that a process that ran tests did not say which, and `outage` since when the provider has been away.
+    `unaccounted` that a process that ran tests did not say which, and `outage` since when the provider has been away;
+    `runs` are the ids of the run, of several where runs
+    were combined, and `left` what of the suite's own stays in the adapter's store, by kind.
     """
 
     adapter: str
@@ -138,6 +140,8 @@ class Ledger:
     doubts: set[str] = field(default_factory=set)
     unaccounted: bool = False
     outage: str = ""
+    runs: set[str] = field(default_factory=set)
+    left: dict[str, list[str]] = field(default_factory=dict)
     _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
     _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
@@ -200,6 +204,7 @@ class Ledger:
             "capabilities": self.capabilities,
             "settle": self.settle,
             "missed": self.missed,
+            "left": self.left,
             "calls": self.calls,
             "tokens": self.tokens,
             "outage": self.outage,
@@ -217,6 +222,8 @@ class Ledger:
         self.called(account["calls"], account["tokens"])
         if account["outage"]:
             self.lost_provider(account["outage"])
+        for kind, names in account["left"].items():
+            self.left.setdefault(kind, []).extend(names)
         for name in _SETS:
             getattr(self, name).update(account[name])
         for text in account["made"]:
@@ -280,7 +287,7 @@ class Ledger:
         ]
 
 
-_SETS = ("expected", "selected", "disputed", "incomplete", "doubts")
+_SETS = ("expected", "selected", "disputed", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"
 """Why something is not assessed that a keyword of the factory would make assessable."""
@@ -302,3 +309,17 @@ def unseen(ledger: Ledger) -> list[str]:
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())
     ]
+
+
+def left_behind(ledger: Ledger) -> list[str]:
+    """A sentence for each kind of what the suite could not delete from the adapter's store."""
+    return [
+        f"{len(names)} {kind}{'s' if len(names) > 1 else ''} could not be deleted: "
+        + ", ".join(sorted(names)[:LISTED])
+        + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+        for kind, names in ledger.left.items()
+    ]
+
+
+LISTED = 5
+"""So many names of what is left are listed."""

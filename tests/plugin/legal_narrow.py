@@ -10,7 +10,7 @@ from pytest_corpus.reference.embedding.adapter import Job, Options, ReferenceEmb
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import ReferenceAdapter, digest
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
+from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM, Reply
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 
@@ -267,6 +267,20 @@ class LimitOfBytes(ReferenceEmbedding):
 
     def cut(self, text: str) -> str:
         return text.encode()[: self.max_text_length].decode(errors="ignore")
+
+
+class UsageLeftOut(ReferenceLLM):
+    """Counts no tokens, says so of `count_tokens`, and leaves `usage` out of completions, which is not legal."""
+
+    features: Mapping[str, bool] = {
+        name: value for name, value in ReferenceLLM.features.items() if name != "supports_count_tokens"
+    }
+
+    async def count_tokens(self, call: Call) -> dict[str, int]:
+        raise AdapterError("NotSupported", "Tokens are not counted")
+
+    def completion(self, prompt: Prompt, reply: Reply) -> dict[str, Any]:
+        return {key: value for key, value in super().completion(prompt, reply).items() if key != "usage"}
 
 
 class ClosedContext(ReferenceAdapter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inner_runs import Project, said, violated
+from inner_runs import Project, said, statuses, violated
 from legal_narrow import CLOSED, SCOPES
 
 BY_NAME = {made.__name__: scope for made, scope in SCOPES.items()}
@@ -26,3 +26,12 @@ def test_a_pinned_run_lets_a_context_be_closed(project: Project, name: str) -> N
     assert violated(project.report()) == set(), said(result)
     project.run(*given, "--corpus-report=r.json")
     assert "COM-CTX-1" in violated(project.report())
+
+
+def test_what_is_not_counted_is_not_a_wrong_count(project: Project) -> None:
+    """An adapter without `count_tokens` whose completions have no usage is blamed for the completions alone."""
+    scope = "--corpus-requirement=COM-CONC-1,COM-IDEM-1,LLM-COMPLETE-*,LLM-STREAM-*,LLM-TOKENS-*"
+    result = project.run("--corpus-adapter=legal_narrow:UsageLeftOut", scope, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == {"LLM-COMPLETE-1"}, said(result)
+    assert statuses(report)["llm", "LLM-TOKENS-1"] == "not_applicable"

@@ -273,9 +273,10 @@ def test_labels_that_look_alike_in_a_file_name(project: Project) -> None:
 
 
 def test_no_report_without_an_adapter(project: Project) -> None:
-    """The option alone neither writes nor fails a run that declares no adapter."""
+    """The setting alone neither writes nor fails a run that declares no adapter."""
     project.pytester.makepyfile(test_own="def test_own(): pass")
-    result = project.run("--corpus-report=r.json")
+    project.pytester.makeini("[pytest]\ncorpus_report = r.json\n")
+    result = project.run()
     assert result.ret == 0
     assert not (project.path / "r.json").exists()
 

@@ -62,7 +62,9 @@ def _page() -> Iterator[str]:
     yield table(("option", "setting", "meaning"), (_option(name, said, recorder) for name, said in recorder.options))
     yield paragraph(
         "[Running the suite](running.md) tells of profiles, production, deviations and repetition, "
-        "[Reports](reports.md) of the formats. pytest's own `-k`, `-m`, `-x`, `--lf`, `-n` (with pytest-xdist) and "
+        "[Reports](reports.md) of the formats. An option of ours on the command line of a run that declares no adapter "
+        "and no client library, and collects no bundle, is refused (exit code 4); in `addopts` and the ini file it waits "
+        "for a run that heeds it. pytest's own `-k`, `-m`, `-x`, `--lf`, `-n` (with pytest-xdist) and "
         "`--junitxml` work as usual; a run that leaves tests out is `partial`."
     )
     yield "## Profiles\n"

@@ -83,6 +83,8 @@ UNRELATED = (
 class EmbeddingShared(Shared):
     """The model of plain requests, the vectors that are asked for once, and how far two of one text are apart."""
 
+    learnt = (*Shared.learnt, "noise")
+
     model: str | None = None
     vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
     noise: float | None = None

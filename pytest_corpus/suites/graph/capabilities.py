@@ -46,8 +46,8 @@ class GraphCapabilities(Subject):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.seeds = Sandbox(self, f"c{self.settings.run}")
-        self.plain = Sandbox(self, f"p{self.settings.run}")
+        self.seeds = Sandbox(self, f"{self.settings.prefix}s")
+        self.plain = Sandbox(self, f"{self.settings.prefix}p")
         self.batching = Batching(self)
         self._seeded: set[tuple[str | None, int]] = set()
 
@@ -158,7 +158,7 @@ class GraphCapabilities(Subject):
 
     def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
         """An empty place: a new namespace where the adapter makes them, else a new group."""
-        tag = f"c{self.settings.run}t{self.shared.number()}"
+        tag = f"{self.settings.prefix}{self.shared.number()}"
         namespace = tag if own and self._makes_namespaces() is None else None
         return Sandbox(self, tag, namespace=namespace, tenant=tenant)
 
@@ -193,6 +193,11 @@ class GraphCapabilities(Subject):
         self._seeded.add(when)
         with self.client.provider.paused():
             self._write_seeds(tenant)
+
+    @property
+    def lasting(self) -> frozenset[str]:
+        """The ids of the nodes and edges that plain requests speak of."""
+        return frozenset(self.seeds.id(name) for name in (*SEEDS, "e1", "e2"))
 
     def _write_seeds(self, tenant: str | None) -> None:
         sandbox = self.seeds.like(tenant=tenant)

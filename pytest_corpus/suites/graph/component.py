@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.outcomes import Outage, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.suites.graph.answers import failures
 from pytest_corpus.suites.graph.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.prerequisites import GraphPrerequisites
 from pytest_corpus.suites.graph.readers import Readers
 from pytest_corpus.suites.graph.requests import NEEDY, GraphRequests
 from pytest_corpus.suites.graph.settling import GraphSettling
+from pytest_corpus.suites.graph.written_items import MANY, WRITES, deleted_by
+
+UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
+"""Why an adapter is not called; what is there then stays until the end."""
+
+WRITING = (*WRITES, *MANY)
+"""The operations that write."""
+
+MANY_ITEMS = 200
+"""So many nodes and edges stay for some tests where writes show late."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -53,8 +67,31 @@ class Graph(GraphCapabilities):
         return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:
-        self.shared.written_items.note(request)
-        return super().send(request, **options)
+        written, journal = self.shared.written_items, self.settings.journal
+        fresh = [] if self.outages.lasting else written.note(request, journal)
+        try:
+            reply = super().send(request, **options)
+        except UNCALLABLE:
+            written.forget(fresh, journal)
+            raise
+        if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
+            written.forget(fresh, journal)
+        elif reply.is_success and not failures(reply.result):
+            written.forget(list(deleted_by(request)), journal)
+        return reply
+
+    def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
+        for request in requests:
+            self.shared.written_items.note(request, self.settings.journal)
+        return super().send_all(requests)
+
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        grows = reply.exchange.op.removeprefix("graph.") in WRITING
+        return (
+            grows
+            and reply.is_a("ResourceExhausted")
+            and self.shared.written_items.delete(self, self.at_once, self.lasting)
+        )
 
     # -- what holds for every answer -------------------------------------------------------------------
 
@@ -75,9 +112,24 @@ class Graph(GraphCapabilities):
 
     # -- leaving no trace ------------------------------------------------------------------------------
 
+    def begin(self) -> None:
+        self._release()
+        super().begin()
+
+    def _release(self) -> None:
+        """Delete what the test before wrote; if writes show late, only once it is much: the next look waits for it."""
+        written = self.shared.written_items
+        written.age()
+        if self.settling.seconds and len(written.older) < MANY_ITEMS:
+            return
+        self.client.provider.clear()
+        self._seeded = {when for when in self._seeded if when[0] is None}
+        with suppress(*UNCALLABLE, Outage), nullcontext() if self.settling.seconds else self.settling.at_once():
+            written.delete(self, self.at_once, self.lasting)
+
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
-        with self.settling.at_once():
+        with self.settling.at_once(), suppress(*UNCALLABLE, Outage):
             self.shared.written_items.remove(self, self.at_once)
 
 

@@ -15,6 +15,18 @@ from pytest_corpus.suites.graph.written_items import WrittenItems
 class GraphShared(Shared):
     """What is known of an adapter, and what was written to it, shared by all its instances."""
 
+    learnt = (
+        *Shared.learnt,
+        "node_readers",
+        "edge_readers",
+        "namespaces",
+        "tried_namespaces",
+        "filters",
+        "only_uuids",
+        "batch_prefix",
+        "edge_kinds",
+    )
+
     dialects: Dialects | None = None
     written_items: WrittenItems = field(default_factory=WrittenItems)
     node_readers: dict[str, bool] | None = None

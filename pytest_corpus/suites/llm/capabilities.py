@@ -62,6 +62,8 @@ SMALL = 128
 class LLMShared(Shared):
     """By operation and optional argument whether it is taken."""
 
+    learnt = (*Shared.learnt, "taken")
+
     taken: dict[tuple[str, str], bool] = field(default_factory=dict)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ class VectorCapabilities(Subject):
 
     shared_type = VectorShared
     shared: VectorShared
+    main: VectorCapabilities
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -66,7 +67,8 @@ class VectorCapabilities(Subject):
     def deletes_by_filter(self) -> bool:
         """Whether deletes take filters, which queries that take them do not promise (R131)."""
         if self.shared.deletes_by_filter is None:
-            nobody = {"filter": {"kind": self.name("nobody")}, **self.requests.in_scratch}
+            nobody = {**self.requests.minimal("delete"), "filter": {"kind": self.name("nobody")}}
+            del nobody["ids"]
             self.shared.deletes_by_filter = self.filters and self._answers("delete", nobody)
         return self.shared.deletes_by_filter
 
@@ -142,6 +144,17 @@ class VectorCapabilities(Subject):
         if self.capabilities.flag("supports_batch_operations") is False:
             return 1
         return self.capabilities.limit("max_batch_size")
+
+    @cached_property
+    def most_namespaces(self) -> int:
+        """The most namespaces that the suite holds at a time (R115)."""
+        given = self.settings.max_namespaces
+        return min(given, self.capabilities.published("max_namespaces") or given)
+
+    def leave(self, tenant: str | None, items: Sequence[Mapping[str, Any]]) -> None:
+        """Remember vectors that may be in the default namespace of a tenant, to be deleted later."""
+        known = self.shared.leave(tenant, items, own_data=not self.shares)
+        self.settings.journal.add(("vector", tenant, None, "vector"), known)
 
     def at_most(self, top_k: int) -> int:
         """So many matches, or as many as may be asked for."""
@@ -234,7 +247,7 @@ class VectorCapabilities(Subject):
 
     def name(self, prefix: str = "v") -> str:
         """A name that no other vector or namespace of this run or worker has."""
-        return f"{prefix}-{self.settings.run}-{self.shared.number()}"
+        return f"{self.settings.prefix}{prefix}-{self.shared.number()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.name(prefix)
@@ -252,7 +265,7 @@ class VectorCapabilities(Subject):
         """The arguments that create a namespace."""
         chosen = metric or self._chosen
         return {
-            "namespace": name or self.name("corpus"),
+            "namespace": name or self.name("n"),
             "dimensions": dimensions or self.usual,
             **({"distance_metric": chosen} if chosen else {}),
         }

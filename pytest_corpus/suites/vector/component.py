@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,12 +13,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.settling import postponed
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.cleanup import Cleanup
+from pytest_corpus.suites.vector.cleanup import UNCALLABLE, Cleanup
 from pytest_corpus.suites.vector.deeds import RANKING
 from pytest_corpus.suites.vector.preparation import Preparation
 from pytest_corpus.suites.vector.prerequisites import VectorPrerequisites
@@ -26,6 +27,9 @@ from pytest_corpus.suites.vector.sandbox import Sandbox
 from pytest_corpus.suites.vector.settling import VectorSettling
 from pytest_corpus.suites.vector.shared import Item
 from pytest_corpus.text.redaction import word
+
+PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
+"""Errors after which a write may have been carried out."""
 
 
 class VectorFaults(ProviderFaults):
@@ -84,7 +88,8 @@ class Vector(VectorCapabilities):
         ctx = {"tenant": tenant} if tenant else {}
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.deeds.done |= {RANKING} if "metric" in made else set()
-        sandbox = Sandbox(self, name or self.name("corpus"), dimensions, metric, ctx)
+        sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
+        self.shared.passing |= set() if name else {sandbox.place}
         if self.namespaces:
             reply = self.call("create_namespace", self.named(sandbox.name, dimensions, metric), ctx)
             self._created(reply, sandbox)
@@ -115,19 +120,41 @@ class Vector(VectorCapabilities):
 
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
-        if not self._preparing and isinstance(request, Mapping):
-            before_s = self.settling.waited_s
-            self._preparation.prepare(request)
-            request = postponed(request, self.settling.waited_s - before_s)
-        foreseen = self._cleanup.foresee(request)
-        reply = super().send(request, **options)
+        request = self._prepared(request)
+        foreseen = None if self.outages.lasting else self._cleanup.foresee(request)
+        try:
+            reply = super().send(request, **options)
+        except UNCALLABLE:
+            self._cleanup.forget(foreseen)
+            raise
         if reply.is_success:
             self._cleanup.note(request)
-        else:
+        elif reply.is_error and not reply.is_a(*PERHAPS):
             self._cleanup.forget(foreseen)
         if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
             self.check_ids(reply)
         return reply
+
+    def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
+        """Make the places that requests speak of, then send them all at once."""
+        prepared = [self._prepared(request) for request in requests]
+        exchanges = super().send_all(prepared)
+        for request, exchange in zip(prepared, exchanges, strict=True):
+            if Reply(exchange).is_success:
+                self._cleanup.foresee(request)
+                self._cleanup.note(request)
+        return exchanges
+
+    def _prepared(self, request: Any) -> Any:
+        if self._preparing or not isinstance(request, Mapping):
+            return request
+        before_s = self.settling.waited_s
+        self._preparation.prepare(request)
+        return postponed(request, self.settling.waited_s - before_s)
+
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        grows = reply.exchange.op in ("vector.create_namespace", "vector.upsert")
+        return grows and reply.is_a("ResourceExhausted") and self._cleanup.relieve()
 
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""
@@ -142,8 +169,12 @@ class Vector(VectorCapabilities):
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         return [] if reply.is_a("IndexNotReady") else super().failing(reply)
 
+    def begin(self) -> None:
+        self._cleanup.release()
+        super().begin()
+
     def tidy(self) -> None:
-        with self.settling.at_once():
+        with self.settling.at_once(), suppress(*UNCALLABLE, Outage):
             self._cleanup.remove()
 
     # -- what holds for every answer -------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import Basis, RootCauses
 from pytest_corpus.suites.vector.answers import id_of, metadata_of
+from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.component import Vector
 from pytest_corpus.suites.vector.deeds import FILTERING, RANKING, READING, WRITING
 from pytest_corpus.suites.vector.geometry import POLAR, SEEN_FROM, best, canonical, direction
@@ -99,7 +100,7 @@ def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
     return vector.namespaces and any(name not in sandbox.known and f"-{vector.settings.run}-" in name for name in found)
 
 
-def _reached(vector: Vector, ranked: list[str], found: list[str]) -> list[str]:
+def _reached(vector: VectorCapabilities, ranked: list[str], found: list[str]) -> list[str]:
     """The vectors in their true order: of an approximate search those that it found."""
     return [name for name in ranked if name in found] if vector.approximate else ranked
 

@@ -13,7 +13,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.geometry import Components, canonical, direction, is_number
-from pytest_corpus.suites.vector.shared import Item
+from pytest_corpus.suites.vector.shared import Item, Place
 
 FEW = 8
 """A batch of more may be too large, where no limit is stated."""
@@ -40,6 +40,12 @@ class Sandbox:
         self.vector, self.name, self.dimensions, self.metric, self.ctx = vector, name, dimensions, metric, ctx
         self.known: dict[str, list[Components]] = {}
         self.held: set[str] = set()
+        vector.shared.sandboxes.add(self)
+
+    @property
+    def place(self) -> Place:
+        """Its tenant and its name."""
+        return self.ctx.get("tenant"), self.name
 
     @property
     def truth(self) -> str | None:
@@ -67,7 +73,7 @@ class Sandbox:
     def know(self, *items: Item) -> None:
         """Note what may be found from now on."""
         if not self.vector.namespaces:
-            self.vector.shared.leave(self.ctx.get("tenant"), items, own_data=not self.vector.shares)
+            self.vector.leave(self.ctx.get("tenant"), items)
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:

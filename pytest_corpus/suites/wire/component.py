@@ -112,6 +112,9 @@ class ClientTarget:
         """Nothing is exchanged."""
         yield from ()
 
+    def unlearn(self) -> None:
+        """Builders have no provider."""
+
     def close_fresh(self) -> None:
         """There is one instance."""
 

@@ -1,0 +1,73 @@
+"""What the suite holds in a store at a time, and `--corpus-max-namespaces` (R115)."""
+
+from __future__ import annotations
+
+import pytest
+import quotas
+from inner_runs import Project, error_lines, said, statuses, violated
+
+SOME = (
+    "--corpus-requirement=VEC-NS-*,VEC-UPSERT-*,VEC-LIMIT-*,COM-TENANT-*,COM-LEAK-7,GRA-BATCH-*,GRA-BULK-*,GRA-NODE-*"
+)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_held() -> None:
+    quotas.HELD.update(dict.fromkeys(quotas.HELD, 0))
+
+
+@pytest.mark.parametrize("name", ["Vector", "Few", "Graph"])
+def test_a_quota_is_kept(project: Project, name: str) -> None:
+    """An adapter whose provider has quotas is judged as one that has none."""
+    result = project.run(f"--corpus-adapter=quotas:{name}", SOME, "--corpus-report=r.json")
+    report = project.report()
+    assert violated(report) == set(), said(result)
+    [component] = report["components"]
+    project.run(f"--corpus-adapter=pytest_corpus.reference:{component}", SOME, "--corpus-report=free.json")
+    assert statuses(report) == statuses(project.report("free.json"))
+    assert not [note for note in report.get("notes", ()) if "could not be deleted" in note]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Vector", "Few", "Graph"])
+def test_a_quota_changes_no_status(project: Project, name: str) -> None:
+    """So it is in the whole suite, and the same requirements are assessed."""
+    result = project.run(f"--corpus-adapter=quotas:{name}", "--corpus-report=r.json")
+    report = project.report()
+    assert report["verdict"] == "conformant", said(result)
+    [component] = report["components"]
+    project.run(f"--corpus-adapter=pytest_corpus.reference:{component}", "--corpus-report=free.json")
+    assert statuses(report) == statuses(project.report("free.json"))
+
+
+def test_few_namespaces_are_enough(project: Project) -> None:
+    """With three namespaces at a time the requirements are assessed as with ten."""
+    few = ("--corpus-adapter=quotas:Vector", "--corpus-max-namespaces=3", SOME, "--corpus-report=r.json")
+    result = project.run(*few)
+    assert {"violated", "not_assessed"}.isdisjoint(
+        status for (_, entry), status in statuses(project.report()).items() if entry.startswith("VEC-NS")
+    ), said(result)
+    assert quotas.HELD["namespaces"] == 3
+
+
+def test_namespaces_that_are_never_deleted(project: Project) -> None:
+    """An adapter that deletes no namespace is not blamed, and is told what stays."""
+    given = (
+        "--corpus-adapter=quotas:KeepsNamespaces",
+        "--corpus-requirement=VEC-UPSERT-[1-4]",
+        "--corpus-report=r.json",
+    )
+    result = project.run(*given)
+    assert violated(project.report()) == set(), said(result)
+    [run] = project.report()["runs"]
+    (left,) = [line for line in result.outlines if "could not be deleted" in line]
+    assert f"corpus-{run}-" in left
+    assert f"corpus run: {run}" in said(project.run(*given[:2])) or "corpus run: " in said(result)
+
+
+@pytest.mark.parametrize("value", ["2", "0", "-1", "x", "2.5"])
+def test_wrong_number(project: Project, value: str) -> None:
+    """Fewer than three namespaces are too few to compare what is in them."""
+    result = project.run("--corpus-adapter=quotas:Vector", f"--corpus-max-namespaces={value}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert error_lines(result) == [f"ERROR: --corpus-max-namespaces={value}: use a whole number of 3 or more"]

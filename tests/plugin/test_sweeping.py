@@ -1,0 +1,130 @@
+"""Nothing that the suite wrote stays in a store: after a run, a signal, and by `pytest-corpus sweep` a SIGKILL."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import quotas
+from inner_runs import Project
+
+from pytest_corpus.cli import main
+from pytest_corpus.kit import leftovers
+
+NAMES = ["KeptVector", "KeptGraph", "KeptDefault"]
+
+
+def start(project: Project, name: str, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    """A run of its own, that can be killed, against an adapter that keeps everything in a file."""
+    shutil.copy(quotas.__file__, project.path)
+    asked = project.arguments((f"--corpus-adapter=quotas:{name}", "-q", *given), plugins)
+    command = [sys.executable, "-m", "pytest", *asked]
+    return subprocess.Popen(
+        command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+def component_of(name: str) -> str:
+    """The component of one of the adapters."""
+    return "graph" if name == "KeptGraph" else "vector"
+
+
+def wait_for_some(process: subprocess.Popen[bytes], folder: Path, name: str) -> None:
+    """Wait until something is in the store, in the middle of the run."""
+    end = time.monotonic() + 60
+    tests = 0
+    while time.monotonic() < end and process.poll() is None and tests < 5:
+        tests += bool(quotas.names(component_of(name)))
+        time.sleep(0.05)
+    assert process.poll() is None
+    assert list((folder / leftovers.FOLDER).glob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("name", "stop"), [("KeptVector", signal.SIGINT), ("KeptGraph", signal.SIGTERM), ("KeptDefault", signal.SIGINT)]
+)
+def test_an_interrupted_run_leaves_nothing(project: Project, name: str, stop: signal.Signals) -> None:
+    """After Ctrl-C or SIGTERM the store is empty, and nothing is written down any more."""
+    process = start(project, name)
+    wait_for_some(process, project.path, name)
+    process.send_signal(stop)
+    process.wait(60)
+    assert quotas.names(component_of(name)) == []
+    assert not (project.path / leftovers.FOLDER).exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_leaves_nothing(project: Project, name: str) -> None:
+    """Nor does a run that ends by itself."""
+    few = "--corpus-requirement=VEC-UPSERT-*,COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*"
+    assert start(project, name, few).wait(120) == 0
+    assert quotas.STORE.exists()
+    assert quotas.names(component_of(name)) == []
+    assert not (project.path / leftovers.FOLDER).exists()
+
+
+@pytest.mark.parametrize(("name", "workers"), [*((name, 0) for name in NAMES), ("KeptGraph", 2)])
+def test_a_killed_run_is_swept(
+    project: Project, name: str, workers: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a SIGKILL `sweep` deletes what the run left, and what it left alone."""
+    process = start(project, name, *(["-n2"] if workers else []), plugins=("xdist",) if workers else ())
+    wait_for_some(process, project.path, name)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(60)
+    while any(map(leftovers.is_held, (project.path / leftovers.FOLDER).glob("*.jsonl"))):
+        time.sleep(0.05)
+    left = quotas.names(component_of(name))
+    assert left
+    assert all(leftovers.run_of(each) for each in left)
+    monkeypatch.syspath_prepend(str(project.path))
+    quotas.TENANTS.clear()
+    assert main(["sweep", f"--adapter=quotas:{name}", "--older-than=1h"]) == 0
+    assert quotas.names(component_of(name)) == left
+    assert main(["sweep", f"--adapter=quotas:{name}"]) == 0
+    assert quotas.names(component_of(name)) == []
+    assert not (project.path / leftovers.FOLDER).exists()
+    assert "deleted" in capsys.readouterr().out
+
+
+def test_a_run_that_is_going_is_left_alone(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run whose process is there loses nothing unless it is named."""
+    folder = project.path / leftovers.FOLDER
+    run = leftovers.new_run()
+    journal = leftovers.Journal(folder / f"{run}.jsonl", run, "pytest_corpus.reference:vector")
+    journal.add(("vector", None, None, "namespace"), [f"corpus-{run}-n-1", "somebody-elses"])
+    adapter = "--adapter=pytest_corpus.reference:vector"
+    assert main(["sweep", adapter]) == 0
+    assert f"run {run} is still going" in capsys.readouterr().err
+    assert main(["sweep", adapter, f"--run={run}"]) == 0
+    assert capsys.readouterr().out == f"run {run}: 1 item deleted\n"
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["--run=nothing"], "--run=nothing: use the id of a run, such as k3f9tm6l3k"),
+        (["--older-than=soon"], "--older-than=soon: use a time such as 90s, 30m, 1h or 7d"),
+        (["--adapter=nowhere:at_all"], "nowhere"),
+    ],
+)
+def test_wrong_arguments(project: Project, capsys: pytest.CaptureFixture[str], given: list[str], expected: str) -> None:
+    """What makes no sense is said in one sentence."""
+    assert main(["sweep", "--adapter=pytest_corpus.reference:vector", *given]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert expected in line
+
+
+def test_the_id_of_a_run_tells_when_it_began() -> None:
+    """The time is in the id, and nothing else is taken for one."""
+    run = leftovers.new_run()
+    assert abs((leftovers.began_at(run) or 0) - time.time()) < 2
+    assert leftovers.run_of(f"corpus-{run}-n-1") == run
+    assert [leftovers.run_of(name) for name in ("corpus-x-1", "corpus", f"corpora-{run}-1", f"{run}-1")] == [None] * 4
