@@ -57,7 +57,17 @@ class Ivf(Documented):
     said: ClassVar[dict[str, Any]] = {"acme:search": "approximate (IVFFlat, one probe)"}
 
     def select(self, space: Space, query: Query) -> list[Item]:
-        return [item for item in super().select(space, query) if cell(item.vector) == cell(query.vector)]
+        return [item for item in super().select(space, query) if self.cell(item) == self.cell(query)]
+
+    def cell(self, placed: Item | Query) -> int:
+        return cell(placed.vector)
+
+
+class IvfElsewhere(Ivf):
+    """Has a border of its cells between the directions of 10 and 11 degrees: alike queries find other vectors."""
+
+    def cell(self, placed: Item | Query) -> int:
+        return cell(placed.vector, 34.5)
 
 
 class IvfPostFiltered(Hnsw):
@@ -72,11 +82,11 @@ class IvfPostFiltered(Hnsw):
         return [item for item in space.items.values() if cell(item.vector) == cell(query.vector)]
 
 
-def cell(vector: Sequence[float]) -> int:
+def cell(vector: Sequence[float], border: float = 13) -> int:
     """One of eight directions; vectors on a line lie in cells of different lengths."""
     if len(vector) == 1:
         return int(vector[0] * 4)
-    return int((math.degrees(math.atan2(vector[1], vector[0])) + 180 + 13) // 45)
+    return int((math.degrees(math.atan2(vector[1], vector[0])) + 180 + border) // 45)
 
 
 class DeletesByIdOnly(ReferenceVector):
@@ -125,6 +135,7 @@ LEGAL: tuple[type[ReferenceVector], ...] = (
     FortyAtMost,
     Hnsw,
     Ivf,
+    IvfElsewhere,
     IvfPostFiltered,
     DeletesByIdOnly,
     RefusesZeros,

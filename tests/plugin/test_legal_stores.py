@@ -10,6 +10,7 @@ SCOPES = {
     "FortyAtMost": "VEC-LIMIT-*,VEC-UPSERT-3,COM-CONC-1",
     "Hnsw": "VEC-LIMIT-*,VEC-FILTER-*,VEC-QUERY-*",
     "Ivf": "VEC-QUERY-*,VEC-SCORE-*,VEC-UPSERT-*,VEC-DELETE-*,VEC-NS-*,VEC-MULTI-*,COM-CONC-1,COM-TENANT-1,COM-CACHE-*",
+    "IvfElsewhere": "VEC-QUERY-*",
     "IvfPostFiltered": "VEC-FILTER-*,VEC-STATE-1,VEC-QUERY-*",
     "DeletesByIdOnly": "VEC-DELETE-*,VEC-FILTER-11,VEC-STATE-1,COM-IDEM-3,COM-TENANT-1,COM-NUM-1",
     "RefusesZeros": "VEC-SCORE-*,COM-NUM-2",
@@ -20,6 +21,7 @@ SCOPES = {
 
 EXPECTED = {
     "Ivf": {"VEC-QUERY-19": "violated", "VEC-QUERY-3": "satisfied", "COM-CONC-1": "satisfied"},
+    "IvfElsewhere": {"VEC-QUERY-4": "satisfied", "VEC-QUERY-19": "violated"},
     "Hnsw": {"VEC-QUERY-19": "satisfied", "VEC-LIMIT-1": "satisfied"},
     "DeletesByIdOnly": {"VEC-DELETE-5": "not_applicable", "VEC-DELETE-9": "satisfied", "VEC-STATE-1": "satisfied"},
     "RefusesZeros": {"VEC-SCORE-9": "satisfied"},

@@ -67,10 +67,7 @@ class Adapter(WireHandler):
             "supports_multi_tenant": False,
             "supports_caching": False,
             "idempotent_writes": False,
-            "sampling": {
-                "temperature_range": list(SAMPLING["temperature"].offered),
-                "top_p_range": list(SAMPLING["top_p"].offered),
-            },
+            "sampling": {f"{name}_range": list(each.offered) for name, each in SAMPLING.items()},
         }
 
     async def health(self, call: Call) -> dict[str, Any]:

@@ -130,14 +130,16 @@ def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
 
 
 def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
-    """What is wrong with the ranking of vectors of one length."""
+    """What is wrong with the ranking of vectors of one length.
+
+    An approximate search may see other vectors in the direction of `first`, which is not quite that of `found`.
+    """
     wanted = _reached(sandbox.vector, [str(item["id"]) for item in items], found)
     if sandbox.dimensions < 2 or sandbox.truth is None:
         return None
     if found != wanted:
         return RANKING_OF[sandbox.truth]
-    missed = sandbox.vector.approximate and not first
-    return None if missed or first == wanted[:1] else "VEC-QUERY-4"
+    return None if sandbox.vector.approximate or first == wanted[:1] else "VEC-QUERY-4"
 
 
 def _writing(vector: Vector) -> str | None:
