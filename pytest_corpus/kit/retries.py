@@ -20,7 +20,7 @@ from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.spec.operations import operations_of
+from pytest_corpus.spec.operations import BY_OP, operations_of
 
 Answer = TypeVar("Answer")
 
@@ -139,7 +139,8 @@ class Retries:
         return answer
 
     def _note(self, op: str, answer: Answer) -> None:
-        if isinstance(answer, (Reply, StreamReply)) and not answer.is_error and _bare(op) not in UNRELATED:
+        succeeded = isinstance(answer, (Reply, StreamReply)) and not answer.is_error
+        if succeeded and op in BY_OP and _bare(op) not in UNRELATED:
             self._outages.worked[op] = None
 
     def _again(

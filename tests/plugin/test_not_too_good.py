@@ -72,7 +72,7 @@ def test_an_operation_that_failed_once_is_found(project: Project) -> None:
         "        if op_of(envelope) == 'llm.count_tokens':\n"
         "            count.append(1)\n"
         "            if len(count) == 1:\n"
-        "                return {'ok': False, 'code': 'UNAVAILABLE', 'error': 'Unavailable', 'message': 'no',\n"
+        "                return {'ok': False, 'code': 'BAD_REQUEST', 'error': 'BadRequest', 'message': 'no',\n"
         "                        'details': None, 'ms': 1, 'retry_after_ms': None}\n"
         "        return await self.inner.handle(envelope)\n"
     )
