@@ -42,6 +42,9 @@ PROBE_S = 5.0
 ASKED_AT_MOST_S = 10.0
 """A call that fails as slowly as this is not made a third time."""
 
+LONGEST_HINT_MS = 1e12
+"""A longer time to wait, which no number may hold, is the same."""
+
 UNRELATED = ("capabilities", "health")
 """Bare names of operations that need no provider."""
 
@@ -57,7 +60,7 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
     body = reply.body if isinstance(reply, Reply) else reply.errors[0]
     hints = (body.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
     given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
-    return given[0] / 1000 if given and given[0] >= 0 else None
+    return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
 
 
 def is_passing(exchange: Exchange) -> bool:
