@@ -23,7 +23,8 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 COPIED = ("pytest_corpus", "schemas", "golden", "skeletons", "tests", "tools", "docs")
 
 STEP = re.compile(
-    r"^In `(?P<file>[^`]+)`, (?:at the end(?: of `(?P<table>\w+)`)?|(?P<new>new)):\n\n```python\n(?P<code>.*?)^```$",
+    r"^In `(?P<file>[^`]+)`, (?:at the end(?: of `(?P<table>\w+)`)?|(?P<new>new)):\n\n"
+    r"```(?:python|text)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -39,6 +40,9 @@ ROWS = [
     if line.startswith("| ")
 ]
 """What the table "Where to change what" says: what, where, what to look for."""
+
+QUOTES = '"""'
+"""The end of a table that is a text."""
 
 ADDED, MUTANT = "LLM-TOKENS-10", "TenantIsCounted"
 """What the page adds."""
@@ -67,14 +71,19 @@ def appended(source: str, code: str) -> str:
 
 
 def extended(source: str, table: str, code: str) -> str:
-    """A module with one more entry at the end of one of its tables."""
+    """A module with one more entry at the end of one of its tables, which is a display of Python's or a text."""
     (found,) = [node.value for node in ast.parse(source).body if table in targets(node)]  # type: ignore[attr-defined]
     assert found.end_lineno is not None
     assert found.end_col_offset is not None
     lines = source.splitlines(keepends=True)
-    end = sum(map(len, lines[: found.end_lineno - 1])) + found.end_col_offset - 1
-    one_line = found.lineno == found.end_lineno
-    entry = f", {code.strip()}" if one_line else f"{indent(code.strip(), '    ')},\n"
+    is_text = isinstance(found, ast.Constant)
+    end = sum(map(len, lines[: found.end_lineno - 1])) + found.end_col_offset - (len(QUOTES) if is_text else 1)
+    if is_text:
+        entry = code
+    elif found.lineno == found.end_lineno:
+        entry = f", {code.strip()}"
+    else:
+        entry = f"{indent(code.strip(), '    ')},\n"
     return source[:end] + entry + source[end:]
 
 
@@ -88,7 +97,8 @@ def steps() -> list[Step]:
     """Every step of the page that has code."""
     text = PAGE.read_text("utf-8")
     found = [Step(each["file"], each["table"] or "", bool(each["new"]), each["code"]) for each in STEP.finditer(text)]
-    assert len(found) == text.count("```python"), "a block of code does not say where it belongs"
+    blocks = text.count("```python") + text.count("```text")
+    assert len(found) == blocks, "a block of code does not say where it belongs"
     return found
 
 
@@ -124,7 +134,7 @@ def command(tree: Path, *argv: str) -> str:
 def test_the_page_adds_what_these_tests_look_at() -> None:
     """The example requirement and its mutant have the names that are used here, and nothing has them yet."""
     code = "".join(step.code for step in steps())
-    assert f'"{ADDED}",' in code
+    assert f"{ADDED} SHOULD: " in code
     assert f"class {MUTANT}(" in code
     known = [path for path in (ROOT / "pytest_corpus").rglob("*.py") if ADDED in path.read_text("utf-8")]
     assert known == []

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from pytest_corpus.spec.requirements import catalogue
+import pytest
+
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.operations import STREAMING
+from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.spec.requirements.model import read
 
 SHORTEST, LONGEST = 10, 120
 """Characters of a hint: it stands in one line of a failure."""
@@ -44,6 +49,53 @@ def test_code_in_hints_is_closed() -> None:
     """Backticks come in pairs, and what would vanish from a page as a tag stands between them."""
     assert [entry.id for entry in ENTRIES if entry.hint.count("`") % 2] == []
     assert [entry.id for entry in ENTRIES if re.search(r"<[a-z/]", re.sub("`[^`]*`", "", entry.hint))] == []
+
+
+def test_an_entry_has_three_lines() -> None:
+    """Its fields are read from their places, a continued line as if it were one."""
+    sentence = "COM-TEST-1 SHOULD: A sentence goes on\n    in another line; for `x`.\n"
+    origin = "  from ERRORS 2.1, SCHEMA 12.A,\n    R7; needs metrics, provider; for llm, graph\n"
+    hint = "  hint: do this; then that: all of it\n"
+    text, advice = "A sentence goes on in another line; for `x`.", "do this; then that: all of it"
+    source = ("ERRORS 2.1", "SCHEMA 12.A", "R7")
+    wanted = Requirement("COM-TEST-1", "SHOULD", text, source, ("metrics", "provider"), ("llm", "graph"), advice)
+    assert list(read(f"\n{sentence}{origin}{hint}", "chapter", COMPONENTS)) == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("ending", "wanted"), [("", ("vector",)), ("; for streaming", STREAMING), ("; for llm", ("llm",))]
+)
+def test_an_entry_speaks_of_the_components_of_its_folder(ending: str, wanted: tuple[str, ...]) -> None:
+    """If it names none itself."""
+    (entry,) = read(f"\nVEC-TEST-1 MUST: Text.\n  from R7{ending}\n  hint: advice\n", "chapter", ("vector",))
+    assert (entry.components, entry.needs) == (wanted, ())
+
+
+@pytest.mark.parametrize(
+    ("number", "line", "form"),
+    [
+        (1, "LLM-TEST-1 SHALL: Text.", "ID LEVEL: sentence"),
+        (1, "LLM-TEST MUST: Text.", "ID LEVEL: sentence"),
+        (1, "LLM-TEST-1 MUST Text.", "ID LEVEL: sentence"),
+        (1, "    LLM-TEST-1 MUST: Text.", "ID LEVEL: sentence"),
+        (2, "  from R7; for gateway", "  from SOURCE, "),
+        (2, "  from R7, R8,", "  from SOURCE, "),
+        (2, "  from R7 R8", "  from SOURCE, "),
+        (2, "  from R7; for llm; needs metrics", "  from SOURCE, "),
+        (2, "  needs metrics", "  from SOURCE, "),
+        (3, "  hint:", "  hint: advice"),
+        (3, "hint: advice", "  hint: advice"),
+        (3, "LLM-TEST-2 MUST: Text.", "  hint: advice"),
+        (3, "", "  hint: advice"),
+    ],
+)
+def test_a_malformed_entry_is_named(number: int, line: str, form: str) -> None:
+    """One sentence names the module, the line and the form that it must have."""
+    lines = ["LLM-TEST-1 MUST: Text.", "  from R7", "  hint: advice"]
+    lines[number - 1] = line
+    table = "".join(f"\n{each}" for each in lines)
+    with pytest.raises(ValueError, match=rf"^chapter: line {number} of the table must .*`{form}.*but is `{line}`$"):
+        list(read(table, "chapter", COMPONENTS))
 
 
 def letters(text: str) -> str:

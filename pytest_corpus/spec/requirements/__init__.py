@@ -1,20 +1,20 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
-One `Requirement` a sentence, one module a chapter: `graph/crud_basic.py` has what `suites/graph/test_crud_basic.py`
-and the modules in which that goes on, `test_crud_basic_edges.py` and others, decide; what components share lies in
-`common/`. Ids are stable: a retired id is never used again.
+One entry of three lines a sentence, one module a chapter: `graph/crud_basic.py` has what
+`suites/graph/test_crud_basic.py` and the modules in which that goes on, `test_crud_basic_edges.py` and others, decide;
+what components share lies in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is
+never used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, ROWS, TRANSPORT_CHAPTERS
-from pytest_corpus.spec.requirements.model import HOOKS, LOGS, Level, Requirement
+from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, COMPONENTS, ROWS, TITLES, TRANSPORT_CHAPTERS
+from pytest_corpus.spec.requirements.model import HOOKS, LOGS, Level, Requirement, read
 
 __all__ = [
     "CATALOGUE_VERSION",
@@ -43,9 +43,9 @@ def catalogue() -> MappingProxyType[str, Requirement]:
     """Every requirement by id, in the order of the catalogue.
 
     Raises:
-        ValueError: an id is given twice, or a chapter is not named in `spec/components.py`.
+        ValueError: an entry is malformed, an id is given twice, or `spec/components.py` does not name a chapter.
     """
-    entries = [entry for _, requirements in _modules() for entry in requirements]
+    entries = [entry for _, requirements in _chapters() for entry in requirements]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
         raise ValueError("the requirement catalogue gives an id twice")
@@ -55,7 +55,7 @@ def catalogue() -> MappingProxyType[str, Requirement]:
 @cache
 def chapter_titles() -> MappingProxyType[str, str]:
     """The chapter of each requirement by its id, as a person reads it: ``Streaming semantics``."""
-    return MappingProxyType({entry.id: title(name) for name, requirements in _modules() for entry in requirements})
+    return MappingProxyType({entry.id: title(name) for name, requirements in _chapters() for entry in requirements})
 
 
 def title(chapter: str) -> str:
@@ -63,15 +63,20 @@ def title(chapter: str) -> str:
     return chapter.replace("_", " ").capitalize().replace("siem", "SIEM")
 
 
-def _modules() -> Iterator[tuple[str, tuple[Requirement, ...]]]:
+@cache
+def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
     """Each chapter that has requirements, with them."""
+    found = []
     for folder, chapters in FOLDERS.items():
         package = import_module(f"{__name__}.{folder}")
         own = {module.name for module in iter_modules(package.__path__)}
         if strays := own.difference(chapters):
             raise ValueError(f"spec/components.py does not name the chapters {sorted(strays)} of {folder}")
+        components = (folder,) if folder in TITLES else COMPONENTS
         for chapter in (name for name in chapters if name in own):
-            yield chapter, import_module(f"{package.__name__}.{chapter}").REQUIREMENTS
+            module = import_module(f"{package.__name__}.{chapter}")
+            found.append((chapter, tuple(read(module.REQUIREMENTS, module.__name__, components))))
+    return tuple(found)
 
 
 def applicable(component: str) -> tuple[Requirement, ...]:

@@ -1,11 +1,14 @@
-"""The shape of a catalogue entry."""
+"""A catalogue entry, and the table that chapters write entries in."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.operations import STREAMING
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 
@@ -44,3 +47,70 @@ class Requirement:
     def chapter(self) -> str:
         """The id without its number, e.g. ``LLM-STREAM``."""
         return self.id.rpartition("-")[0]
+
+
+def _list(item: str) -> str:
+    """The pattern of one or more items, with a comma and a space between them."""
+    return rf"(?:{item})(?:, (?:{item}))*"
+
+
+SOURCES = _list("[A-Z_]+ [A-Z0-9.]+|R[0-9]+")
+NEEDS = _list("[a-z_]+")
+SPEAKS_OF = f"streaming|{_list('|'.join(COMPONENTS))}"
+
+FORMS = (
+    ("ID LEVEL: sentence", r"([A-Z]{3}(?:-[A-Z0-9]+)*-[0-9]+) (MUST|SHOULD|MAY): (\S.*)"),
+    (
+        "  from SOURCE, SOURCE; needs NEED, NEED; for COMPONENT, COMPONENT",
+        rf"  from ({SOURCES})(?:; needs ({NEEDS}))?(?:; for ({SPEAKS_OF}))?",
+    ),
+    ("  hint: advice", r"  hint: (\S.*)"),
+)
+"""The three lines of an entry, as a person writes them and as a pattern; each part after a semicolon may be missing."""
+
+
+def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requirement]:
+    """Read the table of a chapter: entries of three lines.
+
+    A line that begins with four spaces continues the line above it. ``for streaming`` names all components that stream.
+
+    Args:
+        table: the text that the chapter assigns to ``REQUIREMENTS``.
+        module: the name of the chapter's module, for messages.
+        components: the components of an entry that names none.
+
+    Raises:
+        ValueError: a line does not have its form.
+    """
+    patterns = [re.compile(pattern) for _, pattern in FORMS]
+    lines = _unwrapped(table)
+    missing = -len(lines) % len(FORMS)
+    entry: list[Any] = []
+    for place, (number, line) in enumerate([*lines, *[(table.count("\n"), "")] * missing]):
+        match = patterns[place % len(FORMS)].fullmatch(line)
+        if match is None:
+            form, _ = FORMS[place % len(FORMS)]
+            raise ValueError(f"{module}: line {number} of the table must have the form `{form}`, but is `{line}`")
+        entry += match.groups()
+        if place % len(FORMS) == len(FORMS) - 1:
+            name, level, text, source, needs, named, hint = entry
+            own = STREAMING if named == "streaming" else _items(named) or components
+            yield Requirement(name, level, text, _items(source), _items(needs), own, hint)
+            entry = []
+
+
+def _unwrapped(table: str) -> list[tuple[int, str]]:
+    """The lines of a table, each with the lines that continue it and the number of the first."""
+    lines: list[tuple[int, str]] = []
+    for number, line in enumerate(table.splitlines()):
+        if line.startswith("    ") and lines:
+            first, text = lines[-1]
+            lines[-1] = (first, f"{text} {line.strip()}")
+        elif line:
+            lines.append((number, line))
+    return lines
+
+
+def _items(written: str | None) -> tuple[str, ...]:
+    """The items of a list, none if it is missing."""
+    return tuple(written.split(", ")) if written else ()

@@ -1,88 +1,37 @@
 """What every component says of itself, and whether it is so."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.operations import STREAMING
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "COM-CAP-1",
-        "MUST",
-        "`capabilities` answers with an object.",
-        ("SPECIFICATION 6.2",),
-        hint="return an object, not a list, and answer `capabilities` as often as it is asked",
-    ),
-    Requirement(
-        "COM-CAP-2",
-        "MUST",
-        "Capabilities state `server`, `version` and `protocol` as non-empty strings.",
-        ("SPECIFICATION 6.2", "R22"),
-        hint="state the three as strings at the top of the result, the version of your adapter included",
-    ),
-    Requirement(
-        "COM-CAP-3",
-        "MUST",
-        "`protocol` is the component's protocol, e.g. llm/v1.0.",
-        ("SPECIFICATION 4.2.2", "SPECIFICATION 6.2"),
-        hint="state `<component>/v1.0` as `protocol`, the minor version included, for example vector/v1.0",
-    ),
-    Requirement(
-        "COM-CAP-4",
-        "MUST",
-        "Flags are booleans, limits are numbers and listings are lists, wherever they are stated.",
-        ("SPECIFICATION 6.2", "SPECIFICATION 8.4", "R22"),
-        hint='state 8192, not "8192 tokens", and a list, not a joined string; leave out what you do not know',
-    ),
-    Requirement(
-        "COM-CAP-5",
-        "SHOULD",
-        "Keys under `extensions` are namespaced, e.g. vendor:name.",
-        ("SPECIFICATION 6.2", "R71"),
-        hint="put a namespace before each key under `extensions`, for example acme:routing",
-    ),
-    Requirement(
-        "COM-CAP-6",
-        "MUST",
-        "An operation that capabilities claim works.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        hint="claim only operations that you serve, or mend the one that is claimed",
-    ),
-    Requirement(
-        "COM-CAP-7",
-        "MUST",
-        "An operation that capabilities deny answers NOT_SUPPORTED (or simply works).",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "ERRORS 6", "R23"),
-        hint="answer NOT_SUPPORTED as soon as the flag of the operation is false, before its arguments are read",
-    ),
-    Requirement(
-        "COM-CAP-8",
-        "SHOULD",
-        "An operation that works is not denied by capabilities.",
-        ("R23",),
-        hint="set the flag of the operation to true, or answer NOT_SUPPORTED",
-    ),
-    Requirement(
-        "COM-CAP-9",
-        "MUST",
-        "`handle_stream` is there where streaming is claimed.",
-        ("SPECIFICATION 4.2.3", "R22"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-        hint="add handle_stream to the wire handler, or deny streaming in `capabilities`",
-    ),
-    Requirement(
-        "COM-CAP-10",
-        "SHOULD",
-        "New keys of capabilities stand under `extensions`.",
-        ("SPECIFICATION 6.2", "R71"),
-        hint="move keys that no document names from the top, from `features` and from `limits` to `extensions`",
-    ),
-    Requirement(
-        "COM-CAP-11",
-        "SHOULD",
-        "Capabilities state the limits `concurrency` and `rate_limit_qps`.",
-        ("SPECIFICATION 16.2", "SPECIFICATION 6.2"),
-        hint="state under `limits` how many calls you take at once, and in a second",
-    ),
-)
+REQUIREMENTS = """
+COM-CAP-1 MUST: `capabilities` answers with an object.
+  from SPECIFICATION 6.2
+  hint: return an object, not a list, and answer `capabilities` as often as it is asked
+COM-CAP-2 MUST: Capabilities state `server`, `version` and `protocol` as non-empty strings.
+  from SPECIFICATION 6.2, R22
+  hint: state the three as strings at the top of the result, the version of your adapter included
+COM-CAP-3 MUST: `protocol` is the component's protocol, e.g. llm/v1.0.
+  from SPECIFICATION 4.2.2, SPECIFICATION 6.2
+  hint: state `<component>/v1.0` as `protocol`, the minor version included, for example vector/v1.0
+COM-CAP-4 MUST: Flags are booleans, limits are numbers and listings are lists, wherever they are stated.
+  from SPECIFICATION 6.2, SPECIFICATION 8.4, R22
+  hint: state 8192, not "8192 tokens", and a list, not a joined string; leave out what you do not know
+COM-CAP-5 SHOULD: Keys under `extensions` are namespaced, e.g. vendor:name.
+  from SPECIFICATION 6.2, R71
+  hint: put a namespace before each key under `extensions`, for example acme:routing
+COM-CAP-6 MUST: An operation that capabilities claim works.
+  from BEHAVIORAL_CONFORMANCE 5.3, R23
+  hint: claim only operations that you serve, or mend the one that is claimed
+COM-CAP-7 MUST: An operation that capabilities deny answers NOT_SUPPORTED (or simply works).
+  from BEHAVIORAL_CONFORMANCE 5.3, ERRORS 6, R23
+  hint: answer NOT_SUPPORTED as soon as the flag of the operation is false, before its arguments are read
+COM-CAP-8 SHOULD: An operation that works is not denied by capabilities.
+  from R23
+  hint: set the flag of the operation to true, or answer NOT_SUPPORTED
+COM-CAP-9 MUST: `handle_stream` is there where streaming is claimed.
+  from SPECIFICATION 4.2.3, R22; needs supports_streaming; for streaming
+  hint: add handle_stream to the wire handler, or deny streaming in `capabilities`
+COM-CAP-10 SHOULD: New keys of capabilities stand under `extensions`.
+  from SPECIFICATION 6.2, R71
+  hint: move keys that no document names from the top, from `features` and from `limits` to `extensions`
+COM-CAP-11 SHOULD: Capabilities state the limits `concurrency` and `rate_limit_qps`.
+  from SPECIFICATION 16.2, SPECIFICATION 6.2
+  hint: state under `limits` how many calls you take at once, and in a second
+"""

@@ -1,52 +1,23 @@
 """How every component takes the context of a request."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "COM-CTX-1",
-        "MUST",
-        "Unknown keys in `ctx` are ignored.",
-        ("SPECIFICATION 4", "SPECIFICATION 4.2.5", "R8", "R134"),
-        hint="read the `ctx` keys that you know by name and leave the others; do not spread `ctx` into arguments",
-    ),
-    Requirement(
-        "COM-CTX-2",
-        "MUST",
-        "A `ctx` field of the wrong type is refused with BAD_REQUEST.",
-        ("SCHEMA 3.2", "R8"),
-        hint="check the type of each `ctx` field before use; neither convert it nor ignore it",
-    ),
-    Requirement(
-        "COM-CTX-3",
-        "MUST",
-        "Every documented `ctx` field is accepted, and none is required.",
-        ("SCHEMA 3.2",),
-        hint="accept the `ctx` fields that you do not use, on streams too, and give every field a default",
-    ),
-    Requirement(
-        "COM-CTX-4",
-        "MUST",
-        "`attrs` may hold any JSON.",
-        ("SCHEMA 3.2", "SPECIFICATION 4.2.5"),
-        hint="check only that `attrs` is an object; its values may be numbers, lists, objects and null as well",
-    ),
-    Requirement(
-        "COM-CTX-5",
-        "MUST",
-        "The `traceparent` of the context is handed on to the provider unchanged.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.3", "R93"),
-        needs=("provider",),
-        hint="send the traceparent of each call along as it came, from a local variable, in streams and batches too",
-    ),
-    Requirement(
-        "COM-CTX-6",
-        "MUST",
-        "One context goes through all four components, where they are all there, and each takes what another answers.",
-        ("SPECIFICATION A", "SPECIFICATION 11.3", "R95"),
-        components=("vector",),
-        hint="take request_id and idempotency_key once for each operation: the same ones come to every component",
-    ),
-)
+REQUIREMENTS = """
+COM-CTX-1 MUST: Unknown keys in `ctx` are ignored.
+  from SPECIFICATION 4, SPECIFICATION 4.2.5, R8, R134
+  hint: read the `ctx` keys that you know by name and leave the others; do not spread `ctx` into arguments
+COM-CTX-2 MUST: A `ctx` field of the wrong type is refused with BAD_REQUEST.
+  from SCHEMA 3.2, R8
+  hint: check the type of each `ctx` field before use; neither convert it nor ignore it
+COM-CTX-3 MUST: Every documented `ctx` field is accepted, and none is required.
+  from SCHEMA 3.2
+  hint: accept the `ctx` fields that you do not use, on streams too, and give every field a default
+COM-CTX-4 MUST: `attrs` may hold any JSON.
+  from SCHEMA 3.2, SPECIFICATION 4.2.5
+  hint: check only that `attrs` is an object; its values may be numbers, lists, objects and null as well
+COM-CTX-5 MUST: The `traceparent` of the context is handed on to the provider unchanged.
+  from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
+  hint: send the traceparent of each call along as it came, from a local variable, in streams and batches too
+COM-CTX-6 MUST: One context goes through all four components, where they are all there, and each takes what another
+    answers.
+  from SPECIFICATION A, SPECIFICATION 11.3, R95; for vector
+  hint: take request_id and idempotency_key once for each operation: the same ones come to every component
+"""

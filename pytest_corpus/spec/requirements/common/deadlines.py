@@ -1,81 +1,31 @@
 """How every component keeps a deadline."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.operations import STREAMING
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "COM-DEADLINE-1",
-        "MUST",
-        "A call whose deadline has passed is refused with DEADLINE_EXCEEDED.",
-        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1", "R16"),
-        hint="compare ctx.deadline_ms, absolute epoch milliseconds, with the clock first thing in every operation",
-    ),
-    Requirement(
-        "COM-DEADLINE-2",
-        "MUST",
-        "A call whose deadline has passed causes no backend work.",
-        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1", "R16"),
-        needs=("provider",),
-        hint="check the deadline before the first call of the provider, not after its answer",
-    ),
-    Requirement(
-        "COM-DEADLINE-3",
-        "MUST",
-        "A stream whose deadline has passed is one DEADLINE_EXCEEDED error and no data.",
-        ("SPECIFICATION 6.1", "R16"),
-        needs=("supports_streaming",),
-        components=STREAMING,
-        hint="check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope",
-    ),
-    Requirement(
-        "COM-DEADLINE-4",
-        "MUST",
-        "A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.",
-        ("BEHAVIORAL_CONFORMANCE 6.1", "R17"),
-        needs=("provider", "supports_deadline"),
-        hint="bound every provider call by what remains of the budget, and map that timeout to DeadlineExceeded",
-    ),
-    Requirement(
-        "COM-DEADLINE-5",
-        "MUST",
-        "A stream ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.",
-        ("BEHAVIORAL_CONFORMANCE 6.1", "R17"),
-        needs=("provider", "supports_deadline", "supports_streaming"),
-        components=STREAMING,
-        hint="bound the wait for each chunk, not for the first alone, by what remains of the budget",
-    ),
-    Requirement(
-        "COM-DEADLINE-6",
-        "MUST",
-        "A call well within its deadline is carried out.",
-        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.1"),
-        hint="read deadline_ms as an epoch time, not a duration, and give the provider all that remains of it",
-    ),
-    Requirement(
-        "COM-DEADLINE-7",
-        "MUST",
-        "A `deadline_ms` of zero or less is refused with BAD_REQUEST or DEADLINE_EXCEEDED.",
-        ("SCHEMA 3.2", "R18"),
-        hint="test whether `deadline_ms` is None, not whether it is true: zero is a deadline that has passed",
-    ),
-    Requirement(
-        "COM-DEADLINE-8",
-        "MUST",
-        "An operation on several items ends within its one budget plus a second, however often it asks.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.3", "R62"),
-        needs=("provider", "supports_deadline"),
-        components=("vector", "embedding", "graph"),
-        hint="take the time that is left anew before each item, a fallback item by item and a transaction included",
-    ),
-    Requirement(
-        "COM-DEADLINE-9",
-        "MUST",
-        "The absolute deadline is handed on to the provider as it is.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.3", "R93"),
-        needs=("provider",),
-        hint="hand on ctx.deadline_ms itself, epoch milliseconds; each hop works out for itself what is left of it",
-    ),
-)
+REQUIREMENTS = """
+COM-DEADLINE-1 MUST: A call whose deadline has passed is refused with DEADLINE_EXCEEDED.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16
+  hint: compare ctx.deadline_ms, absolute epoch milliseconds, with the clock first thing in every operation
+COM-DEADLINE-2 MUST: A call whose deadline has passed causes no backend work.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16; needs provider
+  hint: check the deadline before the first call of the provider, not after its answer
+COM-DEADLINE-3 MUST: A stream whose deadline has passed is one DEADLINE_EXCEEDED error and no data.
+  from SPECIFICATION 6.1, R16; needs supports_streaming; for streaming
+  hint: check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope
+COM-DEADLINE-4 MUST: A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
+  from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline
+  hint: bound every provider call by what remains of the budget, and map that timeout to DeadlineExceeded
+COM-DEADLINE-5 MUST: A stream ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
+  from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline, supports_streaming; for streaming
+  hint: bound the wait for each chunk, not for the first alone, by what remains of the budget
+COM-DEADLINE-6 MUST: A call well within its deadline is carried out.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1
+  hint: read deadline_ms as an epoch time, not a duration, and give the provider all that remains of it
+COM-DEADLINE-7 MUST: A `deadline_ms` of zero or less is refused with BAD_REQUEST or DEADLINE_EXCEEDED.
+  from SCHEMA 3.2, R18
+  hint: test whether `deadline_ms` is None, not whether it is true: zero is a deadline that has passed
+COM-DEADLINE-8 MUST: An operation on several items ends within its one budget plus a second, however often it asks.
+  from SPECIFICATION 6.1, SPECIFICATION 11.3, R62; needs provider, supports_deadline; for vector, embedding, graph
+  hint: take the time that is left anew before each item, a fallback item by item and a transaction included
+COM-DEADLINE-9 MUST: The absolute deadline is handed on to the provider as it is.
+  from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
+  hint: hand on ctx.deadline_ms itself, epoch milliseconds; each hop works out for itself what is left of it
+"""

@@ -1,173 +1,64 @@
 """What every component observes, and the labels of it."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.operations import STREAMING
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "COM-OBS-1",
-        "MUST",
-        "A call that succeeds is observed exactly once.",
-        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
-        needs=("metrics",),
-        hint="call `observe` once in the outermost layer of every operation, `health` included, not once for each item",
-    ),
-    Requirement(
-        "COM-OBS-2",
-        "MUST",
-        "A call that fails is observed exactly once, refused and expired ones included.",
-        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R19"),
-        needs=("metrics",),
-        hint="call `observe` in a `finally` that surrounds validation and the deadline check too",
-    ),
-    Requirement(
-        "COM-OBS-3",
-        "MUST",
-        "A stream is observed exactly once, whatever its outcome.",
-        ("SPECIFICATION 6.4", "SPECIFICATION 11.2", "R19"),
-        needs=("metrics", "supports_streaming"),
-        components=STREAMING,
-        hint="observe a stream in one `finally` around all of it: refusal, failure on the way, and good end",
-    ),
-    Requirement(
-        "COM-OBS-4",
-        "MUST",
-        "The `component` of an observation is the component, and that of any report is one of the four.",
-        ("SPECIFICATION 6.4",),
-        needs=("metrics",),
-        hint="pass llm, vector, embedding or graph as `component` to every metric, that of a stream too",
-    ),
-    Requirement(
-        "COM-OBS-5",
-        "MUST",
-        "The `ok` of an observation is the outcome of the call.",
-        ("SPECIFICATION 6.4",),
-        needs=("metrics",),
-        hint="take `ok` from the envelope or terminal frame that you send, not from how the iterator ended",
-    ),
-    Requirement(
-        "COM-OBS-6",
-        "MUST",
-        "The `code` of an observation is OK or names the class of the failure.",
-        ("ERRORS 5", "SPECIFICATION 6.4", "R20"),
-        needs=("metrics",),
-        hint="pass OK or the class or code of the error that you send, in place of one code for all failures",
-    ),
-    Requirement(
-        "COM-OBS-7",
-        "MUST",
-        "The `ms` of an observation is a non-negative number.",
-        ("SPECIFICATION 6.4", "SPECIFICATION 4.1"),
-        needs=("metrics",),
-        hint="measure `ms` from the start of the call on every path, failures included",
-    ),
-    Requirement(
-        "COM-OBS-8",
-        "SHOULD",
-        "`tenant_hash` is there when a tenant was given.",
-        ("SPECIFICATION 6.4", "BEHAVIORAL_CONFORMANCE 6.8", "R20", "R122"),
-        needs=("metrics",),
-        hint="add `tenant_hash` to `extra` in one place that all outcomes pass, streams and batches included",
-    ),
-    Requirement(
-        "COM-OBS-9",
-        "MUST",
-        "`tenant_hash` is stable for one tenant, in all operations, and differs between tenants.",
-        ("SPECIFICATION 4", "R20"),
-        needs=("metrics",),
-        hint="hash the whole tenant id with one fixed salt: no salt of the call, no hash of a mere part",
-    ),
-    Requirement(
-        "COM-OBS-10",
-        "MUST",
-        "`deadline_bucket` is there when, and only when, a deadline was given.",
-        ("BEHAVIORAL_CONFORMANCE 6.1", "BEHAVIORAL_CONFORMANCE 6.8", "R20"),
-        needs=("metrics",),
-        hint="set `deadline_bucket` where a deadline was given, an expired one too, and leave the key out otherwise",
-    ),
-    Requirement(
-        "COM-OBS-11",
-        "MUST",
-        "A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.",
-        ("BEHAVIORAL_CONFORMANCE 6.2", "ERRORS 6.1", "R19"),
-        needs=("metrics", "supports_streaming"),
-        components=("llm", "graph"),
-        hint="count the outcome where the stream ends, in one `finally` that refusals pass too, not with each chunk",
-    ),
-    Requirement(
-        "COM-OBS-12",
-        "MUST",
-        "Metrics are reported with the arguments of the interface, by keyword.",
-        ("SPECIFICATION 6.4",),
-        needs=("metrics",),
-        hint="call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)",
-    ),
-    Requirement(
-        "COM-OBS-13",
-        "MUST",
-        "What a client made up (an unknown model) does not become a label.",
-        ("SPECIFICATION 13.1", "R21"),
-        needs=("metrics",),
-        components=("llm", "embedding"),
-        hint="label by `model` only once you have found it in your list",
-    ),
-    Requirement(
-        "COM-OBS-14",
-        "SHOULD",
-        "Request ids and trace ids do not become labels.",
-        ("BEHAVIORAL_CONFORMANCE 6.8", "SPECIFICATION 13.1"),
-        needs=("metrics",),
-        hint="keep request_id and traceparent out of `extra`; they belong in traces",
-    ),
-    Requirement(
-        "COM-OBS-15",
-        "SHOULD",
-        "`tenant_hash` is salted: nobody finds a tenant by hashing its id.",
-        ("SPECIFICATION 15", "SPECIFICATION 4"),
-        needs=("metrics",),
-        hint="hash the tenant with a secret salt, for example by HMAC, not with plain SHA-256",
-    ),
-    Requirement(
-        "COM-OBS-16",
-        "MUST",
-        "`tenant_hash` is no spelling of the tenant that can be read back.",
-        ("SPECIFICATION 4", "R63"),
-        needs=("metrics",),
-        hint="hash the tenant; an encoding such as base64 or hex is not a hash",
-    ),
-    Requirement(
-        "COM-OBS-17",
-        "MUST",
-        "The `ms` of an observation is the time that the call took.",
-        ("SPECIFICATION 6.4", "R64"),
-        needs=("metrics", "provider"),
-        hint="take the time when the call comes in and when it ends, both from one monotonic clock, in milliseconds",
-    ),
-    Requirement(
-        "COM-OBS-18",
-        "MUST",
-        "The outcome counter of a stream names the outcome of its last frame.",
-        ("BEHAVIORAL_CONFORMANCE 6.2", "ERRORS 6.1", "R65"),
-        needs=("metrics", "supports_streaming"),
-        components=("llm", "graph"),
-        hint="label count_stream_final_outcome with OK or with the class of the error, by `code`",
-    ),
-    Requirement(
-        "COM-OBS-19",
-        "MUST",
-        "`deadline_bucket` has few values, however many deadlines there are.",
-        ("BEHAVIORAL_CONFORMANCE 6.8", "R66"),
-        needs=("metrics",),
-        hint="sort the time that is left into a few classes, such as below a second, a minute, an hour",
-    ),
-    Requirement(
-        "COM-OBS-25",
-        "SHOULD",
-        "A call that is cancelled on the way is observed too.",
-        ("SPECIFICATION 11.2", "SPECIFICATION 6.4", "R99"),
-        needs=("metrics", "provider"),
-        hint="observe in a `finally`, or catch asyncio.CancelledError, observe and raise it again",
-    ),
-)
+REQUIREMENTS = """
+COM-OBS-1 MUST: A call that succeeds is observed exactly once.
+  from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19; needs metrics
+  hint: call `observe` once in the outermost layer of every operation, `health` included, not once for each item
+COM-OBS-2 MUST: A call that fails is observed exactly once, refused and expired ones included.
+  from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19; needs metrics
+  hint: call `observe` in a `finally` that surrounds validation and the deadline check too
+COM-OBS-3 MUST: A stream is observed exactly once, whatever its outcome.
+  from SPECIFICATION 6.4, SPECIFICATION 11.2, R19; needs metrics, supports_streaming; for streaming
+  hint: observe a stream in one `finally` around all of it: refusal, failure on the way, and good end
+COM-OBS-4 MUST: The `component` of an observation is the component, and that of any report is one of the four.
+  from SPECIFICATION 6.4; needs metrics
+  hint: pass llm, vector, embedding or graph as `component` to every metric, that of a stream too
+COM-OBS-5 MUST: The `ok` of an observation is the outcome of the call.
+  from SPECIFICATION 6.4; needs metrics
+  hint: take `ok` from the envelope or terminal frame that you send, not from how the iterator ended
+COM-OBS-6 MUST: The `code` of an observation is OK or names the class of the failure.
+  from ERRORS 5, SPECIFICATION 6.4, R20; needs metrics
+  hint: pass OK or the class or code of the error that you send, in place of one code for all failures
+COM-OBS-7 MUST: The `ms` of an observation is a non-negative number.
+  from SPECIFICATION 6.4, SPECIFICATION 4.1; needs metrics
+  hint: measure `ms` from the start of the call on every path, failures included
+COM-OBS-8 SHOULD: `tenant_hash` is there when a tenant was given.
+  from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R20, R122; needs metrics
+  hint: add `tenant_hash` to `extra` in one place that all outcomes pass, streams and batches included
+COM-OBS-9 MUST: `tenant_hash` is stable for one tenant, in all operations, and differs between tenants.
+  from SPECIFICATION 4, R20; needs metrics
+  hint: hash the whole tenant id with one fixed salt: no salt of the call, no hash of a mere part
+COM-OBS-10 MUST: `deadline_bucket` is there when, and only when, a deadline was given.
+  from BEHAVIORAL_CONFORMANCE 6.1, BEHAVIORAL_CONFORMANCE 6.8, R20; needs metrics
+  hint: set `deadline_bucket` where a deadline was given, an expired one too, and leave the key out otherwise
+COM-OBS-11 MUST: A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.
+  from BEHAVIORAL_CONFORMANCE 6.2, ERRORS 6.1, R19; needs metrics, supports_streaming; for llm, graph
+  hint: count the outcome where the stream ends, in one `finally` that refusals pass too, not with each chunk
+COM-OBS-12 MUST: Metrics are reported with the arguments of the interface, by keyword.
+  from SPECIFICATION 6.4; needs metrics
+  hint: call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)
+COM-OBS-13 MUST: What a client made up (an unknown model) does not become a label.
+  from SPECIFICATION 13.1, R21; needs metrics; for llm, embedding
+  hint: label by `model` only once you have found it in your list
+COM-OBS-14 SHOULD: Request ids and trace ids do not become labels.
+  from BEHAVIORAL_CONFORMANCE 6.8, SPECIFICATION 13.1; needs metrics
+  hint: keep request_id and traceparent out of `extra`; they belong in traces
+COM-OBS-15 SHOULD: `tenant_hash` is salted: nobody finds a tenant by hashing its id.
+  from SPECIFICATION 15, SPECIFICATION 4; needs metrics
+  hint: hash the tenant with a secret salt, for example by HMAC, not with plain SHA-256
+COM-OBS-16 MUST: `tenant_hash` is no spelling of the tenant that can be read back.
+  from SPECIFICATION 4, R63; needs metrics
+  hint: hash the tenant; an encoding such as base64 or hex is not a hash
+COM-OBS-17 MUST: The `ms` of an observation is the time that the call took.
+  from SPECIFICATION 6.4, R64; needs metrics, provider
+  hint: take the time when the call comes in and when it ends, both from one monotonic clock, in milliseconds
+COM-OBS-18 MUST: The outcome counter of a stream names the outcome of its last frame.
+  from BEHAVIORAL_CONFORMANCE 6.2, ERRORS 6.1, R65; needs metrics, supports_streaming; for llm, graph
+  hint: label count_stream_final_outcome with OK or with the class of the error, by `code`
+COM-OBS-19 MUST: `deadline_bucket` has few values, however many deadlines there are.
+  from BEHAVIORAL_CONFORMANCE 6.8, R66; needs metrics
+  hint: sort the time that is left into a few classes, such as below a second, a minute, an hour
+COM-OBS-25 SHOULD: A call that is cancelled on the way is observed too.
+  from SPECIFICATION 11.2, SPECIFICATION 6.4, R99; needs metrics, provider
+  hint: observe in a `finally`, or catch asyncio.CancelledError, observe and raise it again
+"""

@@ -1,91 +1,34 @@
 """What every component keeps from call to call: replays, caches, tenants."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "COM-IDEM-1",
-        "MUST",
-        "The same idempotency key with other arguments is another request.",
-        ("SPECIFICATION 6.1", "R24"),
-        needs=("idempotent_writes",),
-        hint="key replays by tenant, op, idempotency key and a hash of all arguments",
-    ),
-    Requirement(
-        "COM-IDEM-2",
-        "MUST",
-        "The same idempotency key of another tenant is another request.",
-        ("SPECIFICATION 6.1", "R24"),
-        needs=("idempotent_writes", "provider"),
-        hint="make the tenant a part of the key under which you keep replays",
-    ),
-    Requirement(
-        "COM-CACHE-1",
-        "MUST",
-        "A cached answer is not given to another tenant.",
-        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="make the tenant hash a part of every cache key, in batches too",
-    ),
-    Requirement(
-        "COM-CACHE-2",
-        "MUST",
-        "No `cache_scope` makes a cached answer pass from one tenant to another.",
-        ("SPECIFICATION 6.1", "R55", "R134"),
-        needs=("provider", "supports_caching"),
-        hint="keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`",
-    ),
-    Requirement(
-        "COM-IDEM-3",
-        "MUST",
-        "A replay under the same idempotency key applies once and answers as the first call did.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
-        needs=("idempotent_writes",),
-        components=("vector", "graph"),
-        hint="keep the whole first answer of every write, of batches too; on a replay return it and apply nothing",
-    ),
-    Requirement(
-        "COM-IDEM-4",
-        "MUST",
-        "Of two calls at once under the same idempotency key one is carried out, and both have its answer.",
-        ("SPECIFICATION 6.1", "R61"),
-        needs=("idempotent_writes",),
-        hint="take a lock for the key before you look for a first answer, and keep it until that answer is stored",
-    ),
-    Requirement(
-        "COM-IDEM-5",
-        "SHOULD",
-        "A request whose first attempt failed with a retryable error is carried out when its key comes again.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 12.2", "R61"),
-        needs=("idempotent_writes", "provider"),
-        hint="keep the answers of calls that succeeded under their key, and no error that may be retried",
-    ),
-    Requirement(
-        "COM-TENANT-2",
-        "SHOULD",
-        "Health and statistics for one tenant name no namespace or id that only another tenant uses.",
-        ("SPECIFICATION 14.1", "R68"),
-        needs=("supports_multi_tenant",),
-        components=("vector", "graph"),
-        hint="report the namespaces of the tenant who asks, or counts alone",
-    ),
-    Requirement(
-        "COM-READ-1",
-        "SHOULD",
-        "Where capabilities claim strong consistency of reads after writes, a write shows at once.",
-        ("SPECIFICATION B", "R46"),
-        components=("vector", "graph"),
-        hint="wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind",
-    ),
-    Requirement(
-        "COM-TENANT-1",
-        "MUST",
-        "What one tenant wrote, another neither reads nor changes.",
-        ("SPECIFICATION 6.1", "BEHAVIORAL_CONFORMANCE 6.6", "R25"),
-        needs=("supports_multi_tenant",),
-        components=("vector", "graph"),
-        hint="make the tenant a part of every storage key, in writes, deletes, batches, queries and traversals",
-    ),
-)
+REQUIREMENTS = """
+COM-IDEM-1 MUST: The same idempotency key with other arguments is another request.
+  from SPECIFICATION 6.1, R24; needs idempotent_writes
+  hint: key replays by tenant, op, idempotency key and a hash of all arguments
+COM-IDEM-2 MUST: The same idempotency key of another tenant is another request.
+  from SPECIFICATION 6.1, R24; needs idempotent_writes, provider
+  hint: make the tenant a part of the key under which you keep replays
+COM-CACHE-1 MUST: A cached answer is not given to another tenant.
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27; needs provider, supports_caching
+  hint: make the tenant hash a part of every cache key, in batches too
+COM-CACHE-2 MUST: No `cache_scope` makes a cached answer pass from one tenant to another.
+  from SPECIFICATION 6.1, R55, R134; needs provider, supports_caching
+  hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
+COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answers as the first call did.
+  from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
+  hint: keep the whole first answer of every write, of batches too; on a replay return it and apply nothing
+COM-IDEM-4 MUST: Of two calls at once under the same idempotency key one is carried out, and both have its answer.
+  from SPECIFICATION 6.1, R61; needs idempotent_writes
+  hint: take a lock for the key before you look for a first answer, and keep it until that answer is stored
+COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
+  from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
+  hint: keep the answers of calls that succeeded under their key, and no error that may be retried
+COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
+  from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, graph
+  hint: report the namespaces of the tenant who asks, or counts alone
+COM-READ-1 SHOULD: Where capabilities claim strong consistency of reads after writes, a write shows at once.
+  from SPECIFICATION B, R46; for vector, graph
+  hint: wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind
+COM-TENANT-1 MUST: What one tenant wrote, another neither reads nor changes.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.6, R25; needs supports_multi_tenant; for vector, graph
+  hint: make the tenant a part of every storage key, in writes, deletes, batches, queries and traversals
+"""

@@ -1,52 +1,19 @@
 """Caches, idempotency keys, and batches that fall back to single texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("embedding",))
-
-REQUIREMENTS = (
-    R(
-        "EMB-CACHE-1",
-        "MUST",
-        "A cached vector is not given to another text.",
-        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 11.6", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of the whole text as it came, not of a part or a simpler form",
-    ),
-    R(
-        "EMB-CACHE-2",
-        "MUST",
-        "A cached vector is not given to another model.",
-        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 16.3", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="make `model` a part of the cache key, in batches too",
-    ),
-    R(
-        "EMB-CACHE-3",
-        "MUST",
-        "A cached vector is not given where `normalize` differs.",
-        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 16.3", "R27"),
-        needs=("provider", "supports_caching", "supports_normalization"),
-        hint="make `normalize` a part of the cache key, or keep plain vectors and normalize them afterwards",
-    ),
-    R(
-        "EMB-CACHE-4",
-        "MUST",
-        "A cached answer has the `truncated` flag, and the refusal, of its own request.",
-        ("BEHAVIORAL_CONFORMANCE 6.6", "R27"),
-        needs=("provider", "supports_caching", "supports_truncation"),
-        hint="check the length before the cache is asked, and keep `truncated` out of what is cached",
-    ),
-    R(
-        "EMB-IDEM-1",
-        "MUST",
-        "A replay under the same idempotency key is answered as the first call was.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
-        needs=("idempotent_writes",),
-        hint="keep the whole first answer, failures of a batch included, and return it; do not refuse a known key",
-    ),
-)
+REQUIREMENTS = """
+EMB-CACHE-1 MUST: A cached vector is not given to another text.
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27; needs provider, supports_caching
+  hint: key the cache by a hash of the whole text as it came, not of a part or a simpler form
+EMB-CACHE-2 MUST: A cached vector is not given to another model.
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 16.3, R27; needs provider, supports_caching
+  hint: make `model` a part of the cache key, in batches too
+EMB-CACHE-3 MUST: A cached vector is not given where `normalize` differs.
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 16.3, R27; needs provider, supports_caching, supports_normalization
+  hint: make `normalize` a part of the cache key, or keep plain vectors and normalize them afterwards
+EMB-CACHE-4 MUST: A cached answer has the `truncated` flag, and the refusal, of its own request.
+  from BEHAVIORAL_CONFORMANCE 6.6, R27; needs provider, supports_caching, supports_truncation
+  hint: check the length before the cache is asked, and keep `truncated` out of what is cached
+EMB-IDEM-1 MUST: A replay under the same idempotency key is answered as the first call was.
+  from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes
+  hint: keep the whole first answer, failures of a batch included, and return it; do not refuse a known key
+"""

@@ -1,233 +1,97 @@
 """Single texts: results, arguments, models, streams (SPECIFICATION 10.2, 10.3, 10.6; SCHEMA 4.3.2; R13, R28)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("embedding",))
-
-REQUIREMENTS = (
-    R(
-        "EMB-EMBED-1",
-        "MUST",
-        "A plain text is answered with a result of the schema: embedding, model, text.",
-        ("SCHEMA 4.3.2", "SPECIFICATION 10.3", "R28"),
-        hint="return `embedding` as one object, not a list, with `model` and `text`, as embedding.types.result says",
-    ),
-    R(
-        "EMB-EMBED-2",
-        "MUST",
-        "`dimensions` of an embedding is the length of its vector.",
-        ("SCHEMA 4.3.2", "SPECIFICATION 14.4"),
-        hint="set `dimensions` to len(vector) once the vector is complete",
-    ),
-    R(
-        "EMB-EMBED-3",
-        "MUST",
-        "`text` of an embedding is the text that was sent, or a part of it where it was truncated.",
-        ("SCHEMA 4.3.2",),
-        hint="give back the caller's text, without the prefix or form that the provider wants",
-    ),
-    R(
-        "EMB-EMBED-4",
-        "MUST",
-        "Texts of any script are embedded.",
-        ("SPECIFICATION 4.2.1", "SPECIFICATION 10.3"),
-        hint="pass any Unicode text on as UTF-8, and give lookups of characters a default",
-    ),
-    R(
-        "EMB-EMBED-5",
-        "MUST",
-        "Texts that have nothing in common have different vectors.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 10.1"),
-        hint="embed what the text says, with every model; return no constant, and do not drop its words",
-    ),
-    R(
-        "EMB-EMBED-6",
-        "SHOULD",
-        "`model` of a result and of its embedding is the model that was asked for.",
-        ("SCHEMA 4.3.2",),
-        hint="return the name of the model from the request, not its dated version",
-    ),
-    R(
-        "EMB-EMBED-7",
-        "SHOULD",
-        "The same text has the same vector every time.",
-        ("SPECIFICATION 11.6",),
-        hint="pin one version of each model on all replicas",
-    ),
-    R(
-        "EMB-EMBED-8",
-        "SHOULD",
-        "`tokens_used` is what `count_tokens` counts for the text.",
-        ("SCHEMA 4.3.2",),
-        needs=("supports_token_counting",),
-        hint="count tokens_used with the tokenizer of `count_tokens`",
-    ),
-    R(
-        "EMB-EMBED-9",
-        "SHOULD",
-        "`text` of an embedding is the text that was sent, letter by letter.",
-        ("SCHEMA 4.3.2",),
-        hint="keep the text as it came beside the form that you embed, and return the former",
-    ),
-    R(
-        "EMB-DIM-1",
-        "MUST",
-        "All vectors of one model have the same number of dimensions.",
-        ("SPECIFICATION 14.4", "ERRORS 6.2"),
-        hint="ask the provider for the same dimensions for every text, single and in batches",
-    ),
-    R(
-        "EMB-DIM-2",
-        "MUST",
-        "No vector has more dimensions than the stated `max_dimensions`.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "SPECIFICATION 10.5", "R23"),
-        hint="state the dimensions of the largest model",
-    ),
-    R(
-        "EMB-ARGS-1",
-        "MUST",
-        "A missing `text`, or one that is not a string, is refused with BAD_REQUEST by `embed`.",
-        ("SPECIFICATION 10.3", "ERRORS 6.2", "R8"),
-        hint="check that `text` is there and a string before you strip or convert it",
-    ),
-    R(
-        "EMB-ARGS-2",
-        "MUST",
-        "A `model` that is not a string is refused with BAD_REQUEST by `embed`.",
-        ("SPECIFICATION 10.3", "R8"),
-        hint="check that `model` is a string before you look it up",
-    ),
-    R(
-        "EMB-ARGS-3",
-        "MUST",
-        "`truncate` or `normalize` that is not a boolean is refused with BAD_REQUEST by `embed`.",
-        ("SPECIFICATION 10.3", "R8"),
-        hint='check for a boolean, not for truth: "false" is a true value in many languages',
-    ),
-    R(
-        "EMB-ARGS-4",
-        "MUST",
-        "`stream_embed` refuses the arguments that `embed` refuses.",
-        ("SPECIFICATION 10.3", "ERRORS 6.2", "R8"),
-        needs=("supports_streaming",),
-        hint="check the arguments of `stream_embed` with the function that `embed` uses, before the first frame",
-    ),
-    R(
-        "EMB-ARGS-5",
-        "MUST",
-        "A missing `model` is never answered with an error that may be retried; an empty one may be an unknown one.",
-        ("SPECIFICATION 10.3", "SPECIFICATION 12.1", "R132"),
-        hint="check whether `model` is there before you read it, in `embed_batch` too",
-    ),
-    R(
-        "EMB-ARGS-6",
-        "SHOULD",
-        "A missing `model` is refused.",
-        ("SPECIFICATION 10.3", "SPECIFICATION 10.6"),
-        hint="answer BAD_REQUEST where `model` is missing; choose no model for the caller",
-    ),
-    R(
-        "EMB-ARGS-7",
-        "SHOULD",
-        "An empty text is embedded, or refused for good.",
-        ("SPECIFICATION 12.1", "R29"),
-        hint="let a text have no tokens (no division by their number), or answer BAD_REQUEST",
-    ),
-    R(
-        "EMB-MODEL-1",
-        "MUST",
-        "Every model that capabilities list embeds.",
-        ("SPECIFICATION 10.6", "R23"),
-        hint="list only models that embed, and take one that is gone off the list",
-    ),
-    R(
-        "EMB-MODEL-2",
-        "MUST",
-        "`embed` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
-        ("SPECIFICATION 10.4", "SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13", "R132"),
-        hint="compare the whole name with the list, and raise ModelNotFound; fall back to no other model",
-    ),
-    R(
-        "EMB-MODEL-3",
-        "MUST",
-        "`embed_batch` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
-        ("SPECIFICATION 10.4", "SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13", "R132"),
-        needs=("supports_batch_embedding",),
-        hint="look the model up in `embed_batch` too, before quotas, with the function that `embed` uses",
-    ),
-    R(
-        "EMB-MODEL-4",
-        "MUST",
-        "`stream_embed` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
-        ("SPECIFICATION 10.4", "SPECIFICATION 10.6", "BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.2", "R13", "R132"),
-        needs=("supports_streaming",),
-        hint="look the model up in `stream_embed` too, before the first frame",
-    ),
-    R(
-        "EMB-MODEL-5",
-        "SHOULD",
-        "The refusal of an unknown model names it in `details.model`.",
-        ("ERRORS 6.1", "ERRORS 8"),
-        hint="add the model that was asked for to `details`, as it was asked for",
-    ),
-    R(
-        "EMB-STREAM-1",
-        "MUST",
-        "Every chunk of a stream is of the schema: `embeddings`, `is_final` and nothing undocumented.",
-        ("SPECIFICATION 4.2.3.1", "SPECIFICATION 4.2.3.3", "R3"),
-        needs=("supports_streaming",),
-        hint="send `embeddings` as a list in each chunk, [] included, with `is_final` and no undocumented key",
-    ),
-    R(
-        "EMB-STREAM-2",
-        "MUST",
-        "A stream that comes to its end has given at least one embedding.",
-        ("SPECIFICATION 4.2.6",),
-        needs=("supports_streaming",),
-        hint="send the embedding in the final chunk or in one before it",
-    ),
-    R(
-        "EMB-STREAM-3",
-        "MUST",
-        "The embedding of a stream is that of its text.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 4.2.3.3"),
-        needs=("supports_streaming",),
-        hint="embed the text as it was sent and as a whole",
-    ),
-    R(
-        "EMB-STREAM-4",
-        "MUST",
-        "`usage.total_tokens` is the sum of prompt and completion tokens.",
-        ("R29",),
-        needs=("supports_streaming",),
-        hint="set total_tokens of `usage` to prompt_tokens + completion_tokens",
-    ),
-    R(
-        "EMB-STREAM-5",
-        "MUST",
-        "Every model that capabilities list streams.",
-        ("SPECIFICATION 10.6", "R23"),
-        needs=("supports_streaming",),
-        hint="list only models that stream, or send the result of `embed` as one final chunk",
-    ),
-    R(
-        "EMB-STREAM-6",
-        "SHOULD",
-        "`model` of a chunk and of its embeddings is the model that was asked for.",
-        ("SCHEMA 4.3.2",),
-        needs=("supports_streaming",),
-        hint="set `model` of each chunk and embedding to the name in the request",
-    ),
-    R(
-        "EMB-STREAM-7",
-        "SHOULD",
-        "A stream of one embedding gives the vector that `embed` gives.",
-        ("SPECIFICATION 4.2.6",),
-        needs=("supports_streaming",),
-        hint="send the vector with the precision that `embed` has",
-    ),
-)
+REQUIREMENTS = """
+EMB-EMBED-1 MUST: A plain text is answered with a result of the schema: embedding, model, text.
+  from SCHEMA 4.3.2, SPECIFICATION 10.3, R28
+  hint: return `embedding` as one object, not a list, with `model` and `text`, as embedding.types.result says
+EMB-EMBED-2 MUST: `dimensions` of an embedding is the length of its vector.
+  from SCHEMA 4.3.2, SPECIFICATION 14.4
+  hint: set `dimensions` to len(vector) once the vector is complete
+EMB-EMBED-3 MUST: `text` of an embedding is the text that was sent, or a part of it where it was truncated.
+  from SCHEMA 4.3.2
+  hint: give back the caller's text, without the prefix or form that the provider wants
+EMB-EMBED-4 MUST: Texts of any script are embedded.
+  from SPECIFICATION 4.2.1, SPECIFICATION 10.3
+  hint: pass any Unicode text on as UTF-8, and give lookups of characters a default
+EMB-EMBED-5 MUST: Texts that have nothing in common have different vectors.
+  from SPECIFICATION 4.2.6, SPECIFICATION 10.1
+  hint: embed what the text says, with every model; return no constant, and do not drop its words
+EMB-EMBED-6 SHOULD: `model` of a result and of its embedding is the model that was asked for.
+  from SCHEMA 4.3.2
+  hint: return the name of the model from the request, not its dated version
+EMB-EMBED-7 SHOULD: The same text has the same vector every time.
+  from SPECIFICATION 11.6
+  hint: pin one version of each model on all replicas
+EMB-EMBED-8 SHOULD: `tokens_used` is what `count_tokens` counts for the text.
+  from SCHEMA 4.3.2; needs supports_token_counting
+  hint: count tokens_used with the tokenizer of `count_tokens`
+EMB-EMBED-9 SHOULD: `text` of an embedding is the text that was sent, letter by letter.
+  from SCHEMA 4.3.2
+  hint: keep the text as it came beside the form that you embed, and return the former
+EMB-DIM-1 MUST: All vectors of one model have the same number of dimensions.
+  from SPECIFICATION 14.4, ERRORS 6.2
+  hint: ask the provider for the same dimensions for every text, single and in batches
+EMB-DIM-2 MUST: No vector has more dimensions than the stated `max_dimensions`.
+  from BEHAVIORAL_CONFORMANCE 6.7, SPECIFICATION 10.5, R23
+  hint: state the dimensions of the largest model
+EMB-ARGS-1 MUST: A missing `text`, or one that is not a string, is refused with BAD_REQUEST by `embed`.
+  from SPECIFICATION 10.3, ERRORS 6.2, R8
+  hint: check that `text` is there and a string before you strip or convert it
+EMB-ARGS-2 MUST: A `model` that is not a string is refused with BAD_REQUEST by `embed`.
+  from SPECIFICATION 10.3, R8
+  hint: check that `model` is a string before you look it up
+EMB-ARGS-3 MUST: `truncate` or `normalize` that is not a boolean is refused with BAD_REQUEST by `embed`.
+  from SPECIFICATION 10.3, R8
+  hint: check for a boolean, not for truth: "false" is a true value in many languages
+EMB-ARGS-4 MUST: `stream_embed` refuses the arguments that `embed` refuses.
+  from SPECIFICATION 10.3, ERRORS 6.2, R8; needs supports_streaming
+  hint: check the arguments of `stream_embed` with the function that `embed` uses, before the first frame
+EMB-ARGS-5 MUST: A missing `model` is never answered with an error that may be retried; an empty one may be an unknown
+    one.
+  from SPECIFICATION 10.3, SPECIFICATION 12.1, R132
+  hint: check whether `model` is there before you read it, in `embed_batch` too
+EMB-ARGS-6 SHOULD: A missing `model` is refused.
+  from SPECIFICATION 10.3, SPECIFICATION 10.6
+  hint: answer BAD_REQUEST where `model` is missing; choose no model for the caller
+EMB-ARGS-7 SHOULD: An empty text is embedded, or refused for good.
+  from SPECIFICATION 12.1, R29
+  hint: let a text have no tokens (no division by their number), or answer BAD_REQUEST
+EMB-MODEL-1 MUST: Every model that capabilities list embeds.
+  from SPECIFICATION 10.6, R23
+  hint: list only models that embed, and take one that is gone off the list
+EMB-MODEL-2 MUST: `embed` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
+  from SPECIFICATION 10.4, SPECIFICATION 10.6, BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.2, R13, R132
+  hint: compare the whole name with the list, and raise ModelNotFound; fall back to no other model
+EMB-MODEL-3 MUST: `embed_batch` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
+  from SPECIFICATION 10.4, SPECIFICATION 10.6, BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.2, R13, R132; needs
+    supports_batch_embedding
+  hint: look the model up in `embed_batch` too, before quotas, with the function that `embed` uses
+EMB-MODEL-4 MUST: `stream_embed` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
+  from SPECIFICATION 10.4, SPECIFICATION 10.6, BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.2, R13, R132; needs
+    supports_streaming
+  hint: look the model up in `stream_embed` too, before the first frame
+EMB-MODEL-5 SHOULD: The refusal of an unknown model names it in `details.model`.
+  from ERRORS 6.1, ERRORS 8
+  hint: add the model that was asked for to `details`, as it was asked for
+EMB-STREAM-1 MUST: Every chunk of a stream is of the schema: `embeddings`, `is_final` and nothing undocumented.
+  from SPECIFICATION 4.2.3.1, SPECIFICATION 4.2.3.3, R3; needs supports_streaming
+  hint: send `embeddings` as a list in each chunk, [] included, with `is_final` and no undocumented key
+EMB-STREAM-2 MUST: A stream that comes to its end has given at least one embedding.
+  from SPECIFICATION 4.2.6; needs supports_streaming
+  hint: send the embedding in the final chunk or in one before it
+EMB-STREAM-3 MUST: The embedding of a stream is that of its text.
+  from SPECIFICATION 4.2.6, SPECIFICATION 4.2.3.3; needs supports_streaming
+  hint: embed the text as it was sent and as a whole
+EMB-STREAM-4 MUST: `usage.total_tokens` is the sum of prompt and completion tokens.
+  from R29; needs supports_streaming
+  hint: set total_tokens of `usage` to prompt_tokens + completion_tokens
+EMB-STREAM-5 MUST: Every model that capabilities list streams.
+  from SPECIFICATION 10.6, R23; needs supports_streaming
+  hint: list only models that stream, or send the result of `embed` as one final chunk
+EMB-STREAM-6 SHOULD: `model` of a chunk and of its embeddings is the model that was asked for.
+  from SCHEMA 4.3.2; needs supports_streaming
+  hint: set `model` of each chunk and embedding to the name in the request
+EMB-STREAM-7 SHOULD: A stream of one embedding gives the vector that `embed` gives.
+  from SPECIFICATION 4.2.6; needs supports_streaming
+  hint: send the vector with the precision that `embed` has
+"""

@@ -1,156 +1,59 @@
 """Batches: order, per-index failures, sizes (SPECIFICATION 10.6, 12.5; SCHEMA 4.3.2; R14, R15, R45)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("embedding",))
-
-REQUIREMENTS = (
-    R(
-        "EMB-BATCH-1",
-        "MUST",
-        "A plain batch is answered with a result of the schema.",
-        ("SCHEMA 4.3.2", "SPECIFICATION 12.5", "R14"),
-        needs=("supports_batch_embedding",),
-        hint="return `embeddings`, `model` and `total_texts`, with numbers as numbers, and no undocumented key",
-    ),
-    R(
-        "EMB-BATCH-2",
-        "MUST",
-        "Each text of a batch gets its own vector, in the order of the texts.",
-        ("SPECIFICATION 12.5", "BEHAVIORAL_CONFORMANCE 6.6"),
-        needs=("supports_batch_embedding",),
-        hint="keep the positions when texts are sorted, grouped, looked up in a cache or sent in parts",
-    ),
-    R(
-        "EMB-BATCH-3",
-        "MUST",
-        "Every text of a batch is either embedded or reported as failed, once.",
-        ("SPECIFICATION 12.5", "R14"),
-        needs=("supports_batch_embedding",),
-        hint="give equal texts an embedding each, and put a text either into `embeddings` or into the failures",
-    ),
-    R(
-        "EMB-BATCH-4",
-        "MUST",
-        "`index` is the position of the text in the batch.",
-        ("SCHEMA 4.3.2", "SPECIFICATION 12.5", "R14"),
-        needs=("supports_batch_embedding",),
-        hint="take `index` from the position in `texts`, counted from 0, for embeddings and failures alike",
-    ),
-    R(
-        "EMB-BATCH-5",
-        "MUST",
-        "One bad text is reported for itself and leaves the others alone, or the batch is refused whole.",
-        ("SPECIFICATION 10.6", "SPECIFICATION 12.5", "R14", "R45"),
-        needs=("supports_batch_embedding",),
-        hint="go on after a bad text and report it alone, or answer BAD_REQUEST; nothing that may be retried",
-    ),
-    R(
-        "EMB-BATCH-6",
-        "MUST",
-        "A batch of more texts than `max_batch_size` is refused with BAD_REQUEST.",
-        ("SPECIFICATION 10.6", "ERRORS 6.2", "R15"),
-        needs=("supports_batch_embedding",),
-        hint="compare len(texts) with max_batch_size and raise BadRequest; do not cut, nor call it a quota",
-    ),
-    R(
-        "EMB-BATCH-7",
-        "MUST",
-        "A batch of `max_batch_size` texts is embedded.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "R23"),
-        needs=("supports_batch_embedding",),
-        hint="refuse only more than max_batch_size, and state the size that is served",
-    ),
-    R(
-        "EMB-BATCH-8",
-        "MUST",
-        "`texts` that is missing or no list of strings is refused with BAD_REQUEST, or reported for the text.",
-        ("SPECIFICATION 10.6", "ERRORS 6.2", "R8", "R45"),
-        needs=("supports_batch_embedding",),
-        hint="check that `texts` is there, a list, and of strings, before you go through it; convert nothing",
-    ),
-    R(
-        "EMB-BATCH-9",
-        "MUST",
-        "`embed_batch` refuses `model`, `truncate` or `normalize` of the wrong type with BAD_REQUEST.",
-        ("SPECIFICATION 10.3", "R8"),
-        needs=("supports_batch_embedding",),
-        hint="check these arguments with the function that `embed` uses, before you look them up",
-    ),
-    R(
-        "EMB-BATCH-10",
-        "MUST",
-        "Every model that capabilities list embeds batches.",
-        ("SPECIFICATION 10.6", "R23"),
-        needs=("supports_batch_embedding",),
-        hint="list only models that embed batches, or embed text by text with one that does not",
-    ),
-    R(
-        "EMB-BATCH-11",
-        "MUST",
-        "A failed text carries `index` and, in `error`, a class of the taxonomy or its code.",
-        ("SPECIFICATION 12.5", "ERRORS 10", "R14"),
-        needs=("supports_batch_embedding",),
-        hint="put a class such as TextTooLong, or its code, into `error`, and words into `message`",
-    ),
-    R(
-        "EMB-BATCH-12",
-        "MUST",
-        "When the provider fails for some texts, order and positions are kept and none is lost.",
-        ("BEHAVIORAL_CONFORMANCE 6.6", "SPECIFICATION 12.5", "R14"),
-        needs=("provider", "supports_batch_embedding"),
-        hint="fill in results by position, and go on with the texts after one that failed",
-    ),
-    R(
-        "EMB-BATCH-13",
-        "SHOULD",
-        "An over-large batch is explained by `details.max_batch_size` and `details.suggested_batch_reduction`.",
-        ("ERRORS 6.2", "ERRORS 10", "R15"),
-        needs=("supports_batch_embedding",),
-        hint="add max_batch_size and suggested_batch_reduction, a percentage, to `details`",
-    ),
-    R(
-        "EMB-BATCH-14",
-        "SHOULD",
-        "`total_texts`, `processed_count` and `failed_count` count the texts.",
-        ("SCHEMA 4.3.2", "SPECIFICATION 12.5"),
-        needs=("supports_batch_embedding",),
-        hint="set total_texts to len(texts), and let processed_count and failed_count add up to it",
-    ),
-    R(
-        "EMB-BATCH-15",
-        "SHOULD",
-        "An empty batch is answered with no embeddings, or refused for good.",
-        ("SPECIFICATION 12.1", "R29"),
-        needs=("supports_batch_embedding",),
-        hint="answer an empty list with embeddings [], or BAD_REQUEST; take no maximum of no texts",
-    ),
-    R(
-        "EMB-BATCH-16",
-        "MUST",
-        "A text that failed at the provider is reported with the class of that failure.",
-        ("ERRORS 8", "SPECIFICATION 11.1", "SPECIFICATION 12.5"),
-        needs=("provider", "supports_batch_embedding"),
-        hint="map the exception of each text by itself, with the function that `embed` uses",
-    ),
-    R(
-        "EMB-BATCH-17",
-        "SHOULD",
-        "`model` of a batch and of its embeddings is the model that was asked for.",
-        ("SCHEMA 4.3.2",),
-        needs=("supports_batch_embedding",),
-        hint="set `model` of the batch and of each embedding to the name in the request",
-    ),
-    R(
-        "EMB-BATCH-18",
-        "SHOULD",
-        "A text has the same vector in a batch as alone.",
-        ("SPECIFICATION 10.3", "SPECIFICATION 10.6"),
-        needs=("supports_batch_embedding",),
-        hint="ask the provider for the same precision and options in a batch as for one text",
-    ),
-)
+REQUIREMENTS = """
+EMB-BATCH-1 MUST: A plain batch is answered with a result of the schema.
+  from SCHEMA 4.3.2, SPECIFICATION 12.5, R14; needs supports_batch_embedding
+  hint: return `embeddings`, `model` and `total_texts`, with numbers as numbers, and no undocumented key
+EMB-BATCH-2 MUST: Each text of a batch gets its own vector, in the order of the texts.
+  from SPECIFICATION 12.5, BEHAVIORAL_CONFORMANCE 6.6; needs supports_batch_embedding
+  hint: keep the positions when texts are sorted, grouped, looked up in a cache or sent in parts
+EMB-BATCH-3 MUST: Every text of a batch is either embedded or reported as failed, once.
+  from SPECIFICATION 12.5, R14; needs supports_batch_embedding
+  hint: give equal texts an embedding each, and put a text either into `embeddings` or into the failures
+EMB-BATCH-4 MUST: `index` is the position of the text in the batch.
+  from SCHEMA 4.3.2, SPECIFICATION 12.5, R14; needs supports_batch_embedding
+  hint: take `index` from the position in `texts`, counted from 0, for embeddings and failures alike
+EMB-BATCH-5 MUST: One bad text is reported for itself and leaves the others alone, or the batch is refused whole.
+  from SPECIFICATION 10.6, SPECIFICATION 12.5, R14, R45; needs supports_batch_embedding
+  hint: go on after a bad text and report it alone, or answer BAD_REQUEST; nothing that may be retried
+EMB-BATCH-6 MUST: A batch of more texts than `max_batch_size` is refused with BAD_REQUEST.
+  from SPECIFICATION 10.6, ERRORS 6.2, R15; needs supports_batch_embedding
+  hint: compare len(texts) with max_batch_size and raise BadRequest; do not cut, nor call it a quota
+EMB-BATCH-7 MUST: A batch of `max_batch_size` texts is embedded.
+  from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_batch_embedding
+  hint: refuse only more than max_batch_size, and state the size that is served
+EMB-BATCH-8 MUST: `texts` that is missing or no list of strings is refused with BAD_REQUEST, or reported for the text.
+  from SPECIFICATION 10.6, ERRORS 6.2, R8, R45; needs supports_batch_embedding
+  hint: check that `texts` is there, a list, and of strings, before you go through it; convert nothing
+EMB-BATCH-9 MUST: `embed_batch` refuses `model`, `truncate` or `normalize` of the wrong type with BAD_REQUEST.
+  from SPECIFICATION 10.3, R8; needs supports_batch_embedding
+  hint: check these arguments with the function that `embed` uses, before you look them up
+EMB-BATCH-10 MUST: Every model that capabilities list embeds batches.
+  from SPECIFICATION 10.6, R23; needs supports_batch_embedding
+  hint: list only models that embed batches, or embed text by text with one that does not
+EMB-BATCH-11 MUST: A failed text carries `index` and, in `error`, a class of the taxonomy or its code.
+  from SPECIFICATION 12.5, ERRORS 10, R14; needs supports_batch_embedding
+  hint: put a class such as TextTooLong, or its code, into `error`, and words into `message`
+EMB-BATCH-12 MUST: When the provider fails for some texts, order and positions are kept and none is lost.
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 12.5, R14; needs provider, supports_batch_embedding
+  hint: fill in results by position, and go on with the texts after one that failed
+EMB-BATCH-13 SHOULD: An over-large batch is explained by `details.max_batch_size` and
+    `details.suggested_batch_reduction`.
+  from ERRORS 6.2, ERRORS 10, R15; needs supports_batch_embedding
+  hint: add max_batch_size and suggested_batch_reduction, a percentage, to `details`
+EMB-BATCH-14 SHOULD: `total_texts`, `processed_count` and `failed_count` count the texts.
+  from SCHEMA 4.3.2, SPECIFICATION 12.5; needs supports_batch_embedding
+  hint: set total_texts to len(texts), and let processed_count and failed_count add up to it
+EMB-BATCH-15 SHOULD: An empty batch is answered with no embeddings, or refused for good.
+  from SPECIFICATION 12.1, R29; needs supports_batch_embedding
+  hint: answer an empty list with embeddings [], or BAD_REQUEST; take no maximum of no texts
+EMB-BATCH-16 MUST: A text that failed at the provider is reported with the class of that failure.
+  from ERRORS 8, SPECIFICATION 11.1, SPECIFICATION 12.5; needs provider, supports_batch_embedding
+  hint: map the exception of each text by itself, with the function that `embed` uses
+EMB-BATCH-17 SHOULD: `model` of a batch and of its embeddings is the model that was asked for.
+  from SCHEMA 4.3.2; needs supports_batch_embedding
+  hint: set `model` of the batch and of each embedding to the name in the request
+EMB-BATCH-18 SHOULD: A text has the same vector in a batch as alone.
+  from SPECIFICATION 10.3, SPECIFICATION 10.6; needs supports_batch_embedding
+  hint: ask the provider for the same precision and options in a batch as for one text
+"""

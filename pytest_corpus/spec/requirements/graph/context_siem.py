@@ -1,28 +1,10 @@
 """Context, observability and privacy (SPECIFICATION 6.1, 6.4, 15; BEHAVIORAL_CONFORMANCE 6.8; R19 to R21)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("graph",))
-
-REQUIREMENTS = (
-    R(
-        "GRA-OBS-1",
-        "MUST",
-        "Neither an unknown dialect nor the id of a node becomes a label.",
-        ("SPECIFICATION 13.1", "R21"),
-        needs=("metrics",),
-        hint="label by dialect only where it is a listed one, and never by an id",
-    ),
-    R(
-        "GRA-OBS-2",
-        "SHOULD",
-        "A namespace does not become a label.",
-        ("SPECIFICATION 13.1", "R21"),
-        needs=("metrics", "supports_namespaces"),
-        hint="keep `namespace` out of `extra`",
-    ),
-)
+REQUIREMENTS = """
+GRA-OBS-1 MUST: Neither an unknown dialect nor the id of a node becomes a label.
+  from SPECIFICATION 13.1, R21; needs metrics
+  hint: label by dialect only where it is a listed one, and never by an id
+GRA-OBS-2 SHOULD: A namespace does not become a label.
+  from SPECIFICATION 13.1, R21; needs metrics, supports_namespaces
+  hint: keep `namespace` out of `extra`
+"""

@@ -1,284 +1,123 @@
 """Nodes and edges: written, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; R26)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("graph",))
-
-REQUIREMENTS = (
-    R(
-        "GRA-NODE-1",
-        "MUST",
-        "A node that was upserted is read back with its labels and properties.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 7.3.1", "BEHAVIORAL_CONFORMANCE 5.2"),
-        hint="store all labels and all properties, those of a node without labels too, before you answer",
-    ),
-    R(
-        "GRA-NODE-2",
-        "MUST",
-        "Upserting a node again updates it in its place: there is one of that id, with the new values.",
-        ("SPECIFICATION 4.2.6",),
-        hint="write labels and properties of a known id anew; only an idempotency key makes a write a replay",
-    ),
-    R(
-        "GRA-NODE-3",
-        "MUST",
-        "Every node of a request is written, whatever its place.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 12.5", "R14"),
-        hint="write all of `nodes`, the last part of a request that you split included",
-    ),
-    R(
-        "GRA-NODE-4",
-        "MUST",
-        "The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` are of the schema.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1", "SPECIFICATION 12.5", "R14", "R123"),
-        hint="return a number as count, failed_count and failures, [] for none (graph.types.write_result)",
-    ),
-    R(
-        "GRA-NODE-5",
-        "MUST",
-        "The counts of `upsert_nodes` are the numbers of nodes that were and were not written.",
-        ("SPECIFICATION 12.5", "SCHEMA 4.4.2", "R14", "R123"),
-        hint="count the nodes that were written, not requests and not what failed; let failed_count be len(failures)",
-    ),
-    R(
-        "GRA-NODE-6",
-        "MUST",
-        "`nodes`, or a node, of the wrong type, or an empty id or label, is refused whole or reported for that node.",
-        ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2", "SCHEMA 4.4.2", "R8", "R45", "R69"),
-        hint="check that id is a string, labels a list of strings, none of them empty, and properties an object",
-    ),
-    R(
-        "GRA-NODE-7",
-        "MUST",
-        "Beside an unusable node the others are written, and it is reported by `index` and `error`; or nothing is.",
-        ("SPECIFICATION 12.5", "ERRORS 10", "R14", "R45"),
-        hint="go on after a node that fails and report its `index`, or check all nodes before you write any",
-    ),
-    R(
-        "GRA-NODE-8",
-        "MUST",
-        "NaN and infinities in properties, at any depth, are refused whole or reported for that item.",
-        ("SPECIFICATION 4.1", "R34", "R45"),
-        hint="check math.isfinite of every number in properties, inside lists and objects, in batches too",
-    ),
-    R(
-        "GRA-NODE-9",
-        "MUST",
-        "Strings of any script, integers, floats and booleans in properties are read back as they were written.",
-        ("SPECIFICATION 7.3.1", "SPECIFICATION 4.1"),
-        hint="store text as UTF-8, numbers in full precision and booleans as booleans",
-    ),
-    R(
-        "GRA-NODE-10",
-        "MUST",
-        "Lists and objects in properties are read back as they were written, or refused.",
-        ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2"),
-        hint="refuse a node with what you cannot store; do not drop it or turn it into text",
-    ),
-    R(
-        "GRA-NODE-11",
-        "SHOULD",
-        "Of two nodes of one id in a request the last one is kept, or the request is refused.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 12.5"),
-        hint="apply the nodes of a request in their order, so that the later of two with one id wins",
-    ),
-    R(
-        "GRA-NODE-12",
-        "MUST",
-        "An id is any text that is not empty.",
-        ("SPECIFICATION 7.3.1", "SCHEMA 4.4.2"),
-        hint="map ids to UUIDv5 if the database wants UUIDs, and answer with the ids that were given",
-    ),
-    R(
-        "GRA-EDGE-1",
-        "MUST",
-        "An edge that was upserted is read back between its ends, in its direction and with its label.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 7.3.1", "SCHEMA 4.4.2"),
-        hint="store src, dst and label as they were given; do not sort the ends or change letter case",
-    ),
-    R(
-        "GRA-EDGE-2",
-        "MUST",
-        "The properties of an edge are read back as they were written.",
-        ("SPECIFICATION 7.3.1", "SCHEMA 4.4.2"),
-        hint="store every property of an edge with its own type, booleans included",
-    ),
-    R(
-        "GRA-EDGE-3",
-        "MUST",
-        "Upserting an edge again updates it in its place: there is one of that id, with the new values.",
-        ("SPECIFICATION 4.2.6",),
-        hint="look edges up by id, and replace the one that is there; neither skip nor duplicate it",
-    ),
-    R(
-        "GRA-EDGE-4",
-        "MUST",
-        "Where an edge without one of its nodes is refused, it is with VertexNotFound or BadRequest.",
-        ("ERRORS 6.4", "R12"),
-        hint="raise VertexNotFound for a missing end: it is the caller's mistake, not an outage",
-    ),
-    R(
-        "GRA-EDGE-5",
-        "SHOULD",
-        "An edge without one of its nodes is refused.",
-        ("ERRORS 6.4",),
-        hint="look up both ends before you write the edge; do not make an empty node",
-    ),
-    R(
-        "GRA-EDGE-6",
-        "MUST",
-        "`edges`, or an edge, of the wrong type, or an empty id or label, is refused whole or reported for that edge.",
-        ("SPECIFICATION 7.3.1", "SPECIFICATION 17.2", "SCHEMA 4.4.2", "R8", "R45", "R69"),
-        hint="check that id, src, dst and label are strings, none of them empty, and properties an object",
-    ),
-    R(
-        "GRA-EDGE-7",
-        "MUST",
-        "Beside an unusable edge the others are written, and it is reported by `index` and `error`; or nothing is.",
-        ("SPECIFICATION 12.5", "ERRORS 10", "R14", "R45"),
-        hint="go on after an edge that fails and report its `index` from 0, or check all before you write any",
-    ),
-    R(
-        "GRA-EDGE-8",
-        "MUST",
-        "The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1", "SPECIFICATION 12.5", "R14", "R123"),
-        hint="return the number of edges as count, with failed_count and failures",
-    ),
-    R(
-        "GRA-EDGE-9",
-        "MUST",
-        "Every edge of a request is written: edges of other ids between the same nodes, and from a node to itself.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 12.5", "R14"),
-        hint="key edges by id, not by ends and label, and let src equal dst",
-    ),
-    R(
-        "GRA-EDGE-10",
-        "MUST",
-        "NaN and infinities in the properties of an edge are refused whole or reported for that edge.",
-        ("SPECIFICATION 4.1", "R34", "R45"),
-        hint="check math.isfinite of every number in properties of edges, as in those of nodes",
-    ),
-    R(
-        "GRA-DELETE-1",
-        "MUST",
-        "`delete_nodes` by ids removes these nodes and no others.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 7.3.1"),
-        hint="go through all ids, and compare whole ids, not their beginnings",
-    ),
-    R(
-        "GRA-DELETE-2",
-        "MUST",
-        "`delete_edges` by ids removes these edges and no others, and leaves the nodes.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 7.3.1"),
-        hint="remove edges by their own id alone, and leave parallel edges and lonely nodes",
-    ),
-    R(
-        "GRA-DELETE-3",
-        "MUST",
-        "Deleting a node or an edge that does not exist succeeds.",
-        ("SPECIFICATION 7.3.1", "R26"),
-        hint="answer an id that is not there with a success, and leave it out of failures",
-    ),
-    R(
-        "GRA-DELETE-4",
-        "MUST",
-        "A deleted node is reached by no traversal and found by no query, its edges included.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 7.3.1"),
-        hint="remove the edges of a node with it, or refuse to remove a node that has edges",
-    ),
-    R(
-        "GRA-DELETE-5",
-        "SHOULD",
-        "A node that is written again after its deletion has none of its old edges.",
-        ("SPECIFICATION 4.2.6",),
-        hint="remove the edges of a node for good when it is deleted",
-    ),
-    R(
-        "GRA-DELETE-6",
-        "MUST",
-        "A delete with a filter removes what fits it and nothing else, or is refused for good.",
-        ("SPECIFICATION 4.2.6", "R31"),
-        hint="apply every term of the filter, or refuse it; never ignore a part of it",
-    ),
-    R(
-        "GRA-DELETE-7",
-        "MUST",
-        "A delete without `ids` and `filter`, or with one of the wrong type, is refused with BAD_REQUEST.",
-        ("SPECIFICATION 7.3.1", "R8", "R98"),
-        hint="check that `ids` or `filter` is there, and that they are a list of strings and an object",
-    ),
-    R(
-        "GRA-DELETE-8",
-        "MUST",
-        "The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1", "SPECIFICATION 12.5", "R14", "R123"),
-        hint="return a number as deleted_count (or processed_count), failed_count and failures",
-    ),
-    R(
-        "GRA-DELETE-9",
-        "SHOULD",
-        "`deleted_count` is the number of given ids that were there.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 12.5"),
-        hint="count the ids that were found, not those that were given",
-    ),
-    R(
-        "GRA-NS-1",
-        "MUST",
-        "What was written in one namespace is not read in another, by any operation, even under one id.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "SCHEMA 4.4.2", "SPECIFICATION 7.3.1"),
-        needs=("supports_namespaces",),
-        hint="read `namespace` in every operation, streams and items of batches included, and key by it and id",
-    ),
-    R(
-        "GRA-NS-2",
-        "MUST",
-        "Deleting in one namespace leaves what another holds under the same id.",
-        ("SPECIFICATION 7.3.1", "SCHEMA 4.4.2"),
-        needs=("supports_namespaces",),
-        hint="delete by namespace and id together",
-    ),
-    R(
-        "GRA-NS-3",
-        "SHOULD",
-        "An item that alone names its namespace lies there, and answers name the namespace that was read.",
-        ("SCHEMA 4.4.2", "SPECIFICATION 7.3.1"),
-        needs=("supports_namespaces",),
-        hint="read `namespace` from each item where the request has none, and name the one that was read",
-    ),
-    R(
-        "GRA-NS-4",
-        "MUST",
-        "Reading from a namespace that nobody wrote to finds nothing, or is refused with NamespaceNotFound.",
-        ("ERRORS 6.4", "R12", "R45"),
-        needs=("supports_namespaces",),
-        hint="take an unknown namespace for empty, or raise NamespaceNotFound; fall back to no default",
-    ),
-    R(
-        "GRA-NS-5",
-        "MUST",
-        "Deleting in a namespace that nobody wrote to succeeds, or is refused for good.",
-        ("SPECIFICATION 7.3.1", "ERRORS 6.4", "R26", "R45"),
-        needs=("supports_namespaces",),
-        hint="answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown",
-    ),
-    R(
-        "GRA-CACHE-1",
-        "MUST",
-        "A cached answer is not given to another text, other parameters or another namespace.",
-        ("SPECIFICATION 11.6", "SPECIFICATION 16.3", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of dialect, text, params and namespace",
-    ),
-    R(
-        "GRA-MODEL-1",
-        "MUST",
-        "Any sequence of writes, deletes, batches and transactions leaves what it adds up to.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 7.3.1", "SPECIFICATION 7.3.3"),
-        hint="replay the envelopes that are printed, and follow the node or edge that goes astray",
-    ),
-)
+REQUIREMENTS = """
+GRA-NODE-1 MUST: A node that was upserted is read back with its labels and properties.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, BEHAVIORAL_CONFORMANCE 5.2
+  hint: store all labels and all properties, those of a node without labels too, before you answer
+GRA-NODE-2 MUST: Upserting a node again updates it in its place: there is one of that id, with the new values.
+  from SPECIFICATION 4.2.6
+  hint: write labels and properties of a known id anew; only an idempotency key makes a write a replay
+GRA-NODE-3 MUST: Every node of a request is written, whatever its place.
+  from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14
+  hint: write all of `nodes`, the last part of a request that you split included
+GRA-NODE-4 MUST: The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` are of the schema.
+  from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
+  hint: return a number as count, failed_count and failures, [] for none (graph.types.write_result)
+GRA-NODE-5 MUST: The counts of `upsert_nodes` are the numbers of nodes that were and were not written.
+  from SPECIFICATION 12.5, SCHEMA 4.4.2, R14, R123
+  hint: count the nodes that were written, not requests and not what failed; let failed_count be len(failures)
+GRA-NODE-6 MUST: `nodes`, or a node, of the wrong type, or an empty id or label, is refused whole or reported for that
+    node.
+  from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
+  hint: check that id is a string, labels a list of strings, none of them empty, and properties an object
+GRA-NODE-7 MUST: Beside an unusable node the others are written, and it is reported by `index` and `error`; or nothing
+    is.
+  from SPECIFICATION 12.5, ERRORS 10, R14, R45
+  hint: go on after a node that fails and report its `index`, or check all nodes before you write any
+GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused whole or reported for that item.
+  from SPECIFICATION 4.1, R34, R45
+  hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
+GRA-NODE-9 MUST: Strings of any script, integers, floats and booleans in properties are read back as they were written.
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1
+  hint: store text as UTF-8, numbers in full precision and booleans as booleans
+GRA-NODE-10 MUST: Lists and objects in properties are read back as they were written, or refused.
+  from SPECIFICATION 7.3.1, SPECIFICATION 17.2
+  hint: refuse a node with what you cannot store; do not drop it or turn it into text
+GRA-NODE-11 SHOULD: Of two nodes of one id in a request the last one is kept, or the request is refused.
+  from SPECIFICATION 4.2.6, SPECIFICATION 12.5
+  hint: apply the nodes of a request in their order, so that the later of two with one id wins
+GRA-NODE-12 MUST: An id is any text that is not empty.
+  from SPECIFICATION 7.3.1, SCHEMA 4.4.2
+  hint: map ids to UUIDv5 if the database wants UUIDs, and answer with the ids that were given
+GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its direction and with its label.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2
+  hint: store src, dst and label as they were given; do not sort the ends or change letter case
+GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
+  from SPECIFICATION 7.3.1, SCHEMA 4.4.2
+  hint: store every property of an edge with its own type, booleans included
+GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, with the new values.
+  from SPECIFICATION 4.2.6
+  hint: look edges up by id, and replace the one that is there; neither skip nor duplicate it
+GRA-EDGE-4 MUST: Where an edge without one of its nodes is refused, it is with VertexNotFound or BadRequest.
+  from ERRORS 6.4, R12
+  hint: raise VertexNotFound for a missing end: it is the caller's mistake, not an outage
+GRA-EDGE-5 SHOULD: An edge without one of its nodes is refused.
+  from ERRORS 6.4
+  hint: look up both ends before you write the edge; do not make an empty node
+GRA-EDGE-6 MUST: `edges`, or an edge, of the wrong type, or an empty id or label, is refused whole or reported for that
+    edge.
+  from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
+  hint: check that id, src, dst and label are strings, none of them empty, and properties an object
+GRA-EDGE-7 MUST: Beside an unusable edge the others are written, and it is reported by `index` and `error`; or nothing
+    is.
+  from SPECIFICATION 12.5, ERRORS 10, R14, R45
+  hint: go on after an edge that fails and report its `index` from 0, or check all before you write any
+GRA-EDGE-8 MUST: The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.
+  from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
+  hint: return the number of edges as count, with failed_count and failures
+GRA-EDGE-9 MUST: Every edge of a request is written: edges of other ids between the same nodes, and from a node to
+    itself.
+  from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14
+  hint: key edges by id, not by ends and label, and let src equal dst
+GRA-EDGE-10 MUST: NaN and infinities in the properties of an edge are refused whole or reported for that edge.
+  from SPECIFICATION 4.1, R34, R45
+  hint: check math.isfinite of every number in properties of edges, as in those of nodes
+GRA-DELETE-1 MUST: `delete_nodes` by ids removes these nodes and no others.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
+  hint: go through all ids, and compare whole ids, not their beginnings
+GRA-DELETE-2 MUST: `delete_edges` by ids removes these edges and no others, and leaves the nodes.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
+  hint: remove edges by their own id alone, and leave parallel edges and lonely nodes
+GRA-DELETE-3 MUST: Deleting a node or an edge that does not exist succeeds.
+  from SPECIFICATION 7.3.1, R26
+  hint: answer an id that is not there with a success, and leave it out of failures
+GRA-DELETE-4 MUST: A deleted node is reached by no traversal and found by no query, its edges included.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
+  hint: remove the edges of a node with it, or refuse to remove a node that has edges
+GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of its old edges.
+  from SPECIFICATION 4.2.6
+  hint: remove the edges of a node for good when it is deleted
+GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused for good.
+  from SPECIFICATION 4.2.6, R31
+  hint: apply every term of the filter, or refuse it; never ignore a part of it
+GRA-DELETE-7 MUST: A delete without `ids` and `filter`, or with one of the wrong type, is refused with BAD_REQUEST.
+  from SPECIFICATION 7.3.1, R8, R98
+  hint: check that `ids` or `filter` is there, and that they are a list of strings and an object
+GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.
+  from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
+  hint: return a number as deleted_count (or processed_count), failed_count and failures
+GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
+  from SCHEMA 4.4.2, SPECIFICATION 12.5
+  hint: count the ids that were found, not those that were given
+GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id.
+  from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
+  hint: read `namespace` in every operation, streams and items of batches included, and key by it and id
+GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the same id.
+  from SPECIFICATION 7.3.1, SCHEMA 4.4.2; needs supports_namespaces
+  hint: delete by namespace and id together
+GRA-NS-3 SHOULD: An item that alone names its namespace lies there, and answers name the namespace that was read.
+  from SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
+  hint: read `namespace` from each item where the request has none, and name the one that was read
+GRA-NS-4 MUST: Reading from a namespace that nobody wrote to finds nothing, or is refused with NamespaceNotFound.
+  from ERRORS 6.4, R12, R45; needs supports_namespaces
+  hint: take an unknown namespace for empty, or raise NamespaceNotFound; fall back to no default
+GRA-NS-5 MUST: Deleting in a namespace that nobody wrote to succeeds, or is refused for good.
+  from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
+  hint: answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown
+GRA-CACHE-1 MUST: A cached answer is not given to another text, other parameters or another namespace.
+  from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching
+  hint: key the cache by a hash of dialect, text, params and namespace
+GRA-MODEL-1 MUST: Any sequence of writes, deletes, batches and transactions leaves what it adds up to.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3
+  hint: replay the envelopes that are printed, and follow the node or edge that goes astray
+"""

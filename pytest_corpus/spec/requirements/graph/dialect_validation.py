@@ -1,70 +1,28 @@
 """Dialects: which are answered, and which are not (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("graph",))
-
-REQUIREMENTS = (
-    R(
-        "GRA-DIALECT-1",
-        "MUST",
-        "The dialects that queries are answered in are listed in capabilities.",
-        ("SPECIFICATION 7.4", "SPECIFICATION 7.3.2"),
-        hint="list them as `dialects` or `supported_query_dialects`",
-    ),
-    R(
-        "GRA-DIALECT-2",
-        "MUST",
-        "Every listed dialect is answered by `query`.",
-        ("SPECIFICATION 7.4", "R23", "R33"),
-        hint="send queries of every listed dialect to the database, or take the dialect off the list",
-    ),
-    R(
-        "GRA-DIALECT-3",
-        "MUST",
-        "Every listed dialect is answered by `stream_query`.",
-        ("SPECIFICATION 7.4", "R23", "R33"),
-        needs=("supports_streaming",),
-        hint="serve in `stream_query` every dialect that `query` serves, or take it off the list",
-    ),
-    R(
-        "GRA-DIALECT-4",
-        "MUST",
-        "`query` refuses an unknown dialect with NOT_SUPPORTED.",
-        ("SPECIFICATION 7.4", "ERRORS 6.4", "R12"),
-        hint="answer NOT_SUPPORTED, not BAD_REQUEST, to a dialect that is not listed; fall back to no other",
-    ),
-    R(
-        "GRA-DIALECT-5",
-        "MUST",
-        "`stream_query` refuses an unknown dialect with NOT_SUPPORTED.",
-        ("SPECIFICATION 7.4", "ERRORS 6.4", "R12"),
-        needs=("supports_streaming",),
-        hint="look the dialect up in `stream_query` too, before the first frame",
-    ),
-    R(
-        "GRA-DIALECT-6",
-        "MUST",
-        "A `dialect` that is not a string is refused with BAD_REQUEST or NOT_SUPPORTED.",
-        ("SPECIFICATION 7.3.2", "R8"),
-        hint="check that `dialect` is a string before you look it up; do not take another type for none",
-    ),
-    R(
-        "GRA-DIALECT-7",
-        "SHOULD",
-        "A dialect of the protocol that is not listed does not work.",
-        ("SPECIFICATION 7.3.2", "R23"),
-        hint="list the dialect, or answer NOT_SUPPORTED to it",
-    ),
-    R(
-        "GRA-DIALECT-8",
-        "SHOULD",
-        "`dialect` may be left out where only one is listed.",
-        ("SPECIFICATION 7.3.2",),
-        hint="use the one dialect that you list where `dialect` is missing",
-    ),
-)
+REQUIREMENTS = """
+GRA-DIALECT-1 MUST: The dialects that queries are answered in are listed in capabilities.
+  from SPECIFICATION 7.4, SPECIFICATION 7.3.2
+  hint: list them as `dialects` or `supported_query_dialects`
+GRA-DIALECT-2 MUST: Every listed dialect is answered by `query`.
+  from SPECIFICATION 7.4, R23, R33
+  hint: send queries of every listed dialect to the database, or take the dialect off the list
+GRA-DIALECT-3 MUST: Every listed dialect is answered by `stream_query`.
+  from SPECIFICATION 7.4, R23, R33; needs supports_streaming
+  hint: serve in `stream_query` every dialect that `query` serves, or take it off the list
+GRA-DIALECT-4 MUST: `query` refuses an unknown dialect with NOT_SUPPORTED.
+  from SPECIFICATION 7.4, ERRORS 6.4, R12
+  hint: answer NOT_SUPPORTED, not BAD_REQUEST, to a dialect that is not listed; fall back to no other
+GRA-DIALECT-5 MUST: `stream_query` refuses an unknown dialect with NOT_SUPPORTED.
+  from SPECIFICATION 7.4, ERRORS 6.4, R12; needs supports_streaming
+  hint: look the dialect up in `stream_query` too, before the first frame
+GRA-DIALECT-6 MUST: A `dialect` that is not a string is refused with BAD_REQUEST or NOT_SUPPORTED.
+  from SPECIFICATION 7.3.2, R8
+  hint: check that `dialect` is a string before you look it up; do not take another type for none
+GRA-DIALECT-7 SHOULD: A dialect of the protocol that is not listed does not work.
+  from SPECIFICATION 7.3.2, R23
+  hint: list the dialect, or answer NOT_SUPPORTED to it
+GRA-DIALECT-8 SHOULD: `dialect` may be left out where only one is listed.
+  from SPECIFICATION 7.3.2
+  hint: use the one dialect that you list where `dialect` is missing
+"""

@@ -1,52 +1,20 @@
 """The schema that an adapter tells (SPECIFICATION 4.2.6, 7.5)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("graph",))
-SCHEMA = ("supports_schema_ops",)
-
-REQUIREMENTS = (
-    R(
-        "GRA-SCHEMA-1",
-        "MUST",
-        "The result of `get_schema` is an object.",
-        ("SPECIFICATION 4.2.6", "R42", "R123"),
-        needs=SCHEMA,
-        hint="return an object, for example with `nodes` and `edges` by label, not a list or a text",
-    ),
-    R(
-        "GRA-SCHEMA-2",
-        "SHOULD",
-        "`get_schema` tells the labels of the nodes and edges that were written.",
-        ("SPECIFICATION 4.2.6", "BEHAVIORAL_CONFORMANCE 5.2", "R123"),
-        needs=SCHEMA,
-        hint="read the labels of nodes and of edges from the graph as it is now, not from an old answer",
-    ),
-    R(
-        "GRA-SCHEMA-3",
-        "SHOULD",
-        "`get_schema` tells the names of their properties.",
-        ("SPECIFICATION 4.2.6",),
-        needs=SCHEMA,
-        hint="list the names of properties under each label",
-    ),
-    R(
-        "GRA-SCHEMA-4",
-        "SHOULD",
-        "`get_schema` tells no values of properties.",
-        ("SPECIFICATION 7.5", "SPECIFICATION 15"),
-        needs=SCHEMA,
-        hint="describe properties by name and type; leave out examples",
-    ),
-    R(
-        "GRA-SCHEMA-5",
-        "MUST",
-        "Where DDL is claimed, statements that make and drop an index are carried out, and leave the data as they are.",
-        ("BEHAVIORAL_CONFORMANCE 5.2", "R23", "R96"),
-        hint="claim DDL only where statements of the dialect reach the database, and check what an index does to nodes",
-    ),
-)
+REQUIREMENTS = """
+GRA-SCHEMA-1 MUST: The result of `get_schema` is an object.
+  from SPECIFICATION 4.2.6, R42, R123; needs supports_schema_ops
+  hint: return an object, for example with `nodes` and `edges` by label, not a list or a text
+GRA-SCHEMA-2 SHOULD: `get_schema` tells the labels of the nodes and edges that were written.
+  from SPECIFICATION 4.2.6, BEHAVIORAL_CONFORMANCE 5.2, R123; needs supports_schema_ops
+  hint: read the labels of nodes and of edges from the graph as it is now, not from an old answer
+GRA-SCHEMA-3 SHOULD: `get_schema` tells the names of their properties.
+  from SPECIFICATION 4.2.6; needs supports_schema_ops
+  hint: list the names of properties under each label
+GRA-SCHEMA-4 SHOULD: `get_schema` tells no values of properties.
+  from SPECIFICATION 7.5, SPECIFICATION 15; needs supports_schema_ops
+  hint: describe properties by name and type; leave out examples
+GRA-SCHEMA-5 MUST: Where DDL is claimed, statements that make and drop an index are carried out, and leave the data as
+    they are.
+  from BEHAVIORAL_CONFORMANCE 5.2, R23, R96
+  hint: claim DDL only where statements of the dialect reach the database, and check what an index does to nodes
+"""

@@ -1,158 +1,64 @@
 """Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("llm",))
-
-REQUIREMENTS = (
-    R(
-        "LLM-COMPLETE-1",
-        "MUST",
-        "A plain request is answered with a completion of the schema: text, model, usage, finish_reason.",
-        ("SCHEMA 4.1.2", "SPECIFICATION 8.2"),
-        hint="return text, model, usage and finish_reason, and no field that llm.types.completion lacks",
-    ),
-    R(
-        "LLM-COMPLETE-2",
-        "MUST",
-        "`finish_reason` is stop, length, tool_call, tool_calls or content_filter.",
-        ("SPECIFICATION 8.2", "R29"),
-        hint="map every reason of the provider to one of the five, with a default for those you do not know",
-    ),
-    R(
-        "LLM-COMPLETE-3",
-        "MUST",
-        "`usage.total_tokens` is the sum of prompt and completion tokens.",
-        ("SCHEMA 4.1.2", "SCHEMA 7.3", "R29"),
-        hint="set total_tokens to prompt_tokens + completion_tokens, counted after the text was cut",
-    ),
-    R(
-        "LLM-COMPLETE-4",
-        "MUST",
-        "A completion has no more tokens than `max_tokens`.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3", "R117"),
-        hint="pass max_tokens on to the provider, or cut both text and usage at exactly so many tokens",
-    ),
-    R(
-        "LLM-COMPLETE-5",
-        "SHOULD",
-        "`model` in the result is the model that was asked for.",
-        ("SCHEMA 4.1.2",),
-        hint="return the name of the model from the request, not the default or an alias",
-    ),
-    R(
-        "LLM-COMPLETE-6",
-        "MUST",
-        "An optional argument with a valid value is accepted, or refused permanently if nothing claims it.",
-        ("SPECIFICATION 8.3", "BEHAVIORAL_CONFORMANCE 5.3", "R117"),
-        hint="take `max_tokens` and what capabilities claim; refuse all else with BAD_REQUEST or NOT_SUPPORTED",
-    ),
-    R(
-        "LLM-COMPLETE-7",
-        "SHOULD",
-        "`model` may be left out.",
-        ("SPECIFICATION 8.3",),
-        hint="use a default model where none is named, in `complete`, `stream` and `count_tokens`",
-    ),
-    R(
-        "LLM-MODEL-1",
-        "MUST",
-        "Every model that capabilities list completes.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        hint="list only models that complete, or mend the one that does not",
-    ),
-    R(
-        "LLM-MODEL-2",
-        "MUST",
-        "`complete` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13", "R132"),
-        hint="look the model up before you call the provider, and raise ModelNotFound; fall back to no default",
-    ),
-    R(
-        "LLM-MODEL-3",
-        "MUST",
-        "`stream` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R13", "R132"),
-        needs=("supports_streaming",),
-        hint="look the model up in `stream` too, before the first frame, with the function that `complete` uses",
-    ),
-    R(
-        "LLM-MODEL-4",
-        "SHOULD",
-        "The refusal of an unknown model names it in `details.model`.",
-        ("ERRORS 6.1",),
-        hint="add the model that was asked for to `details`, as it was asked for",
-    ),
-    R(
-        "LLM-CONTEXT-1",
-        "MUST",
-        "A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R12"),
-        hint="count all messages and refuse, or map the provider's refusal to BadRequest; do not cut",
-    ),
-    R(
-        "LLM-CONTEXT-2",
-        "MUST",
-        "A prompt beyond the stated context window is refused with BAD_REQUEST by `stream`.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "ERRORS 6.1", "R12"),
-        needs=("supports_streaming",),
-        hint="count the prompt of `stream` too, before the first frame, with the check of `complete`",
-    ),
-    R(
-        "LLM-CONTEXT-3",
-        "SHOULD",
-        "It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.",
-        ("ERRORS 6.1",),
-        hint="raise PromptTooLong, with max_context_length and provided_tokens in `details`",
-    ),
-    R(
-        "LLM-CONTEXT-5",
-        "SHOULD",
-        "The refusal of a prompt that is too long gives `details.model`.",
-        ("ERRORS 6.1",),
-        hint="add the name of the model whose window is exceeded to `details`",
-    ),
-    R(
-        "LLM-CONTEXT-4",
-        "MUST",
-        "A prompt well within the stated context window is accepted.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        hint="state as max_context_length, or context_window, the window that you enforce",
-    ),
-    R(
-        "LLM-CACHE-1",
-        "MUST",
-        "A cached answer is not given to other messages.",
-        ("SPECIFICATION 11.6", "R27"),
-        needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of all messages in their order, roles included",
-    ),
-    R(
-        "LLM-CACHE-2",
-        "MUST",
-        "A cached answer is not given if any other argument differs that the adapter heeds.",
-        ("SPECIFICATION 11.6", "BEHAVIORAL_CONFORMANCE 6.6", "R27", "R117"),
-        needs=("provider", "supports_caching"),
-        hint="key the cache by a hash of every argument, model, max_tokens and tools included",
-    ),
-    R(
-        "LLM-CACHE-3",
-        "SHOULD",
-        "A completion at a temperature above 0 is not answered from a cache.",
-        ("SPECIFICATION 16.3", "R73"),
-        needs=("provider", "supports_caching"),
-        hint="look into the cache at temperature 0 only",
-    ),
-    R(
-        "LLM-IDEM-1",
-        "MUST",
-        "A replay under the same idempotency key is answered as the first call was.",
-        ("SPECIFICATION 6.1", "SPECIFICATION 11.4", "R24", "R61"),
-        needs=("idempotent_writes",),
-        hint="keep the whole first completion, usage included, and return it; do not ask the model again",
-    ),
-)
+REQUIREMENTS = """
+LLM-COMPLETE-1 MUST: A plain request is answered with a completion of the schema: text, model, usage, finish_reason.
+  from SCHEMA 4.1.2, SPECIFICATION 8.2
+  hint: return text, model, usage and finish_reason, and no field that llm.types.completion lacks
+LLM-COMPLETE-2 MUST: `finish_reason` is stop, length, tool_call, tool_calls or content_filter.
+  from SPECIFICATION 8.2, R29
+  hint: map every reason of the provider to one of the five, with a default for those you do not know
+LLM-COMPLETE-3 MUST: `usage.total_tokens` is the sum of prompt and completion tokens.
+  from SCHEMA 4.1.2, SCHEMA 7.3, R29
+  hint: set total_tokens to prompt_tokens + completion_tokens, counted after the text was cut
+LLM-COMPLETE-4 MUST: A completion has no more tokens than `max_tokens`.
+  from BEHAVIORAL_CONFORMANCE 5.3, SPECIFICATION 8.3, R117
+  hint: pass max_tokens on to the provider, or cut both text and usage at exactly so many tokens
+LLM-COMPLETE-5 SHOULD: `model` in the result is the model that was asked for.
+  from SCHEMA 4.1.2
+  hint: return the name of the model from the request, not the default or an alias
+LLM-COMPLETE-6 MUST: An optional argument with a valid value is accepted, or refused permanently if nothing claims it.
+  from SPECIFICATION 8.3, BEHAVIORAL_CONFORMANCE 5.3, R117
+  hint: take `max_tokens` and what capabilities claim; refuse all else with BAD_REQUEST or NOT_SUPPORTED
+LLM-COMPLETE-7 SHOULD: `model` may be left out.
+  from SPECIFICATION 8.3
+  hint: use a default model where none is named, in `complete`, `stream` and `count_tokens`
+LLM-MODEL-1 MUST: Every model that capabilities list completes.
+  from BEHAVIORAL_CONFORMANCE 5.3, R23
+  hint: list only models that complete, or mend the one that does not
+LLM-MODEL-2 MUST: `complete` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
+  from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R13, R132
+  hint: look the model up before you call the provider, and raise ModelNotFound; fall back to no default
+LLM-MODEL-3 MUST: `stream` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
+  from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R13, R132; needs supports_streaming
+  hint: look the model up in `stream` too, before the first frame, with the function that `complete` uses
+LLM-MODEL-4 SHOULD: The refusal of an unknown model names it in `details.model`.
+  from ERRORS 6.1
+  hint: add the model that was asked for to `details`, as it was asked for
+LLM-CONTEXT-1 MUST: A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.
+  from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R12
+  hint: count all messages and refuse, or map the provider's refusal to BadRequest; do not cut
+LLM-CONTEXT-2 MUST: A prompt beyond the stated context window is refused with BAD_REQUEST by `stream`.
+  from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R12; needs supports_streaming
+  hint: count the prompt of `stream` too, before the first frame, with the check of `complete`
+LLM-CONTEXT-3 SHOULD: It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.
+  from ERRORS 6.1
+  hint: raise PromptTooLong, with max_context_length and provided_tokens in `details`
+LLM-CONTEXT-5 SHOULD: The refusal of a prompt that is too long gives `details.model`.
+  from ERRORS 6.1
+  hint: add the name of the model whose window is exceeded to `details`
+LLM-CONTEXT-4 MUST: A prompt well within the stated context window is accepted.
+  from BEHAVIORAL_CONFORMANCE 5.3, R23
+  hint: state as max_context_length, or context_window, the window that you enforce
+LLM-CACHE-1 MUST: A cached answer is not given to other messages.
+  from SPECIFICATION 11.6, R27; needs provider, supports_caching
+  hint: key the cache by a hash of all messages in their order, roles included
+LLM-CACHE-2 MUST: A cached answer is not given if any other argument differs that the adapter heeds.
+  from SPECIFICATION 11.6, BEHAVIORAL_CONFORMANCE 6.6, R27, R117; needs provider, supports_caching
+  hint: key the cache by a hash of every argument, model, max_tokens and tools included
+LLM-CACHE-3 SHOULD: A completion at a temperature above 0 is not answered from a cache.
+  from SPECIFICATION 16.3, R73; needs provider, supports_caching
+  hint: look into the cache at temperature 0 only
+LLM-IDEM-1 MUST: A replay under the same idempotency key is answered as the first call was.
+  from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes
+  hint: keep the whole first completion, usage included, and return it; do not ask the model again
+"""

@@ -1,76 +1,29 @@
 """Stream rules: data, end, error (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 8.3; SCHEMA 5)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("llm",))
-
-REQUIREMENTS = (
-    R(
-        "LLM-STREAM-1",
-        "MUST",
-        "Every chunk of a stream is of the schema: `text`, `is_final` and nothing undocumented.",
-        ("SCHEMA 4.1.2", "SPECIFICATION 4.2.3.1", "R3"),
-        needs=("supports_streaming",),
-        hint="give every chunk a string `text` and a boolean `is_final`, and no key that llm.types.chunk lacks",
-    ),
-    R(
-        "LLM-STREAM-2",
-        "MUST",
-        "`usage_so_far.total_tokens` is the sum of prompt and completion tokens.",
-        ("SCHEMA 4.1.2", "R29"),
-        needs=("supports_streaming",),
-        hint="set total_tokens of usage_so_far to prompt_tokens + completion_tokens in every chunk",
-    ),
-    R(
-        "LLM-STREAM-3",
-        "MUST",
-        "A stream has no more tokens than `max_tokens`.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "SPECIFICATION 8.3", "R117"),
-        needs=("supports_streaming",),
-        hint="cut the last chunk at max_tokens; do not finish it first",
-    ),
-    R(
-        "LLM-STREAM-4",
-        "SHOULD",
-        "`usage_so_far` never decreases.",
-        ("SPECIFICATION 8.2",),
-        needs=("supports_streaming",),
-        hint="report in usage_so_far what was used since the beginning, not what is left",
-    ),
-    R(
-        "LLM-STREAM-5",
-        "MUST",
-        "Every model that capabilities list streams.",
-        ("BEHAVIORAL_CONFORMANCE 5.3", "R23"),
-        needs=("supports_streaming",),
-        hint="list only models that stream, or say supports_streaming false in the entry of one that does not",
-    ),
-    R(
-        "LLM-STREAM-6",
-        "MUST",
-        "An optional argument of `stream` with a valid value is accepted, or refused permanently if nothing claims it.",
-        ("SPECIFICATION 8.3", "ERRORS 6.1", "R117"),
-        needs=("supports_streaming",),
-        hint="take in `stream` what capabilities claim; answer BAD_REQUEST or NOT_SUPPORTED to what you do not take",
-    ),
-    R(
-        "LLM-STREAM-7",
-        "SHOULD",
-        "`model` of a chunk is the model that was asked for.",
-        ("SCHEMA 4.1.2",),
-        needs=("supports_streaming",),
-        hint="name the model in chunks as the request does, not by its dated version",
-    ),
-    R(
-        "LLM-STREAM-8",
-        "SHOULD",
-        "At temperature 0, where `complete` repeats itself, a stream gives the same text in its order.",
-        ("SPECIFICATION 8.5", "BEHAVIORAL_CONFORMANCE 6.2", "R36"),
-        needs=("supports_streaming",),
-        hint="send the tokens of a stream as they come, none twice and none out of order",
-    ),
-)
+REQUIREMENTS = """
+LLM-STREAM-1 MUST: Every chunk of a stream is of the schema: `text`, `is_final` and nothing undocumented.
+  from SCHEMA 4.1.2, SPECIFICATION 4.2.3.1, R3; needs supports_streaming
+  hint: give every chunk a string `text` and a boolean `is_final`, and no key that llm.types.chunk lacks
+LLM-STREAM-2 MUST: `usage_so_far.total_tokens` is the sum of prompt and completion tokens.
+  from SCHEMA 4.1.2, R29; needs supports_streaming
+  hint: set total_tokens of usage_so_far to prompt_tokens + completion_tokens in every chunk
+LLM-STREAM-3 MUST: A stream has no more tokens than `max_tokens`.
+  from BEHAVIORAL_CONFORMANCE 5.3, SPECIFICATION 8.3, R117; needs supports_streaming
+  hint: cut the last chunk at max_tokens; do not finish it first
+LLM-STREAM-4 SHOULD: `usage_so_far` never decreases.
+  from SPECIFICATION 8.2; needs supports_streaming
+  hint: report in usage_so_far what was used since the beginning, not what is left
+LLM-STREAM-5 MUST: Every model that capabilities list streams.
+  from BEHAVIORAL_CONFORMANCE 5.3, R23; needs supports_streaming
+  hint: list only models that stream, or say supports_streaming false in the entry of one that does not
+LLM-STREAM-6 MUST: An optional argument of `stream` with a valid value is accepted, or refused permanently if nothing
+    claims it.
+  from SPECIFICATION 8.3, ERRORS 6.1, R117; needs supports_streaming
+  hint: take in `stream` what capabilities claim; answer BAD_REQUEST or NOT_SUPPORTED to what you do not take
+LLM-STREAM-7 SHOULD: `model` of a chunk is the model that was asked for.
+  from SCHEMA 4.1.2; needs supports_streaming
+  hint: name the model in chunks as the request does, not by its dated version
+LLM-STREAM-8 SHOULD: At temperature 0, where `complete` repeats itself, a stream gives the same text in its order.
+  from SPECIFICATION 8.5, BEHAVIORAL_CONFORMANCE 6.2, R36; needs supports_streaming
+  hint: send the tokens of a stream as they come, none twice and none out of order
+"""

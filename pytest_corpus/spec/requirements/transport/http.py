@@ -1,83 +1,33 @@
 """Unary calls over HTTP, and what its status and headers say (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.operations import STREAMING
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "TRA-HTTP-1",
-        "MUST",
-        "A unary answer over HTTP has the content type application/json, whatever its status.",
-        ("SPECIFICATION 4.2.1", "R75", "R87"),
-        needs=("http",),
-        hint="set Content-Type: application/json on errors too; frameworks send their error pages as text/html",
-    ),
-    Requirement(
-        "TRA-HTTP-2",
-        "SHOULD",
-        "The HTTP status of an error envelope is one of its class, or 200.",
-        ("ERRORS 3.1", "R75"),
-        needs=("http",),
-        hint="derive the status from the class of the envelope by the table of ERRORS 3.1, in one place",
-    ),
-    Requirement(
-        "TRA-HTTP-3",
-        "SHOULD",
-        "The HTTP status of a success is 2xx.",
-        ("ERRORS 3.1", "R75"),
-        needs=("http",),
-        hint="answer a success with 200; a status beyond 2xx makes clients and proxies take it for an error",
-    ),
-    Requirement(
-        "TRA-HTTP-4",
-        "MUST",
-        "A body is compressed only where the request offers it, and decompresses to the envelope.",
-        ("SPECIFICATION 4.2.1", "R87"),
-        needs=("http",),
-        hint="look at Accept-Encoding before you compress, and name what you did in Content-Encoding",
-    ),
-    Requirement(
-        "TRA-HTTP-5",
-        "SHOULD",
-        "Another method than POST is refused with a status of 4xx.",
-        ("R87",),
-        needs=("http",),
-        hint="answer every method but POST with 405",
-    ),
-    Requirement(
-        "TRA-HTTP-6",
-        "MUST",
-        "A request of another content type is answered with an envelope: it is served or refused.",
-        ("SPECIFICATION 4.2.1", "R87"),
-        needs=("http",),
-        hint="refuse a wrong Content-Type with a BAD_REQUEST envelope, not with your framework's own page",
-    ),
-    Requirement(
-        "TRA-HTTP-7",
-        "SHOULD",
-        "A request that is refused for its content type has the status 400 or 415.",
-        ("ERRORS 3.1", "R87"),
-        needs=("http",),
-        hint="use 415 where you refuse a content type, or 400; neither 5xx nor another 4xx",
-    ),
-    Requirement(
-        "TRA-HTTP-8",
-        "MUST",
-        "A stream that is refused is an error frame in the format asked for, or an error envelope as application/json.",
-        ("SPECIFICATION 4.2.3.2", "R87"),
-        needs=("http", "supports_streaming"),
-        components=STREAMING,
-        hint="where no frame was sent yet, send the error as the only frame, or as JSON with its own status",
-    ),
-    Requirement(
-        "TRA-HTTP-9",
-        "SHOULD",
-        "A streaming format that is not offered is refused with NOT_SUPPORTED and the status 406 or one of its class.",
-        ("R87",),
-        needs=("http", "supports_streaming"),
-        components=STREAMING,
-        hint="read Accept; answer a format that you do not have with 406 and a NOT_SUPPORTED envelope",
-    ),
-)
+REQUIREMENTS = """
+TRA-HTTP-1 MUST: A unary answer over HTTP has the content type application/json, whatever its status.
+  from SPECIFICATION 4.2.1, R75, R87; needs http
+  hint: set Content-Type: application/json on errors too; frameworks send their error pages as text/html
+TRA-HTTP-2 SHOULD: The HTTP status of an error envelope is one of its class, or 200.
+  from ERRORS 3.1, R75; needs http
+  hint: derive the status from the class of the envelope by the table of ERRORS 3.1, in one place
+TRA-HTTP-3 SHOULD: The HTTP status of a success is 2xx.
+  from ERRORS 3.1, R75; needs http
+  hint: answer a success with 200; a status beyond 2xx makes clients and proxies take it for an error
+TRA-HTTP-4 MUST: A body is compressed only where the request offers it, and decompresses to the envelope.
+  from SPECIFICATION 4.2.1, R87; needs http
+  hint: look at Accept-Encoding before you compress, and name what you did in Content-Encoding
+TRA-HTTP-5 SHOULD: Another method than POST is refused with a status of 4xx.
+  from R87; needs http
+  hint: answer every method but POST with 405
+TRA-HTTP-6 MUST: A request of another content type is answered with an envelope: it is served or refused.
+  from SPECIFICATION 4.2.1, R87; needs http
+  hint: refuse a wrong Content-Type with a BAD_REQUEST envelope, not with your framework's own page
+TRA-HTTP-7 SHOULD: A request that is refused for its content type has the status 400 or 415.
+  from ERRORS 3.1, R87; needs http
+  hint: use 415 where you refuse a content type, or 400; neither 5xx nor another 4xx
+TRA-HTTP-8 MUST: A stream that is refused is an error frame in the format asked for, or an error envelope as
+    application/json.
+  from SPECIFICATION 4.2.3.2, R87; needs http, supports_streaming; for streaming
+  hint: where no frame was sent yet, send the error as the only frame, or as JSON with its own status
+TRA-HTTP-9 SHOULD: A streaming format that is not offered is refused with NOT_SUPPORTED and the status 406 or one of its
+    class.
+  from R87; needs http, supports_streaming; for streaming
+  hint: read Accept; answer a format that you do not have with 406 and a NOT_SUPPORTED envelope
+"""

@@ -1,58 +1,23 @@
 """WebSocket and standard output: a message or a line a frame (SPECIFICATION 4.2.4.3; R88)."""
 
-from __future__ import annotations
-
-from pytest_corpus.spec.operations import STREAMING
-from pytest_corpus.spec.requirements.model import Requirement
-
-REQUIREMENTS = (
-    Requirement(
-        "TRA-MSG-1",
-        "MUST",
-        "Each answer on a channel of messages is an object with the `id` of its request, `frame`, and nothing else.",
-        ("SPECIFICATION 4.2.4.3", "R88"),
-        needs=("messages",),
-        hint="send `id` as it came, a number, and `frame`; times, types and versions have no place beside them",
-    ),
-    Requirement(
-        "TRA-MSG-2",
-        "MUST",
-        "Each message holds exactly one frame, which is an object.",
-        ("SPECIFICATION 4.2.4.3", "R88"),
-        needs=("messages",),
-        hint="put the frame itself into `frame`: no list of frames, and no JSON inside a string",
-    ),
-    Requirement(
-        "TRA-MSG-3",
-        "MUST",
-        "No message follows the terminal frame of a call.",
-        ("SPECIFICATION 4.2.4.3", "SPECIFICATION 4.2.3.2", "R88"),
-        needs=("messages",),
-        hint="send nothing more for an id once its answer or its terminal frame is out",
-    ),
-    Requirement(
-        "TRA-MSG-4",
-        "MUST",
-        "After `cancel` a call sends nothing more, or one error frame.",
-        ("SPECIFICATION 4.2.4.3", "R88"),
-        needs=("messages", "provider", "supports_streaming"),
-        components=STREAMING,
-        hint="keep the task of each call by its id, and cancel it when `cancel` names it",
-    ),
-    Requirement(
-        "TRA-WS-1",
-        "MUST",
-        "Every message of a WebSocket is a text message.",
-        ("SPECIFICATION 4.2.4.3", "R88"),
-        needs=("websocket",),
-        hint="send text; libraries send bytes as binary messages, so decode them first",
-    ),
-    Requirement(
-        "TRA-STDIO-1",
-        "MUST",
-        "Nothing but answers stands on standard output, a line each.",
-        ("SPECIFICATION 4.2", "R88"),
-        needs=("stdio",),
-        hint="write logs, banners and progress to standard error, and no blank lines",
-    ),
-)
+REQUIREMENTS = """
+TRA-MSG-1 MUST: Each answer on a channel of messages is an object with the `id` of its request, `frame`, and nothing
+    else.
+  from SPECIFICATION 4.2.4.3, R88; needs messages
+  hint: send `id` as it came, a number, and `frame`; times, types and versions have no place beside them
+TRA-MSG-2 MUST: Each message holds exactly one frame, which is an object.
+  from SPECIFICATION 4.2.4.3, R88; needs messages
+  hint: put the frame itself into `frame`: no list of frames, and no JSON inside a string
+TRA-MSG-3 MUST: No message follows the terminal frame of a call.
+  from SPECIFICATION 4.2.4.3, SPECIFICATION 4.2.3.2, R88; needs messages
+  hint: send nothing more for an id once its answer or its terminal frame is out
+TRA-MSG-4 MUST: After `cancel` a call sends nothing more, or one error frame.
+  from SPECIFICATION 4.2.4.3, R88; needs messages, provider, supports_streaming; for streaming
+  hint: keep the task of each call by its id, and cancel it when `cancel` names it
+TRA-WS-1 MUST: Every message of a WebSocket is a text message.
+  from SPECIFICATION 4.2.4.3, R88; needs websocket
+  hint: send text; libraries send bytes as binary messages, so decode them first
+TRA-STDIO-1 MUST: Nothing but answers stands on standard output, a line each.
+  from SPECIFICATION 4.2, R88; needs stdio
+  hint: write logs, banners and progress to standard error, and no blank lines
+"""

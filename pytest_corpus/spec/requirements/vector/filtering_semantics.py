@@ -1,130 +1,51 @@
 """Filters of queries (SPECIFICATION 9.3; SCHEMA 4.2.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R23, R31)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("vector",))
-
-REQUIREMENTS = (
-    R(
-        "VEC-FILTER-1",
-        "MUST",
-        "Only vectors whose metadata equal the filter are matches, and all of them are.",
-        ("SPECIFICATION 9.3", "SCHEMA 4.2.2", "R31"),
-        needs=("supports_filters",),
-        hint="test every vector against the filter, and return all that pass, up to top_k",
-    ),
-    R(
-        "VEC-FILTER-2",
-        "MUST",
-        "The filter applies before the cut to `top_k`.",
-        ("SPECIFICATION 9.3",),
-        needs=("supports_filters",),
-        hint="filter first, then take the best top_k; fetching a few more than top_k is not enough",
-    ),
-    R(
-        "VEC-FILTER-3",
-        "MUST",
-        "All terms of a filter must hold.",
-        ("SCHEMA 4.2.2", "R31"),
-        needs=("supports_filters",),
-        hint="drop a vector as soon as one term does not hold: terms are joined by and, not by or",
-    ),
-    R(
-        "VEC-FILTER-4",
-        "MUST",
-        "A filter that no vector meets gives no matches.",
-        ("SPECIFICATION 9.3", "R31"),
-        needs=("supports_filters",),
-        hint="return an empty list where nothing passes; neither search without the filter nor refuse",
-    ),
-    R(
-        "VEC-FILTER-5",
-        "MUST",
-        "Numbers and booleans can be filtered by, as strings can.",
-        ("SCHEMA 4.2.2", "R31"),
-        needs=("supports_filters",),
-        hint="compare whole values of their own type, letter case included; false and 0 are values too",
-    ),
-    R(
-        "VEC-FILTER-6",
-        "MUST",
-        "A vector without the key, or without metadata, does not meet the filter.",
-        ("SCHEMA 4.2.2", "R31"),
-        needs=("supports_filters",),
-        hint="take a missing key, or missing metadata, for not equal",
-    ),
-    R(
-        "VEC-FILTER-7",
-        "MUST",
-        "An operator is applied as it reads or refused; no match breaks it.",
-        ("SCHEMA 4.2.2", "R31"),
-        needs=("supports_filters",),
-        hint="apply operators and lists exactly, or refuse the filter; do not skip a term",
-    ),
-    R(
-        "VEC-FILTER-8",
-        "MUST",
-        "Where filters are denied, a query with a filter is refused with NOT_SUPPORTED; the filter is never ignored.",
-        ("BEHAVIORAL_CONFORMANCE 5.4", "R23", "R31"),
-        hint="answer NOT_SUPPORTED where a query has a filter that you deny; do not search without it",
-    ),
-    R(
-        "VEC-FILTER-9",
-        "MUST",
-        "A filter that is not an object is refused with BAD_REQUEST.",
-        ("SCHEMA 4.2.2", "R8"),
-        needs=("supports_filters",),
-        hint="check that a given `filter` is an object before you read it or drop it",
-    ),
-    R(
-        "VEC-FILTER-10",
-        "MUST",
-        "A filter of `max_filter_terms` terms is served.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "R23"),
-        needs=("supports_filters",),
-        hint="refuse only more than max_filter_terms, and apply every one of them",
-    ),
-    R(
-        "VEC-FILTER-11",
-        "MUST",
-        "A filter of more than `max_filter_terms` terms is refused with BAD_REQUEST.",
-        ("BEHAVIORAL_CONFORMANCE 6.7", "SPECIFICATION 17.2"),
-        needs=("supports_filters",),
-        hint="count the terms before you search, and drop none of them",
-    ),
-    R(
-        "VEC-FILTER-15",
-        "MUST",
-        "A filter on a key that holds values of several types finds what equals it, or is refused; it never fails.",
-        ("SPECIFICATION 9.3", "SPECIFICATION 12.1", "R31"),
-        hint="compare types before values, and skip a value that your comparison cannot take; equality is no substring",
-    ),
-    R(
-        "VEC-FILTER-12",
-        "SHOULD",
-        "An operator that no document knows is refused.",
-        ("ERRORS 6.3", "R31"),
-        needs=("supports_filters",),
-        hint="compare each operator with those you know, and raise FilterSyntaxError for any other",
-    ),
-    R(
-        "VEC-FILTER-13",
-        "SHOULD",
-        "Values of different types are different: 1 is neither true nor the string 1.",
-        ("SCHEMA 4.2.2", "R31"),
-        needs=("supports_filters",),
-        hint='compare the types first: in Python True equals 1, and str(1) equals "1"',
-    ),
-    R(
-        "VEC-FILTER-14",
-        "SHOULD",
-        "An empty filter leaves out nothing.",
-        ("SCHEMA 4.2.2",),
-        needs=("supports_filters",),
-        hint="take a filter without terms for no condition",
-    ),
-)
+REQUIREMENTS = """
+VEC-FILTER-1 MUST: Only vectors whose metadata equal the filter are matches, and all of them are.
+  from SPECIFICATION 9.3, SCHEMA 4.2.2, R31; needs supports_filters
+  hint: test every vector against the filter, and return all that pass, up to top_k
+VEC-FILTER-2 MUST: The filter applies before the cut to `top_k`.
+  from SPECIFICATION 9.3; needs supports_filters
+  hint: filter first, then take the best top_k; fetching a few more than top_k is not enough
+VEC-FILTER-3 MUST: All terms of a filter must hold.
+  from SCHEMA 4.2.2, R31; needs supports_filters
+  hint: drop a vector as soon as one term does not hold: terms are joined by and, not by or
+VEC-FILTER-4 MUST: A filter that no vector meets gives no matches.
+  from SPECIFICATION 9.3, R31; needs supports_filters
+  hint: return an empty list where nothing passes; neither search without the filter nor refuse
+VEC-FILTER-5 MUST: Numbers and booleans can be filtered by, as strings can.
+  from SCHEMA 4.2.2, R31; needs supports_filters
+  hint: compare whole values of their own type, letter case included; false and 0 are values too
+VEC-FILTER-6 MUST: A vector without the key, or without metadata, does not meet the filter.
+  from SCHEMA 4.2.2, R31; needs supports_filters
+  hint: take a missing key, or missing metadata, for not equal
+VEC-FILTER-7 MUST: An operator is applied as it reads or refused; no match breaks it.
+  from SCHEMA 4.2.2, R31; needs supports_filters
+  hint: apply operators and lists exactly, or refuse the filter; do not skip a term
+VEC-FILTER-8 MUST: Where filters are denied, a query with a filter is refused with NOT_SUPPORTED; the filter is never
+    ignored.
+  from BEHAVIORAL_CONFORMANCE 5.4, R23, R31
+  hint: answer NOT_SUPPORTED where a query has a filter that you deny; do not search without it
+VEC-FILTER-9 MUST: A filter that is not an object is refused with BAD_REQUEST.
+  from SCHEMA 4.2.2, R8; needs supports_filters
+  hint: check that a given `filter` is an object before you read it or drop it
+VEC-FILTER-10 MUST: A filter of `max_filter_terms` terms is served.
+  from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_filters
+  hint: refuse only more than max_filter_terms, and apply every one of them
+VEC-FILTER-11 MUST: A filter of more than `max_filter_terms` terms is refused with BAD_REQUEST.
+  from BEHAVIORAL_CONFORMANCE 6.7, SPECIFICATION 17.2; needs supports_filters
+  hint: count the terms before you search, and drop none of them
+VEC-FILTER-15 MUST: A filter on a key that holds values of several types finds what equals it, or is refused; it never
+    fails.
+  from SPECIFICATION 9.3, SPECIFICATION 12.1, R31
+  hint: compare types before values, and skip a value that your comparison cannot take; equality is no substring
+VEC-FILTER-12 SHOULD: An operator that no document knows is refused.
+  from ERRORS 6.3, R31; needs supports_filters
+  hint: compare each operator with those you know, and raise FilterSyntaxError for any other
+VEC-FILTER-13 SHOULD: Values of different types are different: 1 is neither true nor the string 1.
+  from SCHEMA 4.2.2, R31; needs supports_filters
+  hint: compare the types first: in Python True equals 1, and str(1) equals "1"
+VEC-FILTER-14 SHOULD: An empty filter leaves out nothing.
+  from SCHEMA 4.2.2; needs supports_filters
+  hint: take a filter without terms for no condition
+"""

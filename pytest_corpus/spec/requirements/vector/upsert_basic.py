@@ -1,145 +1,62 @@
 """Writing vectors (SPECIFICATION 4.2.6, 9.2, 9.3, 12.5; SCHEMA 4.2.2; ERRORS 10; R8, R14, R24, R45)."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from pytest_corpus.spec.requirements.model import Requirement
-
-R = partial(Requirement, components=("vector",))
-
-REQUIREMENTS = (
-    R(
-        "VEC-UPSERT-1",
-        "MUST",
-        "An upsert is answered with its counts and its failures, as the schema says.",
-        ("SCHEMA 4.2.2", "SPECIFICATION 12.5", "R14"),
-        hint="return upserted_count (or processed_count), failed_count and failures, [] where nothing failed",
-    ),
-    R(
-        "VEC-UPSERT-2",
-        "MUST",
-        "What was upserted is found, in the first query and in a query that was asked before.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 9.3"),
-        hint="add every vector to the index that queries read, and drop cached answers at each write",
-    ),
-    R(
-        "VEC-UPSERT-3",
-        "MUST",
-        "Every vector of a batch is stored, from the first to the last.",
-        ("SPECIFICATION 12.5", "R14"),
-        hint="send the last, partly filled page of a batch to the backend too",
-    ),
-    R(
-        "VEC-UPSERT-4",
-        "MUST",
-        "An upsert of a known id replaces the vector: the old one is gone, and the id is there once.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 9.3"),
-        hint="replace by id in storage and in the index: take the old vector out when the new one goes in",
-    ),
-    R(
-        "VEC-UPSERT-5",
-        "MUST",
-        "An upsert of a known id gives its metadata their new values, in answers and for filters.",
-        ("SPECIFICATION 4.2.6",),
-        hint="replace the metadata of a known id, and the index that filters use, along with its vector",
-    ),
-    R(
-        "VEC-UPSERT-6",
-        "MUST",
-        "Strings, numbers and booleans of `metadata` come back as they were written.",
-        ("SCHEMA 4.2.2", "SPECIFICATION 9.2"),
-        hint="store metadata as JSON in UTF-8, with numbers and booleans of their own type",
-    ),
-    R(
-        "VEC-UPSERT-7",
-        "MUST",
-        "The counts are true: what is stored and what is reported as failed add up to the batch.",
-        ("SPECIFICATION 12.5", "R14"),
-        hint="count every item that was stored, known ids included, and every one that failed",
-    ),
-    R(
-        "VEC-UPSERT-8",
-        "MUST",
-        "An item without `id`, with an empty one or without `vector` is refused, or reported as failed.",
-        ("SCHEMA 4.2.2", "ERRORS 10", "R14", "R69"),
-        hint="check each item for `id` and `vector`; neither make up an id nor skip an item without a word",
-    ),
-    R(
-        "VEC-UPSERT-9",
-        "MUST",
-        "An item with a field of the wrong type is refused with BAD_REQUEST, or reported as failed.",
-        ("SCHEMA 4.2.2", "SPECIFICATION 17.2", "R8", "R45"),
-        hint="check the types of an item's fields before you store it; convert and leave out nothing",
-    ),
-    R(
-        "VEC-UPSERT-10",
-        "MUST",
-        "An upsert without `vectors`, or with something else than a list of objects, is refused with BAD_REQUEST.",
-        ("SPECIFICATION 9.2", "R8"),
-        hint="check that `vectors` is there and a list of objects; do not wrap an object into a list",
-    ),
-    R(
-        "VEC-UPSERT-11",
-        "MUST",
-        "A batch with a bad item is applied but for that item, or refused whole and nothing of it applied.",
-        ("SPECIFICATION 12.5", "ERRORS 6.3", "R14"),
-        hint="go on after a failed item, or check all items before the first one is stored",
-    ),
-    R(
-        "VEC-UPSERT-12",
-        "MUST",
-        "Each failed item is reported with its `index` (under edition 1.0.0: its `id`) and its `error`.",
-        ("SPECIFICATION 12.5", "ERRORS 10", "R14"),
-        hint="report the item's position from 0 as `index`, and a class of the taxonomy or its code as `error`",
-    ),
-    R(
-        "VEC-UPSERT-13",
-        "MUST",
-        "Ids are told apart exactly: letter case, spaces and scripts count.",
-        ("SCHEMA 4.2.2",),
-        hint="use the id as it is: no lower-casing, no stripping, no change of encoding",
-    ),
-    R(
-        "VEC-UPSERT-18",
-        "MUST",
-        "An id is any text, not a UUID only.",
-        ("SCHEMA 4.2.2", "SPECIFICATION 9.2"),
-        hint="if the backend takes UUIDs only, map each id to a UUIDv5 and keep the text beside it to answer with",
-    ),
-    R(
-        "VEC-UPSERT-14",
-        "MUST",
-        "An item that names a `namespace` is stored there, refused or reported, never lost.",
-        ("SCHEMA 4.2.2", "R14"),
-        hint="store an item under the namespace that it names, or refuse it; do not skip it",
-    ),
-    R(
-        "VEC-UPSERT-15",
-        "SHOULD",
-        "Null and lists in `metadata` come back as they were written.",
-        ("SCHEMA 4.2.2",),
-        hint="store metadata as one JSON document, so that null and lists stay what they are",
-    ),
-    R(
-        "VEC-UPSERT-16",
-        "SHOULD",
-        "An upsert of a known id leaves none of its old metadata behind.",
-        ("SPECIFICATION 4.2.6",),
-        hint="replace the metadata of a known id as a whole; do not merge the new into the old",
-    ),
-    R(
-        "VEC-UPSERT-17",
-        "SHOULD",
-        "Of two items with one id in a batch the last one counts.",
-        ("SPECIFICATION 4.2.6",),
-        hint="apply the items of a batch in their order, so that the later of two with one id wins",
-    ),
-    R(
-        "VEC-STATE-1",
-        "MUST",
-        "Whatever the sequence of writes and deletes, queries find exactly what it leaves behind.",
-        ("SPECIFICATION 4.2.6", "SPECIFICATION 9.3"),
-        hint="replay the shortest sequence of envelopes in the message, and follow the id that is lost or stays",
-    ),
-)
+REQUIREMENTS = """
+VEC-UPSERT-1 MUST: An upsert is answered with its counts and its failures, as the schema says.
+  from SCHEMA 4.2.2, SPECIFICATION 12.5, R14
+  hint: return upserted_count (or processed_count), failed_count and failures, [] where nothing failed
+VEC-UPSERT-2 MUST: What was upserted is found, in the first query and in a query that was asked before.
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.3
+  hint: add every vector to the index that queries read, and drop cached answers at each write
+VEC-UPSERT-3 MUST: Every vector of a batch is stored, from the first to the last.
+  from SPECIFICATION 12.5, R14
+  hint: send the last, partly filled page of a batch to the backend too
+VEC-UPSERT-4 MUST: An upsert of a known id replaces the vector: the old one is gone, and the id is there once.
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.3
+  hint: replace by id in storage and in the index: take the old vector out when the new one goes in
+VEC-UPSERT-5 MUST: An upsert of a known id gives its metadata their new values, in answers and for filters.
+  from SPECIFICATION 4.2.6
+  hint: replace the metadata of a known id, and the index that filters use, along with its vector
+VEC-UPSERT-6 MUST: Strings, numbers and booleans of `metadata` come back as they were written.
+  from SCHEMA 4.2.2, SPECIFICATION 9.2
+  hint: store metadata as JSON in UTF-8, with numbers and booleans of their own type
+VEC-UPSERT-7 MUST: The counts are true: what is stored and what is reported as failed add up to the batch.
+  from SPECIFICATION 12.5, R14
+  hint: count every item that was stored, known ids included, and every one that failed
+VEC-UPSERT-8 MUST: An item without `id`, with an empty one or without `vector` is refused, or reported as failed.
+  from SCHEMA 4.2.2, ERRORS 10, R14, R69
+  hint: check each item for `id` and `vector`; neither make up an id nor skip an item without a word
+VEC-UPSERT-9 MUST: An item with a field of the wrong type is refused with BAD_REQUEST, or reported as failed.
+  from SCHEMA 4.2.2, SPECIFICATION 17.2, R8, R45
+  hint: check the types of an item's fields before you store it; convert and leave out nothing
+VEC-UPSERT-10 MUST: An upsert without `vectors`, or with something else than a list of objects, is refused with
+    BAD_REQUEST.
+  from SPECIFICATION 9.2, R8
+  hint: check that `vectors` is there and a list of objects; do not wrap an object into a list
+VEC-UPSERT-11 MUST: A batch with a bad item is applied but for that item, or refused whole and nothing of it applied.
+  from SPECIFICATION 12.5, ERRORS 6.3, R14
+  hint: go on after a failed item, or check all items before the first one is stored
+VEC-UPSERT-12 MUST: Each failed item is reported with its `index` (under edition 1.0.0: its `id`) and its `error`.
+  from SPECIFICATION 12.5, ERRORS 10, R14
+  hint: report the item's position from 0 as `index`, and a class of the taxonomy or its code as `error`
+VEC-UPSERT-13 MUST: Ids are told apart exactly: letter case, spaces and scripts count.
+  from SCHEMA 4.2.2
+  hint: use the id as it is: no lower-casing, no stripping, no change of encoding
+VEC-UPSERT-18 MUST: An id is any text, not a UUID only.
+  from SCHEMA 4.2.2, SPECIFICATION 9.2
+  hint: if the backend takes UUIDs only, map each id to a UUIDv5 and keep the text beside it to answer with
+VEC-UPSERT-14 MUST: An item that names a `namespace` is stored there, refused or reported, never lost.
+  from SCHEMA 4.2.2, R14
+  hint: store an item under the namespace that it names, or refuse it; do not skip it
+VEC-UPSERT-15 SHOULD: Null and lists in `metadata` come back as they were written.
+  from SCHEMA 4.2.2
+  hint: store metadata as one JSON document, so that null and lists stay what they are
+VEC-UPSERT-16 SHOULD: An upsert of a known id leaves none of its old metadata behind.
+  from SPECIFICATION 4.2.6
+  hint: replace the metadata of a known id as a whole; do not merge the new into the old
+VEC-UPSERT-17 SHOULD: Of two items with one id in a batch the last one counts.
+  from SPECIFICATION 4.2.6
+  hint: apply the items of a batch in their order, so that the later of two with one id wins
+VEC-STATE-1 MUST: Whatever the sequence of writes and deletes, queries find exactly what it leaves behind.
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.3
+  hint: replay the shortest sequence of envelopes in the message, and follow the id that is lost or stays
+"""
