@@ -7,7 +7,10 @@ It is born in one edition as ``<stem>.json``; a later edition that changes it ad
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from pytest_corpus.spec.operations import OPERATIONS
 
 EDITIONS = ("1.0.0", "1.1.0")
 """Every edition, oldest first; each accepts whatever the one before accepts."""
@@ -67,182 +70,61 @@ _BOTH = EDITIONS
 _PRINTED = EDITIONS[:1]
 _NEW = EDITIONS[1:]
 
+SHARED: dict[str, dict[tuple[str, ...], str]] = {
+    "common": {
+        _BOTH: "envelope.request envelope.success envelope.error operation_context",
+        _NEW: "envelope.stream.success",
+    },
+    "llm": {
+        _BOTH: """
+            envelope.request envelope.success envelope.error complete.request sampling.params tools.schema
+            stream.frame.data stream.frame.end stream.frame.error stream.frames.ndjson.schema types.chunk
+            types.completion types.completion_spec types.logprobs types.message types.token_usage types.tool
+            types.warning
+        """,
+        _PRINTED: "response_format",
+        _NEW: "envelope.stream.success",
+    },
+    "vector": {
+        _BOTH: """
+            envelope.request envelope.success envelope.error types.failure_item types.filter
+            types.partial_success_result types.query_result types.vector types.vector_match
+        """,
+    },
+    "embedding": {
+        _BOTH: """
+            envelope.request envelope.success envelope.error partial_success.result types.failure
+            types.result types.vector types.warning
+        """,
+        _NEW: "envelope.stream.success types.chunk",
+    },
+    "graph": {
+        _BOTH: """
+            envelope.request envelope.success envelope.error stream.frame.data stream.frame.end
+            stream.frame.error stream.frames.ndjson.schema types.entity types.partial_success_result
+            types.row types.warning
+        """,
+        _PRINTED: "types.batch_op types.id",
+        _NEW: "envelope.stream.success types.chunk types.write_result",
+    },
+}
+"""The schemas of each folder besides those of operations, by the editions that have files of their own for them.
 
-def _rows(component: str, own: tuple[str, ...], *stems: str) -> tuple[SchemaFile, ...]:
-    return tuple(SchemaFile(component, stem, own) for stem in stems)
+A name is without its component; in the folder ``common`` it has none.
+"""
 
 
-SCHEMAS = (
-    *_rows(
-        "common",
-        _BOTH,
-        "envelope.request",
-        "envelope.success",
-        "envelope.error",
-        "operation_context",
-    ),
-    *_rows("common", _NEW, "envelope.stream.success"),
-    *_rows(
-        "llm",
-        _BOTH,
-        "llm.envelope.request",
-        "llm.envelope.success",
-        "llm.envelope.error",
-        "llm.complete.request",
-        "llm.sampling.params",
-        "llm.tools.schema",
-        "llm.stream.frame.data",
-        "llm.stream.frame.end",
-        "llm.stream.frame.error",
-        "llm.stream.frames.ndjson.schema",
-        "llm.types.chunk",
-        "llm.types.completion",
-        "llm.types.completion_spec",
-        "llm.types.logprobs",
-        "llm.types.message",
-        "llm.types.token_usage",
-        "llm.types.tool",
-        "llm.types.warning",
-    ),
-    *_rows(
-        "llm",
-        _PRINTED,
-        "llm.response_format",
-    ),
-    *_rows(
-        "llm",
-        _NEW,
-        "llm.envelope.stream.success",
-        "llm.capabilities.request",
-        "llm.capabilities.success",
-        "llm.complete.success",
-        "llm.stream.request",
-        "llm.stream.frame",
-        "llm.count_tokens.request",
-        "llm.count_tokens.success",
-        "llm.health.request",
-        "llm.health.success",
-    ),
-    *_rows(
-        "vector",
-        _BOTH,
-        "vector.envelope.request",
-        "vector.envelope.success",
-        "vector.envelope.error",
-        "vector.types.failure_item",
-        "vector.types.filter",
-        "vector.types.partial_success_result",
-        "vector.types.query_result",
-        "vector.types.vector",
-        "vector.types.vector_match",
-    ),
-    *_rows(
-        "vector",
-        _NEW,
-        "vector.capabilities.request",
-        "vector.capabilities.success",
-        "vector.query.request",
-        "vector.query.success",
-        "vector.batch_query.request",
-        "vector.batch_query.success",
-        "vector.upsert.request",
-        "vector.upsert.success",
-        "vector.delete.request",
-        "vector.delete.success",
-        "vector.create_namespace.request",
-        "vector.create_namespace.success",
-        "vector.delete_namespace.request",
-        "vector.delete_namespace.success",
-        "vector.health.request",
-        "vector.health.success",
-    ),
-    *_rows(
-        "embedding",
-        _BOTH,
-        "embedding.envelope.request",
-        "embedding.envelope.success",
-        "embedding.envelope.error",
-        "embedding.partial_success.result",
-        "embedding.types.failure",
-        "embedding.types.result",
-        "embedding.types.vector",
-        "embedding.types.warning",
-    ),
-    *_rows(
-        "embedding",
-        _NEW,
-        "embedding.envelope.stream.success",
-        "embedding.types.chunk",
-        "embedding.capabilities.request",
-        "embedding.capabilities.success",
-        "embedding.embed.request",
-        "embedding.embed.success",
-        "embedding.embed_batch.request",
-        "embedding.embed_batch.success",
-        "embedding.stream_embed.request",
-        "embedding.stream_embed.frame",
-        "embedding.count_tokens.request",
-        "embedding.count_tokens.success",
-        "embedding.get_stats.request",
-        "embedding.get_stats.success",
-        "embedding.health.request",
-        "embedding.health.success",
-    ),
-    *_rows(
-        "graph",
-        _BOTH,
-        "graph.envelope.request",
-        "graph.envelope.success",
-        "graph.envelope.error",
-        "graph.stream.frame.data",
-        "graph.stream.frame.end",
-        "graph.stream.frame.error",
-        "graph.stream.frames.ndjson.schema",
-        "graph.types.entity",
-        "graph.types.partial_success_result",
-        "graph.types.row",
-        "graph.types.warning",
-    ),
-    *_rows(
-        "graph",
-        _PRINTED,
-        "graph.types.batch_op",
-        "graph.types.id",
-    ),
-    *_rows(
-        "graph",
-        _NEW,
-        "graph.envelope.stream.success",
-        "graph.types.chunk",
-        "graph.types.write_result",
-        "graph.capabilities.request",
-        "graph.capabilities.success",
-        "graph.upsert_nodes.request",
-        "graph.upsert_nodes.success",
-        "graph.upsert_edges.request",
-        "graph.upsert_edges.success",
-        "graph.delete_nodes.request",
-        "graph.delete_nodes.success",
-        "graph.delete_edges.request",
-        "graph.delete_edges.success",
-        "graph.query.request",
-        "graph.query.success",
-        "graph.stream_query.request",
-        "graph.stream_query.frame",
-        "graph.bulk_vertices.request",
-        "graph.bulk_vertices.success",
-        "graph.batch.request",
-        "graph.batch.success",
-        "graph.get_schema.request",
-        "graph.get_schema.success",
-        "graph.health.request",
-        "graph.health.success",
-        "graph.transaction.request",
-        "graph.transaction.success",
-        "graph.traversal.request",
-        "graph.traversal.success",
-    ),
-)
+def _files(component: str, shared: dict[tuple[str, ...], str]) -> Iterator[SchemaFile]:
+    """The schemas of a folder: those in `SHARED`, then request and answer of each operation."""
+    prefix = "" if component == "common" else f"{component}."
+    listed = [SchemaFile(component, prefix + name, own) for own, names in shared.items() for name in names.split()]
+    stems = [stem for row in OPERATIONS if row.component == component for stem in (row.request, row.answer)]
+    yield from listed
+    known = {schema.stem for schema in listed}
+    yield from (SchemaFile(component, stem, _NEW) for stem in stems if stem not in known)
+
+
+SCHEMAS = tuple(schema for component, shared in SHARED.items() for schema in _files(component, shared))
 """Every schema, folder by folder."""
 
 BY_NAME = {schema.name: schema for schema in SCHEMAS}
