@@ -152,9 +152,10 @@ class Sandbox:
             for vector in reversed(self.known[name]):
                 if name in found or misses[name in self.held] == MISSES:
                     break
-                matches = self._found(vector, min(most, CERTAIN), args)
+                asked = min(most, CERTAIN)
+                matches = self._found(vector, asked, args)
                 found.update(matches)
-                if certain and 0 < len(matches) < most:
+                if not self.vector.approximate and 0 < len(matches) < asked:
                     return found  # that was all: a real back end takes its time for each query
             misses[name in self.held] += name not in found
         return found
