@@ -11,6 +11,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import payload_problem
+from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation
@@ -27,6 +28,9 @@ from pytest_corpus.suites.vector.sandbox import Sandbox
 from pytest_corpus.suites.vector.settling import VectorSettling
 from pytest_corpus.suites.vector.shared import Item
 from pytest_corpus.text.redaction import word
+
+INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
+"""The end of a run that comes in the middle of a call."""
 
 PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
 """Errors after which a write may have been carried out."""
@@ -126,6 +130,10 @@ class Vector(VectorCapabilities):
             reply = super().send(request, **options)
         except UNCALLABLE:
             self._cleanup.forget(foreseen)
+            raise
+        except INTERRUPTIONS:  # a write that was under way may have been carried out
+            if op_of(request) == "vector.upsert":
+                self._cleanup.note(request)
             raise
         if reply.is_success:
             self._cleanup.note(request)
