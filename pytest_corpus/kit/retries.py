@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
@@ -140,6 +141,15 @@ class Retries:
             return self._again(op, attempt, failing, answer, begun)
         self._note(op, answer)
         return answer
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """Make calls once, whatever their answer."""
+        outer, self.probing = self.probing, True
+        try:
+            yield
+        finally:
+            self.probing = outer
 
     def _note(self, op: str, answer: Answer) -> None:
         succeeded = isinstance(answer, (Reply, StreamReply)) and not answer.is_error

@@ -285,7 +285,11 @@ def struck_in_turn(
     fresh = subject.fresh() if names else subject
     for name in names:
         plan, reply = _failed(fresh, name, kind, None, options)
-        yield reply if plan.fired and sound(reply) else struck(subject, name, kind, None, **options)
+        if plan.fired and sound(reply):
+            yield reply
+        else:
+            yield struck(subject, name, kind, None, **options)
+            fresh = subject.fresh()
 
 
 def hinting(reply: Reply | StreamReply) -> bool:
