@@ -154,7 +154,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector, count: 
     if vector.dimensions == 1:
         raise NotAssessed("one component has no angle")
     if vector.batch and count > vector.batch * MOST_BATCHES:
-        raise NotAssessed(f"{count} vectors take more than {MOST_BATCHES} upserts")
+        raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)

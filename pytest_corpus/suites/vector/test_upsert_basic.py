@@ -233,7 +233,7 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
     expect.success(sandbox.upsert(first, last), "an upsert")
     ids = sandbox.ids(last["vector"], 5)
     expect.that(ids == [first["id"]], "one vector", f"{len(ids)}")
-    expect.that(described_by(sandbox.contents()[first["id"]], {"part": 2}), "the last one", "the first one")
+    expect.that(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first one")
 
 
 @pytest.mark.requirement("VEC-UPSERT-7")
