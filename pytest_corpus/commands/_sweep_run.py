@@ -16,7 +16,6 @@ from pytest_corpus.adapter.factory import resolve, split_label
 from pytest_corpus.adapter.remote import Connection, RemoteFactory
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands.sweep import STORES
 from pytest_corpus.kit import leftovers, sweeping
 from pytest_corpus.kit.leftovers import FOLDER, Leftovers, began_at
 from pytest_corpus.kit.reply import Reply
@@ -37,7 +36,7 @@ def run(given: argparse.Namespace) -> int:
     before = _before(given)
     files, going = _files(Path(given.folder) / FOLDER, given, before)
     with _opened(given) as client:
-        components = [name for name in given.component or STORES if client.serves(name)]
+        components = [name for name in given.component or given.stores if client.serves(name)]
 
         def send(envelope: object, component: str) -> Reply:
             return Reply(client.send(envelope, component))
@@ -111,7 +110,7 @@ def _opened(given: argparse.Namespace) -> Iterator[AdapterClient]:
             declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=10.0)
         else:
             declaration = Declaration(label or spec, resolve(spec), spec)
-        client = AdapterClient(declaration).open(STORES)
+        client = AdapterClient(declaration).open(given.stores)
     except DeclarationError as error:
         raise CommandError(str(error)) from None
     try:

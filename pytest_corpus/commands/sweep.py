@@ -12,6 +12,7 @@ STORES = ("vector", "graph")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The adapter, and which runs."""
+    parser.set_defaults(stores=STORES)
     parser.add_argument("--adapter", required=True, metavar="SPEC", help="as for --corpus-adapter")
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--run", metavar="ID", help="only this run, whose id stands at the start of it and in reports")
