@@ -97,7 +97,11 @@ class Edits:
         lines = path.read_text("utf-8").splitlines()
         begin = next((number for number, line in enumerate(lines) if HEADER.fullmatch(line)), len(lines))
         self.code = "\n".join(lines[:begin])
-        self.rows = {row.name: row for row in self._read(lines, begin)}
+        self.rows: dict[str, Row] = {}
+        for row in self._read(lines, begin):
+            if row.name in self.rows:
+                row.fail("the file has two rows of this name")
+            self.rows[row.name] = row
         self._made: dict[str, type[Any]] = {}
 
     def _read(self, lines: list[str], begin: int) -> Iterator[Row]:
