@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from pytest_corpus.adapter import address
+from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration import github, messages, progress, rerunning
 from pytest_corpus.integration.adapters import Adapter
 from pytest_corpus.integration.conclude import RunResult

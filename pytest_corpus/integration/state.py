@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.budget import Budget, Spending
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import split_label
+from pytest_corpus.adapter.usage.budget import Budget, Spending
 from pytest_corpus.integration import node_ids, options
 from pytest_corpus.integration.adapters import Adapter, Adapters
 from pytest_corpus.integration.findings import Findings

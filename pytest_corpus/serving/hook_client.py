@@ -1,4 +1,4 @@
-"""Posting JSON to a hook over plain HTTP, over connections that are kept open."""
+"""HookClient JSON to a hook over plain HTTP, over connections that are kept open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Connection(NamedTuple):
     writer: asyncio.StreamWriter
 
 
-class Posting:
+class HookClient:
     """Posts to addresses on the same few hosts; calls may run side by side."""
 
     def __init__(self) -> None:

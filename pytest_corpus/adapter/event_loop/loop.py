@@ -17,8 +17,8 @@ import weakref
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
-from pytest_corpus.adapter.closing import BLOCKED, grouped
-from pytest_corpus.adapter.plain import attempted
+from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
+from pytest_corpus.adapter.snapshot import safe_call
 from pytest_corpus.text.redaction import type_name
 
 T = TypeVar("T")
@@ -236,17 +236,20 @@ async def _cancel_others(left: list[str], limit_s: float) -> None:
     left += await _close_generators(limit_s)
 
 
+_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
 def _name_of(task: asyncio.Task[Any]) -> str:
     """The name of an adapter's coroutine; empty for a call of ours that was given up."""
     coroutine = task.get_coro()
     code = getattr(coroutine, "cr_code", None) if inspect.iscoroutine(coroutine) else None
-    ours = code is not None and os.path.dirname(code.co_filename) == os.path.dirname(__file__)
+    ours = code is not None and code.co_filename.startswith(_OURS)
     return "" if ours else _qualname(coroutine)
 
 
 def _qualname(coroutine: Any) -> str:
     """The name of a coroutine or generator, whatever the adapter made of it."""
-    return attempted(lambda: coroutine.__qualname__) or type_name(coroutine)
+    return safe_call(lambda: coroutine.__qualname__) or type_name(coroutine)
 
 
 async def _close_generators(limit_s: float) -> list[str]:

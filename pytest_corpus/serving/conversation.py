@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from pytest_corpus.adapter.plain import to_bytes
-from pytest_corpus.adapter.transports.requests import is_stream
+from pytest_corpus.adapter.snapshot import to_bytes
+from pytest_corpus.adapter.transports.request_encoding import is_stream
 from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope
 
 Send = Callable[[bytes], Awaitable[None]]

@@ -79,7 +79,7 @@ _MOST_LOOKS = 10_000
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mapping).encode
 
 
-def plain(value: Any) -> Any:
+def snapshot(value: Any) -> Any:
     """A copy of what a hook was given, of plain types, made without raising anything."""
     kind = type(value)
     if kind in _ATOMS or (kind is int and value.bit_length() <= MAX_BITS):
@@ -97,7 +97,7 @@ def plain(value: Any) -> Any:
             return copy
     except NotJSON:
         pass
-    return Unreadable(type_name(value), said(value))
+    return Unreadable(type_name(value), safe_str(value))
 
 
 _ATOMS = (str, float, bool, type(None))
@@ -108,17 +108,17 @@ def items_of(value: Any) -> dict[str, Any] | None:
     try:
         if not isinstance(value, Mapping):
             return None
-        return {key if type(key) is str else said(key): plain(value[key]) for key in list(value)}
+        return {key if type(key) is str else safe_str(key): snapshot(value[key]) for key in list(value)}
     except BaseException:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the mapping
         return None
 
 
-def said(value: Any) -> str:
+def safe_str(value: Any) -> str:
     """The text of an object of the adapter's; empty where it has none."""
-    return attempted(lambda: str(value)) or ""
+    return safe_call(lambda: str(value)) or ""
 
 
-def attempted(text: Callable[[], str]) -> str | None:
+def safe_call(text: Callable[[], str]) -> str | None:
     """A text that objects of the adapter's make up; None where they raise."""
     try:
         return "".join(text())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.spec.operations import BY_OP
 
 _BEYOND = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pytest_corpus.adapter.exchange import Frame
-from pytest_corpus.adapter.plain import NotJSON
+from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, read_exactly, read_plainly
 
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")

@@ -19,7 +19,7 @@ SETTLE_S = 0.02
 MAX_READ = 4 * 2**20
 
 
-class Beside:
+class SideChannel:
     """Collects texts until they are taken, and remembers the latest lines of standard error.
 
     Args:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.cancelling import is_cancelled
-from pytest_corpus.adapter.closing import ClosingBudget
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.redaction import type_name
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase, get_adapter_builder, has, owners

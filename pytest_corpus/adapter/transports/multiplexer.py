@@ -1,4 +1,4 @@
-"""Calls side by side over one channel of messages: what stdio and WebSocket share (R88).
+"""CallMultiplexer side by side over one channel of messages: what stdio and WebSocket share (R88).
 
 A request is ``{"id": n, "envelope": ...}``, each answer ``{"id": n, "frame": ...}``, and ``{"cancel": n}`` ends a call.
 """
@@ -16,7 +16,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.requests import is_stream, written
+from pytest_corpus.adapter.transports.request_encoding import is_stream, written
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,18}|null)\s*,\s*"frame"\s*:')
 _FRAME_FIRST = re.compile(rb'\s*\{\s*"frame"\s*:')
@@ -64,7 +64,7 @@ def _number(text: bytes) -> int | None:
     return None if text == b"null" else int(text)
 
 
-class Calls:
+class CallMultiplexer:
     """The calls that are under way on one channel.
 
     Attributes:

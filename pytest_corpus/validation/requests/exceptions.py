@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from pytest_corpus.text.problems import Problem
-from pytest_corpus.validation.schema.errors import SchemaAssertionError
+from pytest_corpus.validation.schema.exceptions import SchemaAssertionError
 
 UNKNOWN_CASE = "unknown"
 """The case id of a caller that gives none (SCHEMA 6.3)."""

@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from pytest_corpus.adapter.address import Address
-from pytest_corpus.adapter.beside import Beside
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.opening.address import Address
+from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.raw import RawTransport
 from pytest_corpus.text.redaction import redacted
 
@@ -95,7 +95,7 @@ class RemoteAdapter:
     Attributes:
         transport: the way to it.
         hooks: what it reports to.
-        beside: what it sends beside its answers.
+        side_channel: what it sends beside its answers.
         known: what tests of the transport learnt of it, whichever component they spoke to.
     """
 
@@ -103,7 +103,7 @@ class RemoteAdapter:
 
     def __init__(self, address: Address, connection: Connection, hooks: HookServer) -> None:
         self.address, self.connection, self.hooks = address, connection, hooks
-        self.beside = Beside(connection.log)
+        self.side_channel = SideChannel(connection.log)
         self.known: dict[Hashable, Any] = {}
 
     @property
@@ -147,14 +147,14 @@ class RemoteAdapter:
                     f"gRPC cannot carry --corpus-header={unsuited[0]}",
                     "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
                 )
-            self.transport = module.Grpc(self._target, self.hooks, self.beside, headers=self.connection.headers)
+            self.transport = module.Grpc(self._target, self.hooks, self.side_channel, headers=self.connection.headers)
             return
         common: dict[str, Any] = {"headers": self.connection.headers, "tls": tls}
         if self.address.scheme.module == "http":
             common["connections"] = self.connection.connections
-            self.transport = module.Http(self.address.text, self.hooks, self.beside, **common)
+            self.transport = module.Http(self.address.text, self.hooks, self.side_channel, **common)
             return
-        socket = module.WebSocket(self.address.text, self.hooks, self.beside, **common)
+        socket = module.WebSocket(self.address.text, self.hooks, self.side_channel, **common)
         try:
             await asyncio.wait_for(socket.connect(), self.connection.startup_s)
         except Exception as error:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
@@ -216,7 +216,7 @@ class RemoteAdapter:
     async def _start_program(self) -> None:
         from pytest_corpus.adapter.transports.stdio import Stdio
 
-        program = Stdio(self.address.command, self.hooks, self.beside)
+        program = Stdio(self.address.command, self.hooks, self.side_channel)
         self.transport = program
         try:
             await program.start()
@@ -230,11 +230,11 @@ class RemoteAdapter:
             raise
         if has_failed and program.ended is not None:
             await program.aclose()
-            last = next((line for line in reversed(self.beside.latest) if line.strip()), "")
+            last = next((line for line in reversed(self.side_channel.latest) if line.strip()), "")
             said = f", and says: {redacted(last.strip())}" if last else ""
             raise self._unreachable(f"the program ends at once, with exit code {program.ended}{said}")
         self.hooks.turn()
-        self.beside.take()
+        self.side_channel.take()
 
     async def _fails_at_once(self, call: Coroutine[Any, Any, bytes]) -> bool:
         """Whether the first call fails; it need not have ended when the time to start is over."""

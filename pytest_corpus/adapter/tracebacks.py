@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from pytest_corpus.adapter.plain import said
+from pytest_corpus.adapter.snapshot import safe_str
 from pytest_corpus.text.redaction import type_name
 
 MOST_FRAMES: Final = 12
@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class EscapedException:
     """An exception without the exception: nothing that it refers to is kept alive.
 
     `message` is what it says of itself, content included; `places` are the frames that are not the suite's, the
@@ -66,10 +66,12 @@ class Raised:
         return f"{self.type} at {self.place}" if self.place else self.type
 
 
-def raised(error: BaseException) -> Raised:
+def escaped_exception(error: BaseException) -> EscapedException:
     """What can be told of an exception, whatever the exception's own code does."""
-    causes = tuple((type_name(each), said(each)[:LONGEST_MESSAGE]) for each in _behind(error))
-    return Raised(type_name(error), said(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes)
+    causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _behind(error))
+    return EscapedException(
+        type_name(error), safe_str(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes
+    )
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

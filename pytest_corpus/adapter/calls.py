@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from pytest_corpus.adapter.cancelling import is_collected
+from pytest_corpus.adapter.event_loop.cancellation import is_collected
+from pytest_corpus.adapter.event_loop.loop import TimeLimit
 from pytest_corpus.adapter.exchange import CallFault, Exchange
-from pytest_corpus.adapter.loop import TimeLimit
-from pytest_corpus.adapter.plain import NotJSON
-from pytest_corpus.adapter.reading import read_frame
+from pytest_corpus.adapter.frame_reader import read_frame
+from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
 
 MAX_FRAMES = 10_000

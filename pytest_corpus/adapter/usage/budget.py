@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pytest_corpus.adapter.errors import BudgetSpent
+from pytest_corpus.adapter.exceptions import BudgetSpent
 
 KINDS = ("calls", "tokens")
 """What a budget may limit."""

@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter import address, sdk
-from pytest_corpus.adapter.cancelling import is_cancelled
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.plain import said
-from pytest_corpus.adapter.raised import raised
-from pytest_corpus.adapter.remote import RemoteAdapter
+from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import address, sdk
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
+from pytest_corpus.adapter.snapshot import safe_str
+from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.spec.components import COMPONENTS
@@ -86,7 +86,7 @@ def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
 
     What cannot be imported says no more of itself than names.
     """
-    found = raised(error)
+    found = escaped_exception(error)
     way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
     fault = f"{what} raises {described(error)}" + (f" (at {way})" if way else "")
     plain = isinstance(error, (ImportError, SyntaxError))
@@ -95,7 +95,7 @@ def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
 
 def described(error: BaseException) -> str:
     """An exception in one line: its type and the first line of its text, without what looks like a credential."""
-    first = said(error).strip().splitlines()
+    first = safe_str(error).strip().splitlines()
     return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
 
 

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.spec.transports import SCHEMES, Scheme
 from pytest_corpus.text.redaction import command_shown, redacted
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.outages import Outages
+from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.adapter.usage.outages import Outages
 
 STATISTICS = "embedding.get_stats"
 """Its `total_tokens` are those of all calls so far, not its own."""
