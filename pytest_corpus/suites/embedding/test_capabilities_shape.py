@@ -14,9 +14,9 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.embedding.answers import STATISTICS
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.vectors import is_number
+from pytest_corpus.suites.embedding.subject.answers import STATISTICS
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.vectors import is_number
 from pytest_corpus.text.redaction import word
 
 SHORT = 8

@@ -20,11 +20,11 @@ from pytest_corpus.suites.common.claims.context import Context, Observability, S
 from pytest_corpus.suites.common.claims.labels import Labels, StreamTimes
 from pytest_corpus.suites.common.claims.privacy import Privacy
 from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.embedding.answers import failures_of
-from pytest_corpus.suites.embedding.batches import several
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.requests import OPERATIONS
-from pytest_corpus.suites.embedding.texts import FILLER
+from pytest_corpus.suites.embedding.scenarios.batches import several
+from pytest_corpus.suites.embedding.subject.answers import failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
+from pytest_corpus.suites.embedding.subject.texts import FILLER
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
 """The keys of a failed text that explain the failure."""

@@ -19,9 +19,9 @@ from pytest_corpus.suites.common.claims.deadlines import (
     out_of_time,
     repeatedly,
 )
-from pytest_corpus.suites.embedding.answers import failures_of
-from pytest_corpus.suites.embedding.batches import class_of
-from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.scenarios.batches import class_of
+from pytest_corpus.suites.embedding.subject.answers import failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 
 
 class TestDeadlines(Deadlines):

@@ -12,10 +12,10 @@ from pytest_corpus.suites.common.claims.envelopes import Envelopes, Errors
 from pytest_corpus.suites.common.claims.streaming import Streaming
 from pytest_corpus.suites.common.claims.stress import Stress
 from pytest_corpus.suites.common.claims.wire_handler import BUSY, StreamEntryPoint, WireHandler
-from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.vectorless import without_vector
+from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
 from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
-from pytest_corpus.suites.embedding.vectorless import without_vector
-from pytest_corpus.suites.embedding.vectors import distance, vector_of
 
 pytestmark = pytest.mark.wire
 

@@ -8,7 +8,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, Consistency, StreamingClaim
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 
 class TestCapabilities(Capabilities):

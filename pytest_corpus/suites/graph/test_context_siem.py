@@ -16,9 +16,9 @@ from pytest_corpus.suites.common.claims.context import Context, Observability, S
 from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes, StreamTimes
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.graph import isolation
-from pytest_corpus.suites.graph.capabilities import ASKING
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.scenarios import isolation
+from pytest_corpus.suites.graph.subject.capabilities import ASKING
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 
 class TestContext(Context):

@@ -9,8 +9,8 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.llm.capabilities import RANGES
-from pytest_corpus.suites.llm.component import LLM, llm
+from pytest_corpus.suites.llm.subject.capabilities import RANGES
+from pytest_corpus.suites.llm.subject.component import LLM, llm
 from pytest_corpus.text.redaction import word
 
 

@@ -11,7 +11,7 @@ from pytest_corpus.suites.common.claims.context import Context, Observability, S
 from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes, StreamTimes
 from pytest_corpus.suites.common.claims.privacy import Privacy
 from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.llm.component import LLM, llm
+from pytest_corpus.suites.llm.subject.component import LLM, llm
 
 
 class TestContext(Context):

@@ -20,12 +20,12 @@ from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Ob
 from pytest_corpus.suites.common.claims.labels import Labels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
 from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.vector import flow
-from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.scenarios import flow
+from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
