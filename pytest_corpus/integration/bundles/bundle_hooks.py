@@ -161,7 +161,7 @@ class BundleHooks:
 
         def opened() -> AdapterClient:
             if label not in self._clients:
-                self._clients[label] = adapter.handle.client.beside()
+                self._clients[label] = adapter.handle.client.second_instance()
             return self._clients[label]
 
         return opened

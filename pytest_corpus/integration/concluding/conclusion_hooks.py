@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from pytest_corpus.adapter import address
+from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import github, progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, Exits, uninterrupted
 from pytest_corpus.integration.concluding.history import since_the_last_run

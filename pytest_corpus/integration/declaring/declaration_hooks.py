@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import raising, split_label
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import raising, split_label
 from pytest_corpus.integration.session import node_ids
 from pytest_corpus.integration.session.adapters import Adapter
 from pytest_corpus.integration.session.state import RunState, UnusableDeclaration

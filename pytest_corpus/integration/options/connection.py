@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus.adapter.remote import CONNECTIONS, STARTUP_S, Connection
+from pytest_corpus.adapter.opening.remote import CONNECTIONS, STARTUP_S, Connection
 from pytest_corpus.text.redaction import printable
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

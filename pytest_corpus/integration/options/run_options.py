@@ -14,10 +14,10 @@ from typing import cast
 
 import pytest
 
-from pytest_corpus.adapter import budget as budgets
-from pytest_corpus.adapter.budget import Budget
-from pytest_corpus.adapter.factory import split_label
-from pytest_corpus.adapter.remote import Connection
+from pytest_corpus.adapter.opening.factory import split_label
+from pytest_corpus.adapter.opening.remote import Connection
+from pytest_corpus.adapter.usage import budget as budgets
+from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.integration.options import connection as connecting
 from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.integration.options.report_paths import report_paths

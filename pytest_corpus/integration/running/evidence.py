@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Observation
-from pytest_corpus.adapter.raised import Raised
+from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.text.masking import LONGEST_STRING, content, masked, secret_values, sentence, shape
@@ -169,13 +169,13 @@ def _rounded(value: object) -> object:
     return round(value, 1) if isinstance(value, float) else value
 
 
-def _whole(raised: Raised, secrets: tuple[str, ...]) -> str:
+def _whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
     message = sentence(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""
     return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
 
-def _traceback(raised: Raised, secrets: tuple[str, ...]) -> Iterator[str]:
+def _traceback(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
     for place in raised.places:
         file = os.path.abspath(place.file)
         linecache.checkcache(file)  # the file may have changed since it was read

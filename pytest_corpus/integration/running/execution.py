@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.budget import Spending
-from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.integration.collecting.nodes import repetition_of, requirement_of, test_of
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.integration.session.adapters import Adapter

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.adapter import address
-from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.client import Declaration
-from pytest_corpus.adapter.errors import DeclarationError, WriteForbidden
-from pytest_corpus.adapter.remote import RemoteFactory
+from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
+from pytest_corpus.adapter.opening import address
+from pytest_corpus.adapter.opening import factory as factories
+from pytest_corpus.adapter.opening.remote import RemoteFactory
+from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.session.handles import AdapterHandle, ClientHandle, Handle, RunSettings, WorkerOnlyHandle
 from pytest_corpus.integration.session.properties import RUN

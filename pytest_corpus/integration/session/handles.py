@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.budget import Spending
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.closing import ClosingBudget
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.client_library import ClientLibrary
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.library import ClientLibrary
-from pytest_corpus.adapter.metering import Meter
+from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.adapter.usage.meter import Meter
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.leftovers import FOLDER, Journal, new_run
@@ -214,7 +214,7 @@ class AdapterHandle:
     def target(self, component: str) -> Target:
         assert self.client is not None
         options = self._settings.options
-        made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.component").COMPONENT
+        made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.subject.component").COMPONENT
         settings = Settings(
             options.seed,
             options.edition,
@@ -229,7 +229,7 @@ class AdapterHandle:
 
     def root_causes(self, component: str, target: Target) -> RootCauses[Any]:
         made: type[RootCauses[Any]] = importlib.import_module(
-            f"pytest_corpus.suites.{component}.root_causes"
+            f"pytest_corpus.suites.{component}.subject.root_causes"
         ).ROOT_CAUSES
         return made(target)
 

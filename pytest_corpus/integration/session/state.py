@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.budget import Budget, Spending
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import split_label
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import split_label
+from pytest_corpus.adapter.usage.budget import Budget, Spending
 from pytest_corpus.integration.options import run_options
 from pytest_corpus.integration.session import node_ids
 from pytest_corpus.integration.session.adapters import Adapter, Adapters
