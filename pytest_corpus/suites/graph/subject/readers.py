@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 

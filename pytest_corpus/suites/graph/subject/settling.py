@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pytest_corpus.kit.outcomes import Undecided, Violation
-from pytest_corpus.kit.settling import Look, Settling
+from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.subject.capabilities import GraphCapabilities
 from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS, Sandbox
 
