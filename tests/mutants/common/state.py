@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pytest_corpus.reference.foundation import digest
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
+from pytest_corpus.reference.llm.arguments import Prompt
 from pytest_corpus.reference.request import Call, Fields
 
 from .. import catches

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Job, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.arguments import Job
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call
 

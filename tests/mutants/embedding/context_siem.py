@@ -6,7 +6,9 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Embedding, Job, Options, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.answers import Embedding
+from pytest_corpus.reference.embedding.arguments import Job, Options
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk, Provider
 from pytest_corpus.reference.request import Call

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Embedding, Job, Options, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.answers import Embedding
+from pytest_corpus.reference.embedding.arguments import Job, Options
 from pytest_corpus.reference.embedding.feature_space import Vector
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call

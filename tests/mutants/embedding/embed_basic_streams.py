@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_corpus.reference.embedding.adapter import Job, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.arguments import Job
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
 from pytest_corpus.reference.request import Call

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_corpus.reference.embedding.adapter import Job, Options, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.arguments import Job, Options
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call
 

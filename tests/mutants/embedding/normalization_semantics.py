@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Job, Options, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.arguments import Job, Options
 from pytest_corpus.reference.embedding.feature_space import Vector, unit
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call

@@ -7,7 +7,9 @@ import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Embedding, Job, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.answers import Embedding
+from pytest_corpus.reference.embedding.arguments import Job
 from pytest_corpus.reference.embedding.feature_space import Vector
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk

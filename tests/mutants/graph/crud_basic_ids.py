@@ -6,8 +6,9 @@ import re
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.arguments import Journey, Selection
+from pytest_corpus.reference.graph.arguments import Selection
 from pytest_corpus.reference.graph.store import Edge, Node
+from pytest_corpus.reference.graph.traversals import Journey
 from pytest_corpus.reference.request import Fields
 
 from .. import catches

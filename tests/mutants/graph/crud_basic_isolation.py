@@ -8,7 +8,8 @@ from typing import Any
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk, digest
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.arguments import Question, Selection
+from pytest_corpus.reference.graph.arguments import Selection
+from pytest_corpus.reference.graph.queries import Question
 from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph, Node, Space
 from pytest_corpus.reference.graph.writes import Outcome
 from pytest_corpus.reference.request import Call, Fields

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.arguments import Question
+from pytest_corpus.reference.graph.queries import Question
 from pytest_corpus.reference.graph.scanner import Query, QueryError
 from pytest_corpus.reference.request import Call, Fields
 

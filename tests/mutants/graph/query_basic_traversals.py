@@ -7,8 +7,8 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.arguments import DIRECTIONS, Journey
 from pytest_corpus.reference.graph.store import Edge, Graph, Node
+from pytest_corpus.reference.graph.traversals import DIRECTIONS, Journey
 from pytest_corpus.reference.request import Call, Fields
 
 from .. import catches

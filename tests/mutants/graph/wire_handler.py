@@ -6,7 +6,7 @@ import asyncio
 import math
 
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.arguments import Question
+from pytest_corpus.reference.graph.queries import Question
 from pytest_corpus.reference.graph.scanner import QueryError
 from pytest_corpus.reference.graph.store import Node
 from pytest_corpus.reference.request import Call, Fields

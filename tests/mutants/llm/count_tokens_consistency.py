@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
+from pytest_corpus.reference.llm.arguments import Prompt
 from pytest_corpus.reference.request import Call
 
 from .. import catches

@@ -7,7 +7,8 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM, Reply
+from pytest_corpus.reference.llm.adapter import ReferenceLLM, Reply
+from pytest_corpus.reference.llm.arguments import Prompt
 from pytest_corpus.reference.request import Call
 
 from .. import catches
