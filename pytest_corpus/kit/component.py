@@ -9,9 +9,12 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage.outages import Outages
-from pytest_corpus.kit.audit.exchanges import audit, editions
+from pytest_corpus.kit.audit.envelopes import Finding
+from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions
+from pytest_corpus.kit.audit.positive_evidence import demonstrates
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
@@ -122,7 +125,16 @@ class Subject:
                     continue
                 self.editions &= editions(exchange)
                 if not exchange.recalled:
-                    yield from ((requirement, violation, exchange) for requirement, violation in audit(exchange, self))
+                    yield from ((*finding, exchange) for finding in self.findings(exchange))
+
+    def findings(self, exchange: Exchange) -> Iterator[Finding]:
+        """Everything that an exchange breaks, as (requirement id, violation)."""
+        client = self.client
+        context = AuditContext(self.component, self.settings.edition, "metrics" in client.hooks, client.hears_logs)
+        yield from audit(exchange, context)
+        judge = self.audit_chunk if exchange.streaming else self.audit_payload
+        for data in data_of(exchange, self.component):
+            yield from judge(exchange.op.partition(".")[2], data)
 
     # -- requests --------------------------------------------------------------------------------------
 
@@ -263,11 +275,11 @@ class Subject:
 
     # -- what holds for every answer -------------------------------------------------------------------
 
-    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+    def audit_payload(self, name: str, result: Any) -> Iterator[Finding]:
         """What the result of an operation breaks, as (requirement id, violation)."""
         raise NotImplementedError
 
-    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[Finding]:
         """What a chunk breaks beyond its schema, as (requirement id, violation)."""
         raise NotImplementedError
 
@@ -335,3 +347,19 @@ class Subject:
         """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
         passing = sum(is_passing(exchange) for client in self.clients for exchange in client.exchanges)
         return self.outages.interruptions + passing
+
+
+def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
+    """Raise the violation of one requirement if an answer breaks it.
+
+    Raises:
+        Blocked: something that the requirement speaks of should be there and is missing.
+    """
+    found = dict(reversed([*subject.findings(reply.exchange)]))
+    if requirement in found:
+        raise found[requirement].seen_in(reply.exchange)
+    operation = BY_OP.get(reply.exchange.op)
+    if FINITE in found and operation is not None and requirement == operation.shaped:
+        raise Blocked(FINITE, "NaN or an infinity", violation=found[FINITE])
+    if demonstrates(requirement, reply, subject.component):
+        note_check()

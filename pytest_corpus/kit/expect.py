@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 
@@ -139,8 +139,8 @@ def either(reply: Reply | StreamReply, *families: str) -> None:
         refusal(reply, *families, claim=f"a success or an error of class {' or '.join(families)}")
 
 
-def that(holds: object, expected: str, got: str = "", path: str = "") -> None:
-    """A plain condition."""
+def that(holds: object, expected: str, got: str = "", path: str = "", *, found: object = ABSENT) -> None:
+    """A plain condition; `got` or `found` as in `Violation`."""
     note_check()
     if not holds:
-        raise Violation(expected, got, path)
+        raise Violation(expected, got, path, found=found)

@@ -1,33 +1,85 @@
-"""How a test ends when it does not simply pass."""
+"""The outcomes of a test that does not simply pass. They hold values; the text of a violation is made here alone."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.redaction import listed, place, word
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.exchange import Exchange
 
+ABSENT: Final = object()
+"""The default of `found`: null is a value."""
+
+
+class Keys(tuple[object, ...]):
+    """Keys that an adapter chose: those that read like a name are shown, the others counted."""
+
+
+def in_words(found: object) -> str:
+    """A value of an answer as text: a word of the protocol, a number, or its kind and size; never content."""
+    return listed("the key", found) if isinstance(found, Keys) else word(found)
+
+
+def _in_words(problem: Problem) -> str:
+    """A broken rule, and the value that breaks it, as far as it may be shown."""
+    return f"{problem.message}, found {problem.found}" if problem.found else problem.message
+
 
 class Violation(AssertionError):
-    """The adapter does not keep the sentence under test.
+    """The adapter violates the sentence under test.
+
+    Args:
+        expected: the demand of the sentence, in words of the suite.
+        got: the answer, in words of the suite; not needed with `found` or `problems`.
+        path: its place in the answer, in words of the suite, e.g. ``result.usage.total_tokens``.
+        found: the value that is there instead, of whatever content.
+        problems: everything that is wrong with the answer, the first being the finding.
+        frame: the number of the frame of a stream, from 1.
+        replay: the requests that led to it, for the terminal, if one alone does not show it.
 
     Attributes:
-        expected: what the sentence asks for, in the kit's words.
-        got: what came instead, as keys, types, codes and numbers; never content.
-        path: where in the answer, e.g. ``result.usage.total_tokens``.
-        replay: the requests that led to it, for the terminal, where one alone does not show it.
-        problems: everything that is wrong with the answer, where that is more than one thing.
-        exchange: the exchange that shows it, where that is known; else it is the last one of the test.
+        exchange: the exchange that shows it, if known; else it is the last one of the test.
     """
 
     exchange: Exchange | None = None
 
     def __init__(
-        self, expected: str, got: str = "", path: str = "", replay: str = "", problems: tuple[str, ...] = ()
+        self,
+        expected: str,
+        got: str = "",
+        path: str = "",
+        *,
+        found: object = ABSENT,
+        problems: tuple[Problem, ...] = (),
+        frame: int = 0,
+        replay: str = "",
     ) -> None:
-        self.expected, self.got, self.path, self.replay = expected, got, path, replay
-        self.problems = problems
+        self.expected, self.found, self.problems, self.frame = expected, found, problems, frame
+        self.replay = replay
+        self._got, self._path = got, path
         super().__init__(expected, got, path)
+
+    @property
+    def got(self) -> str:
+        """The answer as text: keys, types, codes and numbers; never content."""
+        if self.problems:
+            return _in_words(self.problems[0])
+        return self._got if self.found is ABSENT else in_words(self.found)
+
+    @property
+    def path(self) -> str:
+        """The place in the answer, without keys that may be content."""
+        path = place(self.problems[0].path) if self.problems else self._path
+        return ", ".join(part for part in (f"frame {self.frame}" if self.frame else "", path) if part)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Everything that is wrong with the answer, one problem a line."""
+        places = (place(each.path) or ("(root)" if each.schema else "") for each in self.problems)
+        return tuple(f"{where} {_in_words(each)}".strip() for where, each in zip(places, self.problems, strict=True))
 
     def seen_in(self, exchange: Exchange) -> Violation:
         """Itself, with the exchange that shows it."""

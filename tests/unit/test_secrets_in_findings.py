@@ -13,7 +13,6 @@ from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
-from pytest_corpus.kit.audit.exchanges import audit
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Settings
@@ -225,7 +224,7 @@ def test_no_finding_of_an_answer_shows_it(subject: Subject, where: str) -> None:
                 {"op": f"llm.{'stream' if streaming else 'complete'}", "ctx": {}, "args": {}}, streaming
             )
             exchange.frames.append(Frame(ANSWERS[where](secret), 10, 0.0))
-            told = [str(violation) for _, violation in audit(exchange, subject)]
+            told = [str(violation) for _, violation in subject.findings(exchange)]
             told += [str(Reply(exchange)), str(StreamReply(exchange))]
             found += len(told) > 2
             assert not [text for text in told if secret in text]
@@ -250,7 +249,7 @@ def test_no_finding_of_metrics_shows_it(subject: Subject, where: str) -> None:
             exchange = Exchange({"op": "llm.stream", "ctx": {}, "args": {}}, streaming=True)
             exchange.frames.append(Frame(error(error=secret) if failed else frame(), 10, 0.0))
             exchange.observations, exchange.counts = tuple(sink.observations), tuple(sink.counts)
-            told = [str(violation) for _, violation in audit(exchange, subject)]
+            told = [str(violation) for _, violation in subject.findings(exchange)]
             found += len(told)
             assert not [text for text in told if secret in text]
     assert found
@@ -264,14 +263,14 @@ def test_a_code_that_is_no_text(subject: Subject, code: Any) -> None:
     exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
     exchange.frames.append(Frame(success(), 10, 0.0))
     exchange.observations = tuple(sink.observations)
-    assert "COM-OBS-6" in {requirement for requirement, _ in audit(exchange, subject)}
+    assert "COM-OBS-6" in {requirement for requirement, _ in subject.findings(exchange)}
 
 
 def test_a_fault_names_the_type_alone(subject: Subject) -> None:
     """The text of an exception is nowhere."""
     exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
     exchange.fault = CallFault("raised", type_name(ValueError(SECRETS[0])))
-    assert [str(violation) for _, violation in audit(exchange, subject)] == [
+    assert [str(violation) for _, violation in subject.findings(exchange)] == [
         "expected an envelope, whatever happens; got the exception ValueError"
     ]
 

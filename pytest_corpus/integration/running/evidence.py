@@ -38,7 +38,7 @@ class FindingContext:
     @classmethod
     def of(cls, violation: Violation, exchange: Exchange | None) -> FindingContext:
         """What is behind a violation that was found in an exchange, or by several."""
-        return cls(None if violation.replay else exchange, violation.replay, violation.problems)
+        return cls(None if violation.replay else exchange, violation.replay, violation.lines)
 
 
 @dataclass(frozen=True, slots=True)

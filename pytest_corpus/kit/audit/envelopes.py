@@ -1,4 +1,4 @@
-"""What an error envelope tells machines, and what it must not tell anybody (ERRORS 7, 8; R60)."""
+"""Rules of success and error envelopes, unary or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.spec.errors import HINTS, RESOURCE_SCOPES
-from pytest_corpus.text.redaction import type_name, word
+from pytest_corpus.adapter.facts import whole
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Keys, Violation
+from pytest_corpus.kit.reply import error_names
+from pytest_corpus.spec.errors import BY_CODE, HINTS, RESOURCE_SCOPES, TAXONOMY
+from pytest_corpus.spec.words import SUCCESS_CODES
+from pytest_corpus.text.values import strings_of
+
+Finding = tuple[str, Violation]
+"""The id of a requirement, and its violation."""
+
+SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
+ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
 
 STACK_TRACE = re.compile(
     r"Traceback \(most recent call last\)"
@@ -22,21 +32,106 @@ STACK_TRACE = re.compile(
 """A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it."""
 
 
-def hint_problems(details: Mapping[str, Any]) -> Iterator[Violation]:
-    """The hints in `details` that are not what ERRORS 7 says; null counts as absent."""
+def success_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+    """The rules that a unary success breaks."""
+    if extra := sorted(set(body) - SUCCESS_KEYS):
+        yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", found=Keys(extra))
+    if body.get("ok") is not True:
+        yield "COM-ENV-5", Violation("true", found=body.get("ok"), path="ok")
+    code = body.get("code")
+    if code not in SUCCESS_CODES:
+        yield "COM-ENV-2", Violation(" or ".join(SUCCESS_CODES), found=code, path="code")
+    elif code != "OK":
+        yield "COM-ENV-4", Violation("OK", found=code, path="code")
+    if not _is_elapsed(body, edition):
+        yield "COM-ENV-3", Violation("a non-negative number", found=body.get("ms"), path="ms")
+
+
+def error_findings(body: Mapping[str, Any], component: str, edition: str | None) -> Iterator[Finding]:
+    """The rules that an error envelope breaks."""
+    message, retry_after = body.get("message"), body.get("retry_after_ms")
+    if extra := sorted(set(body) - ERROR_KEYS):
+        yield "COM-ERR-1", Violation(f"no keys beyond {', '.join(sorted(ERROR_KEYS))}", found=Keys(extra))
+    for key in ("code", "error", "message"):
+        if not isinstance(body.get(key), str):
+            yield "COM-ERR-2", Violation("a string", found=body.get(key), path=key)
+    if body.get("ok") is not False:
+        yield "COM-ERR-2", Violation("false", found=body.get("ok"), path="ok")
+    if isinstance(message, str) and not message.strip():
+        yield "COM-ERR-5", Violation("a message for a person", "an empty string", "message")
+    if not _is_elapsed(body, edition):
+        yield "COM-ERR-9", Violation("a non-negative number", found=body.get("ms"), path="ms")
+    if retry_after is not None and not _is_at_least_0(retry_after):
+        yield "COM-ERR-6", Violation("null or a non-negative number", found=retry_after, path="retry_after_ms")
+    if body.get("error") == "DeadlineExceeded" and retry_after is not None:
+        yield "COM-ERR-16", Violation("none", "a time to wait", "retry_after_ms")
+    yield from _class_findings(body)
+    known = TAXONOMY.get(str(body.get("error")))
+    if known and known.retry == "no" and retry_after is not None:
+        yield "COM-ERR-21", Violation("null, or none", found=retry_after, path="retry_after_ms")
+    yield from _details_findings(body, edition)
+    if any(STACK_TRACE.search(text) for text in strings_of([message, body.get("details")])):
+        yield "COM-ERR-15", Violation("no stack trace", "the frame of one", "error")
+    for name in error_names(body):
+        if component not in (owners := TAXONOMY[name].components):  # a subtype of other protocols (R58)
+            got = f"{name}, of {' and '.join(owners)}"
+            yield "COM-SUBTYPE-1", Violation(f"a class of the {component} protocol", got, "error")
+
+
+def _class_findings(body: Mapping[str, Any]) -> Iterator[Finding]:
+    code, error = body.get("code"), body.get("error")
+    if not isinstance(code, str) or not isinstance(error, str):
+        return
+    if not code or not code.isascii() or not code.replace("_", "").isalpha() or not code.isupper():
+        yield "COM-ERR-3", Violation("a code in UPPER_SNAKE_CASE", found=code, path="code")
+    known, named = TAXONOMY.get(error), BY_CODE.get(code.upper())
+    if known is None:
+        yield expect.NAMED, Violation("a canonical class or an allowed subtype", found=error, path="error")
+    elif named != known:
+        strange = named is None or known.family != named.family or named.parent
+        requirement = expect.NAMED if strange else "COM-ERR-10"
+        yield requirement, Violation(f"{known.code}, the code of {error}", found=code, path="code")
+
+
+def _details_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+    details = body.get("details")
+    if details is None and not ("details" in body and edition == "1.0.0"):
+        return
+    if not isinstance(details, Mapping):
+        yield "COM-ERR-7", Violation("an object", found=details, path="details")
+        return
     for name, wanted in HINTS.items():
         value = details.get(name)
         if value is not None and not _fits(name, value):
-            got = word(value) if isinstance(value, (int, float)) else type_name(value)
-            yield Violation(wanted, got, f"details.{name}")
+            yield "COM-ERR-13", Violation(wanted, found=value, path=f"details.{name}")
+    known = TAXONOMY.get(str(body.get("error")))
+    if known is None:
+        return
+    if (status := whole(details.get("http_status"))) is not None and status not in known.http:
+        yield "COM-ERR-14", Violation(" or ".join(map(str, known.http)), f"{status}", "details.http_status")
+    retryable, right = details.get("retryable"), known.retry == "yes"
+    if isinstance(retryable, bool) and known.retry != "conditional" and retryable is not right:
+        yield "COM-ERR-8", Violation(f"{right} for {known.name}", f"{retryable}", "details.retryable")
 
 
 def _fits(name: str, value: Any) -> bool:
+    """Check a hint in `details` (ERRORS 7)."""
     if name == "retryable":
         return isinstance(value, bool)
     if name == "throttle_scope":
         return isinstance(value, str)
     if name == "resource_scope":
-        return value in RESOURCE_SCOPES if isinstance(value, str) else False
-    number = isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
-    return number and (0 < value <= 100 if name == "suggested_batch_reduction" else value >= 0)
+        return isinstance(value, str) and value in RESOURCE_SCOPES
+    if not _is_at_least_0(value) or math.isnan(value):
+        return False
+    return 0 < value <= 100 if name == "suggested_batch_reduction" else True
+
+
+def _is_elapsed(body: Mapping[str, Any], edition: str | None) -> bool:
+    """Check `ms`, which may be null but in edition 1.0.0."""
+    value = body.get("ms")
+    return _is_at_least_0(value) or (value is None and "ms" in body and edition != "1.0.0")
+
+
+def _is_at_least_0(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not value < 0

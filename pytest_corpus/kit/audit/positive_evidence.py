@@ -1,61 +1,90 @@
-"""What an answer shows of the thing that a requirement speaks of: only what was looked at can be kept."""
+"""Positive evidence: an answer satisfies a requirement only if it shows the thing that the requirement speaks of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import telemetry
-from pytest_corpus.kit.audit.findings import AuditContext
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply, StreamReply
 
-FRAMES = ("COM-STREAM-1", "COM-STREAM-2", "COM-STREAM-3", "COM-STREAM-4")
-"""The requirements that speak of success frames."""
+SUCCESS_FRAMES = ("COM-STREAM-1", "COM-STREAM-2", "COM-STREAM-3", "COM-STREAM-4")
 
-ENDS = (expect.SIZE, expect.TERMINAL, "COM-STREAM-7", "COM-NUM-2")
-"""Those that speak of any frame."""
+ANY_FRAMES = (expect.SIZE, expect.TERMINAL, "COM-STREAM-7", "COM-NUM-2", expect.ENVELOPE)
 
-WORDS = {
+STRINGS = {
     "COM-ERR-3": ("code", "error"),
     expect.NAMED: ("code", "error"),
     "COM-ERR-10": ("code", "error"),
     "COM-ERR-5": ("message",),
 }
-"""Those that speak of strings in an error envelope."""
+"""The strings of an error envelope that a requirement speaks of."""
+
+UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14")
+"""Requirements on values that may not become a label."""
+
+STREAM_OUTCOMES = ("COM-OBS-11", "COM-OBS-18")
+
+ONE_OBSERVATION = ("COM-OBS-1", "COM-OBS-2", "COM-OBS-3")
+
+OUTCOME_LABELS = ("COM-OBS-5", "COM-OBS-6")
+
+LABELS = (*OUTCOME_LABELS, "COM-OBS-8", "COM-OBS-10")
+"""Requirements on labels that `capabilities` need not have (R19)."""
 
 
-UNENDED = ("timeout", "cut_off")
-"""The faults of calls of which no end was seen."""
-
-
-def shown(requirement: str, reply: Reply | StreamReply, subject: AuditContext) -> bool:
-    """Whether an answer that does not break a requirement shows that it is kept.
+def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -> bool:
+    """Check if an answer that does not violate a requirement satisfies it.
 
     Raises:
-        Blocked: what should be there is missing, which is the finding of another requirement.
+        Blocked: something that should be there is missing, which is the finding of another requirement.
     """
     fault = reply.exchange.fault
-    ended = fault is None or fault.kind not in UNENDED
+    ended = fault is None or fault.kind not in ("timeout", "cut_off")
     if requirement == expect.IN_TIME or (requirement == expect.ANSWERS and ended):
         return ended
     expect.readable(reply)
-    if requirement.startswith(("COM-OBS", "COM-LEAK")):
-        return telemetry.shown(requirement, reply.exchange, subject)
+    if requirement.startswith("COM-LEAK") or requirement in UNIQUE_VALUES:
+        return _was_searched(requirement, reply.exchange)
+    if requirement.startswith("COM-OBS"):
+        return _was_observed(requirement, reply.exchange, component)
     if requirement.startswith(("COM-ERR", "COM-SUBTYPE")):
-        return _error(requirement, reply)
-    if requirement in FRAMES:
+        return _has_strings(requirement, reply)
+    if requirement in SUCCESS_FRAMES:
         return isinstance(reply, StreamReply) and bool(reply.chunks)
-    if requirement in ENDS or requirement == expect.ENVELOPE:
-        return bool(reply.exchange.frames)
-    return not reply.is_error
+    return bool(reply.exchange.frames) if requirement in ANY_FRAMES else not reply.is_error
 
 
-def _error(requirement: str, reply: Reply | StreamReply) -> bool:
+def _has_strings(requirement: str, reply: Reply | StreamReply) -> bool:
     if not reply.is_error:
         return False
-    body = reply.body if isinstance(reply, Reply) else reply.errors[0]
-    given: Mapping[str, object] = body
-    if not all(isinstance(given.get(key), str) for key in WORDS.get(requirement, ())):
+    body: Mapping[str, object] = reply.body if isinstance(reply, Reply) else reply.errors[0]
+    if not all(isinstance(body.get(key), str) for key in STRINGS.get(requirement, ())):
         raise Blocked(expect.WORDED, f"{reply} lacks a string that it must carry", evidence=reply.exchange)
     return True
+
+
+def _was_searched(requirement: str, exchange: Exchange) -> bool:
+    """Check that the request had a secret, and that there was a place that could have shown it."""
+    if not exchange.secrets:
+        return False
+    if requirement in (*UNIQUE_VALUES, "COM-LEAK-2"):
+        return bool(exchange.observations or exchange.counts) or bool(telemetry.the_one(exchange))
+    return requirement not in ("COM-LEAK-1", "COM-LEAK-9") or telemetry.failure_of(exchange) is not None
+
+
+def _was_observed(requirement: str, exchange: Exchange, component: str) -> bool:
+    if not telemetry.must_observe(exchange, component):
+        return False
+    if requirement in STREAM_OUTCOMES:
+        return exchange.streaming
+    if requirement in ONE_OBSERVATION:
+        return telemetry.once(exchange) == requirement
+    seen = telemetry.the_one(exchange)
+    if requirement in LABELS and (telemetry.bare(exchange) == "capabilities" or seen.malformed):
+        return False
+    if requirement == "COM-OBS-8":
+        return isinstance((telemetry.context_of(exchange) or {}).get("tenant"), str)
+    return requirement not in OUTCOME_LABELS or not telemetry.is_hidden_failure(exchange)

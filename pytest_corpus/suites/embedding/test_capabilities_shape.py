@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
@@ -18,7 +18,6 @@ from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as Te
 from pytest_corpus.suites.embedding.subject.answers import STATISTICS
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.vectors import is_number
-from pytest_corpus.text.redaction import word
 
 SHORT = 8
 """A shorter text may stand in statistics by chance."""
@@ -103,7 +102,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
         after = statistics_of(embedding)
         for key in GROWING:
             if is_number(before.get(key)) and is_number(after.get(key)):
-                expect.that(after[key] >= before[key], f"{before[key]} or more", word(after[key]), f"result.{key}")
+                expect.that(after[key] >= before[key], f"{before[key]} or more", found=after[key], path=f"result.{key}")
         before = after
 
 

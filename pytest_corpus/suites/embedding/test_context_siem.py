@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
-from pytest_corpus.kit.audit.telemetry import gives_away, outcomes
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.audit.leaks import gives_away
+from pytest_corpus.kit.audit.telemetry import outcomes
+from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
@@ -19,7 +19,6 @@ from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failur
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
 from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
-from pytest_corpus.text.redaction import word
 
 WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
 """Words of one length."""
@@ -248,8 +247,10 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
         expect.refusal(reply, "BadRequest")
     for key in ("max_batch_size", "suggested_batch_reduction"):
         value = reply.details.get(key)
-        expect.that(isinstance(value, (int, float)), "a number", word(value), f"details.{key}")
-    expect.that(0 < reply.details["suggested_batch_reduction"] <= 100, "a percentage", word(value), f"details.{key}")
+        expect.that(isinstance(value, (int, float)), "a number", found=value, path=f"details.{key}")
+    expect.that(
+        0 < reply.details["suggested_batch_reduction"] <= 100, "a percentage", found=value, path=f"details.{key}"
+    )
 
 
 @pytest.mark.core
@@ -338,7 +339,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():
         said = reply.result.get(key)
-        expect.that(said in (None, number), f"{number}", word(said), f"result.{key}")
+        expect.that(said in (None, number), f"{number}", found=said, path=f"result.{key}")
 
 
 @pytest.mark.requirement("EMB-BATCH-15")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable, in_words
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
@@ -17,7 +17,6 @@ from pytest_corpus.suites.common.claims.faults import StreamFaults as TestStream
 from pytest_corpus.suites.embedding.scenarios.batches import family_of
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.text.redaction import word
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -28,7 +27,7 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
         expect.readable(reply)
         if isinstance(reply, Reply) and reply.is_success and failures_of(reply.result):
             for failure in failures_of(reply.result):
-                got = word(failure.get("error"))
+                got = in_words(failure.get("error"))
                 expect.that(family_of(failure) == canonical, canonical, got, "result.failed_texts.error")
         else:
             expect.refusal(reply, canonical)

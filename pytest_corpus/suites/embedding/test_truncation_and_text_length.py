@@ -34,7 +34,6 @@ from pytest_corpus.suites.embedding.subject.component import Embedding, embeddin
 from pytest_corpus.suites.embedding.subject.texts import FILLER, OTHER
 from pytest_corpus.suites.embedding.subject.vectorless import without_vector
 from pytest_corpus.suites.embedding.subject.vectors import plain, same_text, vector_of
-from pytest_corpus.text.redaction import word
 
 WITHIN = ("the_limit", "one_less", "half", "short")
 
@@ -289,7 +288,9 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     for key, wanted in (("max_text_length", limit), ("provided_length", len(text))):
         value = reply.details.get(key)
         other_unit = not embedding.counts_characters and isinstance(value, (int, float)) and value > limit
-        expect.that(value == wanted or (wanted != limit and other_unit), f"{wanted}", word(value), f"details.{key}")
+        expect.that(
+            value == wanted or (wanted != limit and other_unit), f"{wanted}", found=value, path=f"details.{key}"
+        )
 
 
 @pytest.mark.requirement("EMB-TRUNC-2")

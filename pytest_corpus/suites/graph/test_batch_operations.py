@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.scenarios.batches import (
@@ -31,7 +31,6 @@ from pytest_corpus.suites.graph.scenarios.edges import blamed
 from pytest_corpus.suites.graph.subject.answers import failures, listed, size
 from pytest_corpus.suites.graph.subject.component import Graph, graph
 from pytest_corpus.suites.graph.subject.written_items import MANY
-from pytest_corpus.text.redaction import word
 
 BAD_BATCHES: dict[str, Any] = {"text": "upsert_nodes", "number": 7, "object": {"op": "upsert_nodes"}, "null": None}
 BAD_OPERATIONS: dict[str, Any] = {
@@ -249,7 +248,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
     given = reply.details.get(hint)
     expect.that(isinstance(given, (int, float)), "a number", type(given).__name__, f"details.{hint}")
     if hint == "suggested_batch_reduction" and given is not None:
-        expect.that(0 < given <= 100, "a percentage", word(given), f"details.{hint}")
+        expect.that(0 < given <= 100, "a percentage", found=given, path=f"details.{hint}")
 
 
 @pytest.mark.requirement("GRA-BATCH-7")

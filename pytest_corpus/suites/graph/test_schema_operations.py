@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.component import Graph, graph

@@ -12,7 +12,6 @@ from pytest_corpus.suites.common.claims.capabilities import Capabilities as Test
 from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
 from pytest_corpus.suites.llm.subject.capabilities import RANGES
 from pytest_corpus.suites.llm.subject.component import LLM, llm
-from pytest_corpus.text.redaction import word
 
 
 @pytest.mark.requirement("LLM-CAP-1")
@@ -36,7 +35,7 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
             number_kept = isinstance(value, (int, float)) and not isinstance(value, bool)
             fits = number_kept if key == "context_window" else isinstance(value, bool)
             wanted = "a number" if key == "context_window" else "a boolean"
-            expect.that(fits, wanted, word(value), f"result.models.{number}.{key}")
+            expect.that(fits, wanted, found=value, path=f"result.models.{number}.{key}")
 
 
 @pytest.mark.requirement("LLM-CAP-2")

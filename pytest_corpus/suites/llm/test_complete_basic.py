@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary, in_ms
@@ -33,7 +33,6 @@ from pytest_corpus.suites.llm.scenarios.completions import (
 from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.subject.requests import WEATHER, user
-from pytest_corpus.text.redaction import word
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
 """How two conversations may resemble each other."""
@@ -143,7 +142,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
         assert isinstance(reply, Reply)
         with expect.resting_on("LLM-MODEL-1"):
             result = expect.success(reply, "a completion by every listed model")
-        expect.that(result.get("model") == model, "the model asked for", word(result.get("model")), "result.model")
+        expect.that(result.get("model") == model, "the model asked for", found=result.get("model"), path="result.model")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-6")

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -28,7 +28,6 @@ from pytest_corpus.suites.llm.scenarios.completions import (
 from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.subject.requests import user
-from pytest_corpus.text.redaction import word
 
 
 @pytest.mark.core
@@ -123,7 +122,7 @@ def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
         any_shown(chunk.get("model") is not None for chunk in stream.chunks)
         for chunk in stream.chunks:
             expect.that(
-                chunk.get("model") in (None, model), "the model asked for", word(chunk.get("model")), "chunk.model"
+                chunk.get("model") in (None, model), "the model asked for", found=chunk.get("model"), path="chunk.model"
             )
 
 

@@ -14,7 +14,6 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import answered, refuses, remote_of, shown, stream, undelayed
 from pytest_corpus.suites.transport.formats import is_offered
-from pytest_corpus.text.redaction import type_name
 
 WHERE = "result.extensions.streaming_transports"
 
@@ -41,7 +40,7 @@ def test_what_is_advertised_is_a_list_of_names(subject: Subject) -> None:
     if named is None:
         raise NotApplicable("capabilities name no streaming transport")
     is_list = isinstance(named, list) and all(isinstance(name, str) for name in named)
-    expect.that(is_list, "a list of names", f"a {type_name(named)}", WHERE)
+    expect.that(is_list, "a list of names", found=named, path=WHERE)
 
 
 def advertised(subject: Subject) -> Any:

@@ -36,7 +36,6 @@ from pytest_corpus.suites.transport.exchanges import (
     undelayed,
     way_of,
 )
-from pytest_corpus.text.redaction import word
 
 NO_JSON = b'{"op": "llm.capabilities", '
 MANY, LEAVERS = 50, 4
@@ -76,7 +75,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
         with shown(seen):
             found = _CHARSET.search(seen.answer.header("Content-Type"))
             charset = found[1].lower() if found else ""
-            expect.that(charset in CHARSETS, "no charset but utf-8", word(charset), "Content-Type")
+            expect.that(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
             for number, text in enumerate(texts(seen), start=1):
                 expect.that(is_utf8(text, is_whole=seen.answer.fault is None), "UTF-8", "other bytes", f"part {number}")
                 expect.that(not text.startswith(BOM), "no byte order mark", "one", f"part {number}")

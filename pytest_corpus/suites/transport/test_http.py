@@ -12,7 +12,7 @@ from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, in_words
 from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import JSON, STREAM_TYPES
@@ -31,7 +31,6 @@ from pytest_corpus.suites.transport.exchanges import (
     undelayed,
 )
 from pytest_corpus.suites.transport.formats import is_offered
-from pytest_corpus.text.redaction import word
 
 OTHER_TYPE = "text/plain"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -44,7 +43,7 @@ def test_a_unary_answer_is_json(subject: Subject) -> None:
     for seen in (capabilities(subject), *refused(subject)):
         answer = answered(seen).answer
         with shown(seen):
-            got = f"{word(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
+            got = f"{in_words(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
             expect.that(answer.content_type == JSON, JSON, got, "Content-Type")
 
 
@@ -82,7 +81,7 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
         answer = answered(seen).answer
         with shown(seen):
             coding = answer.header("Content-Encoding").strip().lower().removeprefix("x-") or "identity"
-            expect.that(coding in ("identity", offer), f"identity or {offer}", word(coding), "Content-Encoding")
+            expect.that(coding in ("identity", offer), f"identity or {offer}", found=coding, path="Content-Encoding")
             if coding == "identity":
                 expect.that(not answer.body.startswith(GZIP_MAGIC), "a body that is not compressed", "gzip", "body")
             elif not is_envelope(lenient(unzipped(answer.body))):
@@ -139,7 +138,7 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
         looked = True
         with shown(seen):
             allowed = answer.content_type in (kind, JSON)
-            got = f"{word(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
+            got = f"{in_words(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
             expect.that(allowed, f"{kind} or {JSON}", got, "Content-Type")
             found = kind_of(bodies[0]) if bodies else "nothing"
             expect.that(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")

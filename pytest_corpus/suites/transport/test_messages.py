@@ -11,7 +11,7 @@ from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.outcomes import Keys, NotAssessed, in_words
 from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
@@ -25,7 +25,6 @@ from pytest_corpus.suites.transport.exchanges import (
     shown,
     way_of,
 )
-from pytest_corpus.text.redaction import listed
 
 SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
 """How long the provider takes for a chunk, until when what was on its way may come, and how long is listened."""
@@ -38,7 +37,7 @@ def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
     for seen in plain(subject):
         with shown(seen):
             for number, body in messages(seen, objects_only=way_of(subject) == "stdio"):
-                got = listed("the key", body) if isinstance(body, dict) else kind_of(body)
+                got = in_words(Keys(body)) if isinstance(body, dict) else kind_of(body)
                 is_answer = isinstance(body, dict) and set(body) == {"id", "frame"}
                 expect.that(is_answer, "an object with the keys id, frame", got, f"message {number}")
                 same = type(body["id"]) is int and 0 < body["id"] <= (seen.answer.number or 0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.scenarios.checks import exactly, fan
@@ -24,7 +24,6 @@ from pytest_corpus.suites.vector.subject.answers import (
 from pytest_corpus.suites.vector.subject.component import Vector, vector
 from pytest_corpus.suites.vector.subject.geometry import direction, is_number
 from pytest_corpus.suites.vector.subject.sandbox import Sandbox
-from pytest_corpus.text.redaction import word
 
 MOST_VECTORS = 5_000
 """A batch of more vectors is not sent only to see where the limit is."""
@@ -108,7 +107,7 @@ def test_the_refusal_of_a_large_batch_gives_the_limit(vector: Vector) -> None:
     _, _, reply = too_large(vector)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get("max_batch_size")
-    expect.that(given == largest(vector), f"{largest(vector)}", word(given), "details.max_batch_size")
+    expect.that(given == largest(vector), f"{largest(vector)}", found=given, path="details.max_batch_size")
 
 
 @pytest.mark.requirement("VEC-LIMIT-7")
@@ -120,8 +119,8 @@ def test_the_refusal_of_a_large_batch_suggests_a_reduction(vector: Vector) -> No
     expect.that(
         is_number(given) and 0 <= given <= 100,
         "a percentage",
-        word(given),
-        "details.suggested_batch_reduction",
+        found=given,
+        path="details.suggested_batch_reduction",
     )
 
 

@@ -11,13 +11,12 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable, in_words
 from pytest_corpus.spec.capabilities import SECTIONS
 from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.common.claims.capabilities import Consistency as TestConsistency
 from pytest_corpus.suites.vector.subject.component import Vector, vector
 from pytest_corpus.suites.vector.subject.geometry import canonical, is_number
-from pytest_corpus.text.redaction import word
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
 
@@ -39,9 +38,9 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
         raise NotApplicable("no metric is listed")
     for metric in listed:
         args = vector.named(metric=metric)
-        expect.success(vector.call("create_namespace", args), f"a namespace of {word(metric)}")
+        expect.success(vector.call("create_namespace", args), f"a namespace of {in_words(metric)}")
         where, item = {"namespace": args["namespace"]}, vector.item()
-        expect.success(vector.call("upsert", {"vectors": [item], **where}), f"an upsert under {word(metric)}")
+        expect.success(vector.call("upsert", {"vectors": [item], **where}), f"an upsert under {in_words(metric)}")
         query = {"vector": item["vector"], "top_k": 1, **where}
         expect.success(vector.ready(partial(vector.call, "query", query), True), "a query")
 
@@ -61,7 +60,9 @@ def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) ->
         raise NotApplicable(f"no {name} is stated")
     for path, value in stated:
         if math.isfinite(value):
-            expect.that(value == int(value) and value > 0, "a positive whole number", word(value), f"result.{path}")
+            expect.that(
+                value == int(value) and value > 0, "a positive whole number", found=value, path=f"result.{path}"
+            )
 
 
 def metrics_of(document: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, 
 from pytest_corpus.suites.vector.subject.answers import failed, failures_of
 from pytest_corpus.suites.vector.subject.component import Vector, vector
 from pytest_corpus.suites.vector.subject.geometry import direction
-from pytest_corpus.text.redaction import word
 
 MISMATCH = "DimensionMismatch"
 
@@ -244,7 +243,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, operation: str) -> Non
     expect.refusal(reply, MISMATCH)
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
         given = reply.details.get(key)
-        expect.that(given == value, f"{value}", word(given), f"details.{key}")
+        expect.that(given == value, f"{value}", found=given, path=f"details.{key}")
 
 
 @pytest.mark.requirement("VEC-DIM-12")

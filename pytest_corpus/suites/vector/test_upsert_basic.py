@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.generation.generate import SLOW_CALL_S
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed

@@ -9,13 +9,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain, plain_call
-from pytest_corpus.kit.audit.exchanges import holds
-from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.outcomes import Blocked, Keys, NotApplicable
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS
-from pytest_corpus.text.redaction import listed, word
 
 NAMESPACED = re.compile(r"[^:./][:./].")
 """A key of an extension with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
@@ -64,7 +62,7 @@ class Capabilities:
         stated = subject.capabilities.document.get("protocol")
         if not isinstance(stated, str) or not stated:
             raise Blocked("COM-CAP-2", "no protocol is stated")
-        expect.that(stated == wanted, wanted, word(stated), "result.protocol")
+        expect.that(stated == wanted, wanted, found=stated, path="result.protocol")
 
     @pytest.mark.requirement("COM-CAP-4")
     def test_facts_have_their_types(self, subject: Subject) -> None:
@@ -84,7 +82,7 @@ class Capabilities:
                     "names": isinstance(value, list) and all(isinstance(item, str) for item in value),
                 }[fact.kind]
                 kind = {"flag": "a boolean", "limit": "a number", "names": "a list of strings"}[fact.kind]
-                expect.that(fits, kind, word(value), f"result.{path}")
+                expect.that(fits, kind, found=value, path=f"result.{path}")
 
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
@@ -102,7 +100,7 @@ class Capabilities:
         for section in ("", *SECTIONS):
             holder = document.get(section) if section else document
             new = [key for key in holder if key not in KEYS] if isinstance(holder, dict) else []
-            expect.that(not new, "new keys under `extensions`", listed("the key", new), f"result.{section}".rstrip("."))
+            expect.that(not new, "new keys under `extensions`", found=Keys(new), path=f"result.{section}".rstrip("."))
 
     @pytest.mark.requirement("COM-CAP-11")
     @pytest.mark.parametrize("name", ["concurrency", "rate_limit_qps"])

@@ -12,9 +12,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain
-from pytest_corpus.kit.audit import telemetry
-from pytest_corpus.kit.audit.exchanges import holds
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.audit import leaks, telemetry
+from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -215,7 +214,7 @@ class Observability:
         tenant = f"tenant-{canary()}"
         found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
-        is_plain = any(digest.hexdigest().startswith(found[: telemetry.GRAM]) for digest in plain)
+        is_plain = any(digest.hexdigest().startswith(found[: leaks.GRAM]) for digest in plain)
         expect.that(not is_plain, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
 
     @pytest.mark.requirement("COM-OBS-10")

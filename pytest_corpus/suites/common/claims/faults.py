@@ -20,7 +20,6 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
 from pytest_corpus.suites.common.claims.deadlines import cut_off, out_of_time
 from pytest_corpus.suites.common.claims.propagation import trace
-from pytest_corpus.text.redaction import word
 
 REQUIREMENTS = {
     "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
@@ -107,7 +106,7 @@ class Faults:
         reply = struck(subject, subject.principal, "rate_limited")
         classified(reply, "rate_limited", "COM-FAULT-1")
         named = reply.details.get("resource_scope")
-        expect.that(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), word(named), "details.resource_scope")
+        expect.that(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), found=named, path="details.resource_scope")
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING)
@@ -355,7 +354,7 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
     right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)
     wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, at most rounded up to a full second"
-    expect.that(right, wanted, word(hint), "retry_after_ms")
+    expect.that(right, wanted, found=hint, path="retry_after_ms")
 
 
 def hinted(reply: Reply | StreamReply) -> None:

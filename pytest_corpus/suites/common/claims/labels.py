@@ -10,8 +10,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import telemetry
-from pytest_corpus.kit.audit.exchanges import holds
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.suites.common.claims.context import failed_stream, tenant_hash, works

@@ -6,8 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.audit.exchanges import holds
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply

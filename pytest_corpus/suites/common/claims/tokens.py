@@ -14,7 +14,6 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.text.redaction import word
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
@@ -113,10 +112,10 @@ class Counting(Subject):
     def token_problems(self, result: Any) -> Iterable[Violation]:
         """What is wrong with the result of `count_tokens`."""
         if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
-            yield Violation("an object (edition 1.0.0)", word(result), "result")
+            yield Violation("an object (edition 1.0.0)", found=result, path="result")
         if token_count(result) is None:
             place, found = _stated_count(result)
-            yield Violation("a whole number that is not negative", word(found), place)
+            yield Violation("a whole number that is not negative", found=found, path=place)
 
 
 PARTS, CUTS = 48, 20

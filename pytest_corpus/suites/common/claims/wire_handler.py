@@ -11,8 +11,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
-from pytest_corpus.kit.audit.exchanges import holds
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names

@@ -14,7 +14,6 @@ from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding
 from pytest_corpus.suites.embedding.subject.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
-from pytest_corpus.text.redaction import word
 
 Finding = tuple[str, Violation]
 
@@ -53,7 +52,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
     positions = {index for index in failed if isinstance(index, (int, float)) and index in range(len(texts))}
     if len(positions) < len(set(failed)):
         strange = next(index for index in failed if index not in positions)
-        yield "EMB-BATCH-4", Violation(f"a position in a batch of {len(texts)}", word(strange), "failures.index")
+        yield "EMB-BATCH-4", Violation(f"a position in a batch of {len(texts)}", found=strange, path="failures.index")
         return
     if len(positions) < len(failed):
         yield "EMB-BATCH-3", Violation("each failed text once", "one twice", "failures.index")
@@ -91,7 +90,7 @@ def _place(
     if index is not None and index != position:
         moved = not mine and index in range(len(texts)) and same_text(text, texts[int(index)])
         if not moved:
-            yield "EMB-BATCH-4", Violation(f"{position}, the position of the text", word(index), f"{path}.index")
+            yield "EMB-BATCH-4", Violation(f"{position}, the position of the text", found=index, path=f"{path}.index")
 
 
 def belongs(embedding: Embedding, text: Any, sent: str) -> bool:

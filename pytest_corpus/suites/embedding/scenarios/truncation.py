@@ -13,7 +13,6 @@ from pytest_corpus.suites.embedding.subject.component import Embedding
 from pytest_corpus.suites.embedding.subject.texts import OTHER
 from pytest_corpus.suites.embedding.subject.vectorless import without_vector
 from pytest_corpus.suites.embedding.subject.vectors import plain, vector_of
-from pytest_corpus.text.redaction import word
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
 """How long a text is that is too long: so many times the limit, and so many characters."""
@@ -74,7 +73,7 @@ def cut(reply: Reply) -> None:
     """A text was cut, and it is said."""
     expect.success(reply, "a text that is too long to be cut and embedded")
     said = flag(reply)
-    expect.that(said is True, "true", word(said), "result.truncated")
+    expect.that(said is True, "true", found=said, path="result.truncated")
 
 
 def whole(reply: Reply, text: str) -> None:

@@ -9,7 +9,6 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.subject.vectors import Vector, is_number, is_unit
-from pytest_corpus.text.redaction import word
 
 STATISTICS = (
     "total_requests",
@@ -57,4 +56,4 @@ def statistics_problems(result: Mapping[str, Any]) -> Iterator[tuple[str, Violat
     for key in STATISTICS:
         value = result.get(key)
         if value is not None and not (is_number(value) and value >= 0):
-            yield "EMB-STATS-1", Violation("a number that is not negative", word(value), f"result.{key}")
+            yield "EMB-STATS-1", Violation("a number that is not negative", found=value, path=f"result.{key}")

@@ -10,7 +10,6 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.scenarios.edges import blamed
 from pytest_corpus.suites.graph.subject.answers import counted, failures
-from pytest_corpus.text.redaction import word
 
 NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
 BAD_NODES: dict[str, Any] = {
@@ -146,7 +145,7 @@ def counted_truly(reply: Reply, there: int) -> None:
             counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
         )
     failed = reply.result.get("failed_count", len(found))
-    expect.that(failed == len(found), f"a failed_count of {len(found)}", word(failed), "result.failed_count")
+    expect.that(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
 
 
 def counts(result: Any, written: int) -> None:

@@ -11,13 +11,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation, in_words
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.common.claims.tokens import adds_up
 from pytest_corpus.suites.llm.subject.capabilities import MOST_WINDOW, LLMCapabilities
 from pytest_corpus.suites.llm.subject.requests import LLMRequests
-from pytest_corpus.text.redaction import word
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
 """A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
@@ -119,7 +118,7 @@ class LLM(LLMCapabilities):
 def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
     reason = result.get("finish_reason")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
-        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), word(reason), "result.finish_reason")
+        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
     if not adds_up(result.get("usage")):
         yield (
             "LLM-COMPLETE-3",
@@ -129,7 +128,7 @@ def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
 
 def _total_of(usage: Mapping[str, Any]) -> str:
     """The total of a usage that does not add up, beside its parts."""
-    prompt, completion, total = (word(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    prompt, completion, total = (in_words(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return f"a total of {total} for {prompt} and {completion}"
 
 

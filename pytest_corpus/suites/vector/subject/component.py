@@ -14,7 +14,7 @@ from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, in_words
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.subject.actions import RANKING
@@ -27,7 +27,6 @@ from pytest_corpus.suites.vector.subject.requests import VectorRequests
 from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 from pytest_corpus.suites.vector.subject.settling import VectorSettling
 from pytest_corpus.suites.vector.subject.shared import Item
-from pytest_corpus.text.redaction import word
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
 """The end of a run that comes in the middle of a call."""
@@ -229,7 +228,7 @@ def _query_result(result: Any, edition: str | None, requirement: str) -> Iterato
         return
     matches = result["matches"]
     if result["total_matches"] < len(matches):
-        said = word(result["total_matches"])
+        said = in_words(result["total_matches"])
         yield "VEC-QUERY-5", Violation(f"{len(matches)} or more", said, "result.total_matches")
     if len(set(map(id_of, matches))) < len(matches):
         yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")

@@ -1,0 +1,77 @@
+"""Secrets of a request that reappear in its answer, in metrics or in logs (R21)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.kit.audit.envelopes import Finding
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.reply import looks_like_error
+
+GRAM = 8
+"""A substring of this length of a secret is a leak (R21)."""
+
+LEAKS = {
+    "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
+    "tenant": {"error": "COM-LEAK-4", "metrics": "COM-LEAK-4", "log": "COM-LEAK-4"},
+    "idempotency key": {"error": "COM-LEAK-5", "metrics": "COM-LEAK-5", "log": "COM-LEAK-10"},
+    "provider text": {"answer": "COM-LEAK-6", "metrics": "COM-LEAK-6", "log": "COM-LEAK-6"},
+    "model": {"metrics": "COM-OBS-13"},
+    "request id": {"metrics": "COM-OBS-14", "message": "COM-LEAK-9"},
+    "item id": {"message": "COM-LEAK-9"},
+    "attribute": {"error": "COM-LEAK-8", "metrics": "COM-LEAK-8", "log": "COM-LEAK-8"},
+}
+"""By the kind of a secret and the channel that shows it: the requirement that this breaks."""
+
+CHANNELS = {
+    "error": "an error",
+    "message": "the message of an error",
+    "answer": "an answer",
+    "metrics": "metrics",
+    "log": "a log record",
+}
+
+
+def leak_findings(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
+    """The secrets of a request that a channel gives away."""
+    texts = _texts(exchange, logs) if exchange.secrets else {}
+    for what, secret in exchange.secrets.items():
+        kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
+        for channel, requirement in LEAKS[kind].items():
+            if any(gives_away(text, secret) for text in texts[channel]):
+                only_on_request = exchange.debug_logs and channel == "log"
+                violation = Violation(f"nothing of the {what}", f"a part of it in {CHANNELS[channel]}")
+                yield "COM-LEAK-7" if only_on_request else requirement, violation
+
+
+def gives_away(text: str, secret: str) -> bool:
+    """Check if a text holds a secret, or enough of it to count as a leak (R21)."""
+    if len(secret) <= GRAM:
+        return secret in text
+    return any(secret[start : start + GRAM] in text for start in range(len(secret) - GRAM + 1))
+
+
+def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """The text of each channel."""
+    bodies = [frame.body for frame in exchange.frames]
+    errors = [body for body in bodies if looks_like_error(body)]
+    public = ("message", "details", "error", "code")
+    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
+    return {
+        "error": [
+            *_json({key: body.get(key) for key in public} for body in errors),
+            *(exchange.headers if errors else ()),
+        ],
+        "message": [str(body.get("message")) for body in errors],
+        "answer": [*_json(bodies), *exchange.headers],
+        "metrics": _json(report.labels() for report in reports),
+        "log": logs,
+    }
+
+
+def _json(values: Iterable[Any]) -> list[str]:
+    return [json.dumps(value, ensure_ascii=False, default=str) for value in values]
