@@ -12,7 +12,7 @@ from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
-from pytest_corpus.adapter.plain import NotJSON, to_bytes
+from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.kit.audit import audit
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.audit import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT

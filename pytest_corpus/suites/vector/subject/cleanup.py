@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.errors import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.kit.leftovers import TIDY_S
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
