@@ -117,14 +117,6 @@ class GraphCapabilities(Subject):
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
-    def links(self) -> bool:
-        """Whether a query can ask for the ends of edges."""
-        try:
-            self.speaks("links")
-        except Undecided:
-            return False
-        return True
-
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.graph.subject.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.subject.place import value_of
@@ -113,7 +113,9 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
 
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """By operation that works, whether it shows exactly the edge of the seeds, and one in another place."""
-    readers = {name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or graph.links())}
+    readers = {
+        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or _asks_for_links(graph))
+    }
     graph.seed()
     _follow(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
     sandbox = graph.sandbox()
@@ -121,6 +123,15 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     if observed(sandbox.put, *nodes) and observed(sandbox.link, sandbox.edge("a", "b")):
         _follow(readers, sandbox, "a", {"b": value_of(nodes[1])})
     return readers
+
+
+def _asks_for_links(graph: GraphCapabilities) -> bool:
+    """Whether a query can ask for the ends of edges."""
+    try:
+        graph.speaks("links")
+    except Undecided:
+        return False
+    return True
 
 
 def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Mapping[str, str]) -> None:
