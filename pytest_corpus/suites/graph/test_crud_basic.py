@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.generation.stateful import replayed, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.stateful import replayed, run_machine
 from pytest_corpus.suites.graph.scenarios import items, state_machine
 from pytest_corpus.suites.graph.scenarios.edges import unusable
 from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at

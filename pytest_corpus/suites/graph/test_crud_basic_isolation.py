@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.graph.scenarios import isolation
 from pytest_corpus.suites.graph.subject.answers import listed, records

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.graph.scenarios import idempotency
 from pytest_corpus.suites.graph.scenarios.isolation import isolated, tenants

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.component import Graph, graph
 from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox

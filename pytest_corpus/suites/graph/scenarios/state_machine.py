@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.generate import strategies
-from pytest_corpus.kit.stateful import machines
+from pytest_corpus.kit.generation.generate import strategies
+from pytest_corpus.kit.generation.stateful import machines
 from pytest_corpus.suites.graph.scenarios import multigraph
 from pytest_corpus.suites.graph.scenarios.multigraph import LOOP
 from pytest_corpus.suites.graph.subject.answers import failures, listed

@@ -114,7 +114,7 @@ class Place:
 
     def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
         """Call a unary operation in this place; one that takes no namespace, for this tenant only."""
-        self.graph.shared.deeds.note(name, args, (self.tenant, self.namespace))
+        self.graph.shared.actions.note(name, args, (self.tenant, self.namespace))
         place = {} if name in PLACELESS else self.place
         return self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
 
@@ -124,7 +124,7 @@ class Place:
 
     def stream(self, args: Mapping[str, Any]) -> StreamReply:
         """Call `stream_query` in this place."""
-        self.graph.shared.deeds.note("stream_query", args, (self.tenant, self.namespace))
+        self.graph.shared.actions.note("stream_query", args, (self.tenant, self.namespace))
         return self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
 
 

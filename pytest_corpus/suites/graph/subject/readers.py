@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS, NODE_READERS, Sandbox, observed

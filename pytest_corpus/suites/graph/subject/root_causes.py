@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.kit.root_causes import Basis, RootCauses
+from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.graph.subject.actions import (
     IN_A_NAMESPACE,
     LOOKING,
@@ -28,7 +28,7 @@ from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox, observed
 
 BASICS = {
-    requirement: Basis(requirement, frozenset(needs))
+    requirement: BasicRequirement(requirement, frozenset(needs))
     for requirement, *needs in (
         ("GRA-NODE-1", "upsert_nodes"),
         ("GRA-NODE-3", SEVERAL_NODES),
@@ -51,7 +51,7 @@ BASICS = {
 class GraphRootCauses(RootCauses[Graph]):
     """The basic requirements of a graph."""
 
-    def failing_basics(self) -> Iterator[Basis]:
+    def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
         for stage in (_nodes, _edges, _places, _many):
             try:
@@ -67,7 +67,7 @@ class GraphRootCauses(RootCauses[Graph]):
                 continue
 
 
-def _as_it_fails(root: str, graph: Graph) -> Basis:
+def _as_it_fails(root: str, graph: Graph) -> BasicRequirement:
     """The findings that a broken requirement explains.
 
     An adapter that keeps no node and accepts any argument for one does nothing at all: that is not a single mistake, so

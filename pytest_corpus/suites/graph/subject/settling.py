@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pytest_corpus.kit.settling import Look, Settling
+from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.subject.capabilities import GraphCapabilities
 from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS, Sandbox, observed
 
