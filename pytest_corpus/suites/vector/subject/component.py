@@ -21,12 +21,13 @@ from pytest_corpus.suites.vector.subject.actions import RANKING
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.subject.cleanup import UNCALLABLE, Cleanup
+from pytest_corpus.suites.vector.subject.conditions import VectorConditions
 from pytest_corpus.suites.vector.subject.preparation import Preparation
 from pytest_corpus.suites.vector.subject.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.subject.requests import VectorRequests
 from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 from pytest_corpus.suites.vector.subject.settling import VectorSettling
-from pytest_corpus.suites.vector.subject.shared import Item
+from pytest_corpus.suites.vector.subject.shared import Item, context_of
 from pytest_corpus.text.redaction import word
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
@@ -60,7 +61,7 @@ class VectorFaults(ProviderFaults):
         return self._vector.shared.itemised[name]
 
 
-class Vector(VectorCapabilities):
+class Vector(VectorConditions):
     """Requests of the vector component.
 
     Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
@@ -89,7 +90,7 @@ class Vector(VectorCapabilities):
         Raises:
             Blocked: it cannot be created or written to.
         """
-        ctx = {"tenant": tenant} if tenant else {}
+        ctx = context_of(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)

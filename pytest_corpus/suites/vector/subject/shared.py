@@ -17,6 +17,11 @@ Place = tuple[str | None, str]
 """A namespace: its tenant or None, and its name."""
 
 
+def context_of(tenant: str | None) -> dict[str, Any]:
+    """The context that names a tenant, if there is one."""
+    return {"tenant": tenant} if tenant else {}
+
+
 class HasPlace(Protocol):
     """A sandbox."""
 
