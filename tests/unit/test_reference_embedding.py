@@ -136,12 +136,10 @@ def test_features_that_are_switched_off_are_refused(feature: str) -> None:
     assert embed(Plain(), "x" * LIMIT)["ok"]
     for operation in operations_of("embedding"):
         if operation.capability == feature:
-            args = {"text": "", "texts": []}
-            answer = (
-                stream(Plain(), operation.name, {"text": "a", "model": MODEL})[0]
-                if operation.streaming
-                else call(Plain(), operation.name, args)
-            )
+            args = {"text": "a", "texts": [], "model": MODEL}
+            carried_out = stream if operation.streaming else call
+            answer = carried_out(Plain(), operation.name, args)
+            answer = answer[0] if isinstance(answer, list) else answer
             assert answer["code"] == "NOT_SUPPORTED"
     if feature == "supports_normalization":
         assert embed(Plain(), normalize=True)["code"] == "NOT_SUPPORTED"
