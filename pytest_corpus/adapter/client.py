@@ -101,13 +101,7 @@ class AdapterClient:
         declared = self.declaration.declared
         work = factories.open_factory(self.declaration.factory, keywords, self.metrics, declared, self._opened)
         limit = self.call_timeout + self.declaration.startup_s
-        try:
-            self._loop.run(work, limit)
-        except TimeLimit as late:
-            fault = f"raises {late.ended}" if late.ended else f"takes longer than {limit:g} s"
-            raise DeclarationError(declared, f"the factory {fault}") from None
-        except concurrent.futures.CancelledError:
-            raise DeclarationError(declared, "the factory raises CancelledError") from None
+        factories.within_limit(self._loop, work, limit, declared)
 
     def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
         refused: list[DeclarationError] = []
