@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from inner_runs import Project
 
-from pytest_corpus.integration import collect
+from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS, inventory
 
 CLIENT = "--corpus-client=pytest_corpus.reference:client"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_corpus.integration.profiles import PROFILES
+from pytest_corpus.integration.options.profiles import PROFILES
 from pytest_corpus.suites import inventory
 
 
