@@ -69,6 +69,16 @@ def test_a_run_leaves_nothing(project: Project, name: str) -> None:
     assert not (project.path / leftovers.FOLDER).exists()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_journal_knows_all_that_is_written(project: Project, name: str) -> None:
+    """Whenever a run is killed, what is in the store is in its journal, so that `sweep` finds it."""
+    quotas.UNKNOWN.clear()
+    quotas.TENANTS.clear()
+    project.run(f"--corpus-adapter=quotas:{name}")
+    assert quotas.STORE.exists()
+    assert set() == quotas.UNKNOWN
+
+
 @pytest.mark.parametrize(("name", "workers"), [*((name, 0) for name in NAMES), ("KeptGraph", 2)])
 def test_a_killed_run_is_swept(
     project: Project, name: str, workers: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
