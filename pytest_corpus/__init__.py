@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_corpus.integration.declare import Suite
+    from pytest_corpus.integration.declaring.suite import Suite
 
 __version__ = "0.1.0"
 
@@ -23,6 +23,6 @@ def suite(factory: Callable[..., Any] | str, *, label: str | None = None) -> Sui
     Example:
         ``test_pinecone = pytest_corpus.suite(make_adapter)``
     """
-    from pytest_corpus.integration.declare import Suite
+    from pytest_corpus.integration.declaring.suite import Suite
 
     return Suite(factory, label)

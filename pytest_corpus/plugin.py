@@ -126,7 +126,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Generator[None, object, object]:
     result = yield
     if any(arg.startswith("--corpus-") for arg in args):
-        from pytest_corpus.integration import spelling
+        from pytest_corpus.integration.options import spelling
 
         spelling.check(parser, args)
     return result
@@ -146,70 +146,28 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and any(
         str(arg).startswith("--corpus-") for arg in config.invocation_params.args
     ):
-        from pytest_corpus.integration import unused_options
+        from pytest_corpus.integration.options import unused
 
-        unused_options.watch(config)
+        unused.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
-        from pytest_corpus.integration import junit
+        from pytest_corpus.integration.options import junit
 
         junit.switch_on(config, reports)
-    if any(config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client")):
+    declared = any(config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client"))
+    if declared:
         try:
             _conformance(config)
         except KeyboardInterrupt:  # where pytest's terminal is not there yet to say so
             sys.stderr.write("interrupted before any test was collected\n")
             raise
-    elif config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Controller(config))
     if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_BundleController(config))
+        from pytest_corpus.integration.bundles.controller_hooks import BundleControllerHooks
+        from pytest_corpus.integration.xdist.controller_hooks import ControllerHooks
 
-
-class _Controller:
-    """Wakes the plugin in the controller of a distributed run whose workers found a suite in a test module."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config, self.awake = config, False
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not self.awake and any(name == "corpus" for name, _ in report.user_properties):
-            self.awake = True
-            run = _conformance(self.config)
-            run.begin()
-            run.recording.pytest_runtest_logreport(report)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if not self.awake and report.failed and "corpus adapter '" in str(report.longrepr):
-            self.awake = True
-            _conformance(self.config).recording.pytest_collectreport(report)
-
-
-class _BundleController:
-    """Wakes the bundles in the controller of a distributed run, which collects nothing itself."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config, self.awake, self.run = config, False, ""
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        self.run = str(node.workerinput["testrunuid"])
-
-    def pytest_unconfigure(self) -> None:
-        if self.run:
-            from pytest_corpus.integration import bundle_sharing
-
-            bundle_sharing.remove(bundle_sharing.folder_of(self.run))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not self.awake and any(name == "corpus_bundle" for name, _ in report.user_properties):
-            self.awake = True
-            from pytest_corpus.integration.bundles import bundles
-
-            bundles(self.config).concluding.pytest_runtest_logreport(report)
+        if not declared:
+            config.pluginmanager.register(ControllerHooks(config, _conformance))
+        config.pluginmanager.register(BundleControllerHooks(config))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -222,10 +180,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         found: pytest.Collector | None = _conformance(parent.config).collecting.conftest(file_path, parent)
         return found
     if file_path.suffix in (".yaml", ".yml"):
-        from pytest_corpus.integration import bundle_discovery
+        from pytest_corpus.integration.bundles import discovery
 
-        if bundle_discovery.is_collected(file_path, parent):
-            from pytest_corpus.integration.bundles import bundles
+        if discovery.is_collected(file_path, parent):
+            from pytest_corpus.integration.bundles.bundle_hooks import bundles
 
             return bundles(parent.config).node(file_path, parent)
     return None
@@ -236,8 +194,12 @@ def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     report = yield
-    if isinstance(collector, pytest.Module) and "pytest_corpus.integration.declare" in sys.modules and report.passed:
-        from pytest_corpus.integration.declare import Suite
+    if (
+        isinstance(collector, pytest.Module)
+        and "pytest_corpus.integration.declaring.suite" in sys.modules
+        and report.passed
+    ):
+        from pytest_corpus.integration.declaring.suite import Suite
 
         if found := {name: item for name, item in vars(collector.obj).items() if isinstance(item, Suite)}:
             try:
@@ -250,7 +212,7 @@ def pytest_make_collect_report(
 
 
 def _conformance(config: pytest.Config) -> Any:
-    from pytest_corpus.integration.session import conformance
+    from pytest_corpus.integration.conformance import conformance
 
     return conformance(config)
 

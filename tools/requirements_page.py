@@ -46,7 +46,7 @@ class Collected:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the items of each test."""
-        from pytest_corpus.integration.collect import requirement_of, test_of
+        from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
 
         for item in session.items:
             self.tests[requirement_of(item)][test_of(item).partition("[")[0]] += 1

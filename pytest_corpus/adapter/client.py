@@ -9,18 +9,18 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.beside import SETTLE_S
-from pytest_corpus.adapter.calling import call, call_all, cut_off, mark, moves, too_late
-from pytest_corpus.adapter.closing import ClosingBudget, lasting, left_behind
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.calls import call, call_all, cut_off, mark, moves, too_late
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
+from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange, is_observed
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.loop import STOP_S, LoopThread, TimeLimit
-from pytest_corpus.adapter.metering import Meter
-from pytest_corpus.adapter.remote import RemoteAdapter
+from pytest_corpus.adapter.opening import factory as factories
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
+from pytest_corpus.adapter.side_channel import SETTLE_S
+from pytest_corpus.adapter.usage.meter import Meter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 
@@ -151,7 +151,7 @@ class AdapterClient:
         other.close()
         return self
 
-    def beside(self, call_timeout: float | None = None) -> AdapterClient:
+    def second_instance(self, call_timeout: float | None = None) -> AdapterClient:
         """Another instance for calls that are no test's: in the same loop, with hooks and a record of its own."""
         other = AdapterClient(
             self.declaration,
@@ -288,7 +288,7 @@ class AdapterClient:
         if self.remote is not None:
             if exchange.secrets and self.hears_logs:
                 time.sleep(SETTLE_S)
-            exchange.logs, exchange.headers = self.remote.beside.take()
+            exchange.logs, exchange.headers = self.remote.side_channel.take()
         exchange.reached_provider = self.provider.calls() - reached
         exchange.faults, exchange.hints_ms = self.provider.struck_since(struck)
         exchange.handed_on = tuple(self.provider.handed_on[handed:])

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.outages import Outages
+from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.audit import audit, editions
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.gate import gate, way
@@ -302,7 +302,7 @@ class Subject:
 
     def another(self: Own, call_timeout: float) -> Own:
         """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
-        return type(self)(self.client.beside(call_timeout), self.capabilities, self.settings, self.shared)
+        return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""

@@ -6,7 +6,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
-from pytest_corpus.spec.transports import WAYS
+from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 from pytest_corpus.verdict.ledger import LACKING
 
 CAPABILITIES = "COM-CAP-1"
@@ -22,12 +22,12 @@ def way(requirement: Requirement, client: AdapterClient) -> None:
     Raises:
         NotApplicable: it is called in this process, or reached by another way.
     """
-    wanted = [need for need in requirement.needs if need in WAYS]
+    wanted = [need for need in requirement.needs if need in TRANSPORT_GROUPS]
     if wanted and client.remote is None:
         raise NotApplicable("the adapter is called in this process, not over a transport")
     for need in wanted:
-        if client.remote is not None and client.remote.address.scheme.module not in WAYS[need]:
-            raise NotApplicable(f"the adapter is not reached over {' or '.join(WAYS[need])}")
+        if client.remote is not None and client.remote.address.scheme.module not in TRANSPORT_GROUPS[need]:
+            raise NotApplicable(f"the adapter is not reached over {' or '.join(TRANSPORT_GROUPS[need])}")
 
 
 def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
@@ -38,11 +38,11 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
         NotAssessed: a hook is missing, or the adapter's log records cannot be heard.
         Blocked: capabilities did not answer, so nothing is known of the adapter.
     """
-    speaks_of_transport = any(need in WAYS for need in requirement.needs)
+    speaks_of_transport = any(need in TRANSPORT_GROUPS for need in requirement.needs)
     if not capabilities.document and requirement.id not in FOUNDATIONS and not speaks_of_transport:
         raise Blocked(CAPABILITIES, "capabilities do not answer, so nothing is known of the adapter")
     for need in requirement.needs:
-        if need in WAYS:
+        if need in TRANSPORT_GROUPS:
             continue
         if need in HOOKS:
             if need not in client.hooks:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.outages import Outages
+from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.spec.requirements import Requirement
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import calling
+from pytest_corpus.adapter import calls
 from pytest_corpus.adapter import client as clients
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.closing import ClosingBudget
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 
 Open = Callable[..., AdapterClient]
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {"text": "hi"}}
@@ -197,7 +197,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
         finally:
             closed.set()
 
-    monkeypatch.setattr(calling, "MAX_FRAMES", 50)
+    monkeypatch.setattr(calls, "MAX_FRAMES", 50)
     exchange = opened(handler(endless)).send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None
     assert exchange.fault.kind == "cut_off"
@@ -207,7 +207,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_large_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream is read up to a number of bytes."""
-    monkeypatch.setattr(calling, "MAX_STREAM_BYTES", 1000)
+    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1000)
     client = opened(handler(lambda envelope: _frames(*["x" * 600] * 10)))
     exchange = client.send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None

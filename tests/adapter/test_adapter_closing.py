@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.closing import ClosingBudget
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 

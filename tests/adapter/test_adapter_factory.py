@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.transports.protocol import CallFailed
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.loop import LoopThread, TimeLimit
 
 
 async def _value(value: int) -> int:

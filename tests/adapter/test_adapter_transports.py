@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import calling
-from pytest_corpus.adapter.calling import call, call_all
-from pytest_corpus.adapter.cancelling import TELLS
+from pytest_corpus.adapter import calls
+from pytest_corpus.adapter.calls import call, call_all
+from pytest_corpus.adapter.event_loop.cancellation import TELLS
+from pytest_corpus.adapter.event_loop.loop import TimeLimit
 from pytest_corpus.adapter.exchange import CallFault, Exchange
-from pytest_corpus.adapter.loop import TimeLimit
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import CallFailed, Frames, Transport
 
@@ -228,7 +228,7 @@ def test_a_call_that_is_cancelled_ends(waits: str) -> None:
         await asyncio.wait_for(call(transport, exchange), 0.05)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calling, "MAX_FRAMES", 1)
+        patch.setattr(calls, "MAX_FRAMES", 1)
         with pytest.raises(asyncio.TimeoutError):
             asyncio.run(cancelled())
     assert len(closed) == (waits != "handle")
@@ -292,10 +292,10 @@ def test_a_call_that_fails_says_why(streaming: bool) -> None:
 
 def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many frames or bytes the client stops reading and closes the stream."""
-    monkeypatch.setattr(calling, "MAX_FRAMES", 2)
+    monkeypatch.setattr(calls, "MAX_FRAMES", 2)
     transport = Remote(b"{}", b"{}", b"{}")
     assert (carried(transport).fault or CallFault("raised", "")).kind == "cut_off"
-    monkeypatch.setattr(calling, "MAX_STREAM_BYTES", 1)
+    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1)
     assert len(carried(transport).frames) == 1
     assert transport.log == ["closed", "settled"] * 2
 

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
-from pytest_corpus.adapter.address import scheme_of
+from pytest_corpus.adapter.opening.address import scheme_of
 
 CALL_TIMEOUT_S = 3
 """What the suite allows a call in these runs: hanging mutants should not take long."""

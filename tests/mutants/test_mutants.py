@@ -9,7 +9,7 @@ from thinning import thinned
 
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.requirements import applicable, catalogue
-from pytest_corpus.spec.transports import WAYS
+from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 
 from . import REFERENCES, Mutant, mutants
 from .conftest import NEXT
@@ -79,7 +79,7 @@ def test_every_requirement_has_a_mutant() -> None:
     """
     caught = {mutant.requirement for mutant in MUTANTS.values()}
     every = [entry for entry in catalogue().values() if entry.components != WIRE]
-    adapters = [entry.id for entry in every if not WAYS.keys() & set(entry.needs)]
+    adapters = [entry.id for entry in every if not TRANSPORT_GROUPS.keys() & set(entry.needs)]
     assert [entry for entry in adapters if entry not in caught] == []
 
 

@@ -238,7 +238,7 @@ def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
 def test_hanging_closings_of_fresh_instances(project: Project) -> None:
     """A few are waited for; a run ends in a bounded time and says so."""
     project.pytester.makeconftest(
-        "from pytest_corpus.adapter.closing import ClosingBudget\n"
+        "from pytest_corpus.adapter.event_loop.closing import ClosingBudget\n"
         "ClosingBudget.__init__.__defaults__ = (30.0, 0.4, 3)\n"
     )
     project.adapter(

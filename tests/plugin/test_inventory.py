@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from inner_runs import Project
 
-from pytest_corpus.integration import collect
-from pytest_corpus.integration.profiles import PROFILES
+from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS, inventory
 
 CLIENT = "--corpus-client=pytest_corpus.reference:client"
@@ -37,9 +36,3 @@ def test_what_is_told_is_what_is_collected(project: Project, profile: str) -> No
     assert set(collected.found) == {*CHAPTERS, *CLIENT_CHAPTERS}
     for component, found in collected.found.items():
         assert inventory.tests(component, profile) == found
-
-
-def test_only_stress_has_tests_of_its_own() -> None:
-    """No other profile than `stress` collects the tests under load."""
-    assert [name for name, profile in PROFILES.items() if profile.stress] == ["stress"]
-    assert len(inventory.tests("llm", "stress")) > len(inventory.tests("llm", "dev"))

@@ -12,14 +12,14 @@ import legal_http
 import pytest
 from plain_servers import Request, place_of, service_of
 
-from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
 from pytest_corpus.adapter.transports.stdio import Stdio
 from pytest_corpus.serving.grpc import GrpcServer
 from pytest_corpus.spec.transports import JSON

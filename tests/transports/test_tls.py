@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from served_adapters import served
 
-from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate with openssl")
 

@@ -135,7 +135,7 @@ def test_the_page_adds_what_these_tests_look_at() -> None:
     """The example requirement and its mutant have the names that are used here, and nothing has them yet."""
     code = "".join(step.code for step in steps())
     assert f"{ADDED} SHOULD: " in code
-    assert f"class {MUTANT}(" in code
+    assert f"{ADDED} {MUTANT}: " in code
     known = [path for path in (ROOT / "pytest_corpus").rglob("*.py") if ADDED in path.read_text("utf-8")]
     assert known == []
 

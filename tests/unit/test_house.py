@@ -36,12 +36,12 @@ MANY: dict[str, str] = {
     "reference.request_builders:ReferenceClient": "a builder is a method, as the documents name them",
     "reference.vector.adapter:ReferenceVector": "an operation is a method, as an adapter's author would write it",
     "reference.vector.arguments:VectorRequests": "a kind of argument is a method",
-    "suites.embedding.component:Embedding": "one method more than fifteen: how texts become vectors",
-    "suites.graph.capabilities:GraphCapabilities": "what is offered and the words for it are still one class",
-    "suites.graph.sandbox:Sandbox": "what is written and what is seen of it are still one class",
-    "suites.llm.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
-    "suites.vector.requests:VectorRequests": "a kind of request is a method",
-    "suites.vector.capabilities:VectorCapabilities": "what is offered and the arguments for it are still one class",
+    "suites.embedding.subject.component:Embedding": "one method more than fifteen: how texts become vectors",
+    "suites.graph.subject.capabilities:GraphCapabilities": "what is offered and the words for it are still one class",
+    "suites.graph.subject.sandbox:Sandbox": "what is written and what is seen of it are still one class",
+    "suites.llm.subject.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
+    "suites.vector.subject.requests:VectorRequests": "a kind of request is a method",
+    "suites.vector.subject.capabilities:VectorCapabilities": "what is offered, and arguments for it",
 }
 """Classes of more public methods, and why."""
 

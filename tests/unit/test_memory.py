@@ -13,7 +13,7 @@ from pytest_corpus.kit.memory import expired, known, plain
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.settings import Settings
 from pytest_corpus.reference import llm as reference
-from pytest_corpus.suites.llm.component import LLM
+from pytest_corpus.suites.llm.subject.component import LLM
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus import plugin
-from pytest_corpus.integration.profiles import ENVIRONMENT, PROFILES
+from pytest_corpus.integration.options.profiles import ENVIRONMENT, PROFILES
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 from site_pages.markdown import GENERATED, code, paragraph, table
 

@@ -13,11 +13,11 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
-from pytest_corpus.suites.embedding.batches import FINAL, each_its_own, family_of, placed, several
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
-from pytest_corpus.suites.embedding.vectors import distance, vector_of
+from pytest_corpus.suites.embedding.scenarios.batches import FINAL, each_its_own, family_of, placed, several
+from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
+from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
 from pytest_corpus.text.redaction import word
 
 WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")

@@ -11,8 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph.answers import failures, listed, size
-from pytest_corpus.suites.graph.batches import (
+from pytest_corpus.suites.graph.scenarios.batches import (
     UNUSABLE,
     batching,
     drop,
@@ -28,9 +27,10 @@ from pytest_corpus.suites.graph.batches import (
     unusable,
     value,
 )
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.edges import blamed
-from pytest_corpus.suites.graph.written_items import MANY
+from pytest_corpus.suites.graph.scenarios.edges import blamed
+from pytest_corpus.suites.graph.subject.answers import failures, listed, size
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.written_items import MANY
 from pytest_corpus.text.redaction import word
 
 BAD_BATCHES: dict[str, Any] = {"text": "upsert_nodes", "number": 7, "object": {"op": "upsert_nodes"}, "null": None}

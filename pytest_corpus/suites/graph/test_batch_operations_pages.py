@@ -11,8 +11,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.graph import paging
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.scenarios import paging
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 
 @pytest.mark.core

@@ -8,10 +8,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph import transactions
-from pytest_corpus.suites.graph.answers import listed, size
-from pytest_corpus.suites.graph.batches import in_order
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.scenarios import transactions
+from pytest_corpus.suites.graph.scenarios.batches import in_order
+from pytest_corpus.suites.graph.subject.answers import listed, size
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 
 @pytest.mark.core

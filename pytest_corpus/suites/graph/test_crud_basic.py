@@ -12,12 +12,12 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.stateful import replayed, run_machine
-from pytest_corpus.suites.graph import items, state_machine
-from pytest_corpus.suites.graph.answers import failures
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.edges import unusable
-from pytest_corpus.suites.graph.isolation import WHERE, at
-from pytest_corpus.suites.graph.sandbox import NODE_READERS
+from pytest_corpus.suites.graph.scenarios import items, state_machine
+from pytest_corpus.suites.graph.scenarios.edges import unusable
+from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at
+from pytest_corpus.suites.graph.subject.answers import failures
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS
 from pytest_corpus.text.values import same
 
 SCALARS = {

@@ -9,13 +9,13 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.graph import edges, items, multigraph
-from pytest_corpus.suites.graph.answers import failures, listed
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.isolation import WHERE, at
-from pytest_corpus.suites.graph.multigraph import PARALLEL
-from pytest_corpus.suites.graph.sandbox import EDGE_READERS, NODE_READERS, Sandbox
-from pytest_corpus.suites.graph.written_items import MANY
+from pytest_corpus.suites.graph.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at
+from pytest_corpus.suites.graph.scenarios.multigraph import PARALLEL
+from pytest_corpus.suites.graph.subject.answers import failures, listed
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS, NODE_READERS, Sandbox
+from pytest_corpus.suites.graph.subject.written_items import MANY
 
 
 @pytest.mark.core

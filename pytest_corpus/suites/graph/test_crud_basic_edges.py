@@ -11,12 +11,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.graph import edges, items, multigraph
-from pytest_corpus.suites.graph.answers import counted, failures
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.edges import unusable
-from pytest_corpus.suites.graph.multigraph import LOOP, PARALLEL
-from pytest_corpus.suites.graph.sandbox import EDGE_READERS
+from pytest_corpus.suites.graph.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.scenarios.edges import unusable
+from pytest_corpus.suites.graph.scenarios.multigraph import LOOP, PARALLEL
+from pytest_corpus.suites.graph.subject.answers import counted, failures
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS
 
 
 @pytest.mark.core

@@ -11,11 +11,11 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.graph import isolation
-from pytest_corpus.suites.graph.answers import listed, records
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.sandbox import NODE_READERS
-from pytest_corpus.suites.graph.written_items import MANY
+from pytest_corpus.suites.graph.scenarios import isolation
+from pytest_corpus.suites.graph.subject.answers import listed, records
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS
+from pytest_corpus.suites.graph.subject.written_items import MANY
 from pytest_corpus.text.values import strings_of
 
 

@@ -11,11 +11,11 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.graph import idempotency
-from pytest_corpus.suites.graph.answers import failures, listed
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.isolation import isolated, tenants
-from pytest_corpus.suites.graph.written_items import MANY
+from pytest_corpus.suites.graph.scenarios import idempotency
+from pytest_corpus.suites.graph.scenarios.isolation import isolated, tenants
+from pytest_corpus.suites.graph.subject.answers import failures, listed
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.written_items import MANY
 
 
 @pytest.mark.core

@@ -10,9 +10,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.looks import look
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
-from pytest_corpus.suites.graph import edges
-from pytest_corpus.suites.graph.answers import records
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.scenarios import edges
+from pytest_corpus.suites.graph.subject.answers import records
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 

@@ -11,9 +11,9 @@ from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.graph.answers import records
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.written_items import MANY
+from pytest_corpus.suites.graph.subject.answers import records
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.written_items import MANY
 
 TRICKY = {
     "apostrophe": "O'Neil",

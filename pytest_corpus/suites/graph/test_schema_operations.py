@@ -11,8 +11,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.sandbox import Sandbox
+from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 
 
 @pytest.mark.core

@@ -16,8 +16,7 @@ from pytest_corpus.kit.request import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope, works
-from pytest_corpus.suites.llm.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.completions import (
+from pytest_corpus.suites.llm.scenarios.completions import (
     MOST_MODELS,
     accepted,
     alike,
@@ -31,8 +30,9 @@ from pytest_corpus.suites.llm.completions import (
     well_formed,
     within,
 )
-from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.requests import WEATHER, user
+from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.subject.requests import WEATHER, user
 from pytest_corpus.text.redaction import word
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")

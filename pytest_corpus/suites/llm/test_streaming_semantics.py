@@ -15,9 +15,8 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims.streaming import Streaming
-from pytest_corpus.suites.llm.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.completions import (
+from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
+from pytest_corpus.suites.llm.scenarios.completions import (
     accepted,
     beyond,
     cold,
@@ -27,13 +26,10 @@ from pytest_corpus.suites.llm.completions import (
     well_formed,
     within,
 )
-from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.requests import user
+from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.subject.requests import user
 from pytest_corpus.text.redaction import word
-
-
-class TestStreaming(Streaming):
-    """Frames and terminals."""
 
 
 @pytest.mark.core

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.raw_calls import raw_call
-from pytest_corpus.adapter.remote import RemoteAdapter
+from pytest_corpus.adapter.transports.frame_splitter import Events
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.splitting import Events
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject, op_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation

@@ -15,40 +15,23 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.request import canary
 from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.cancelling import Cancelling
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability, cache_scope
-from pytest_corpus.suites.common.claims.labels import Labels
-from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
-from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.vector import flow
-from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.common.claims.context import Context as TestContext
+from pytest_corpus.suites.common.claims.context import Observability as TestObservability
+from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.common.claims.privacy import IdPrivacy as TestIdPrivacy
+from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.vector.scenarios import flow
+from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
-
-
-class TestContext(Context):
-    """What is read from `ctx`."""
-
-
-class TestObservability(Observability):
-    """One observation a call."""
-
-
-class TestCancelling(Cancelling):
-    """Calls that nobody waits for any more."""
-
-
-class TestLabels(Labels):
-    """Hashes, times and buckets."""
-
-
-class TestPropagation(Propagation):
-    """What the provider is told of the context."""
 
 
 @pytest.mark.requirement("COM-CTX-6")
@@ -67,14 +50,6 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
     flow.step(vector, "upsert", sandbox.args(vectors=[new]), ctx)
     if vector.at_most(flow.MOST_MATCHES) > 1:
         present(sandbox, new)
-
-
-class TestIdPrivacy(IdPrivacy):
-    """Ids of items."""
-
-
-class TestPrivacy(Privacy):
-    """Vectors, metadata, filters, tenants, keys and provider texts."""
 
 
 @pytest.mark.requirement("COM-LEAK-1")

@@ -9,11 +9,11 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.answers import failed, id_of, processed
-from pytest_corpus.suites.vector.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.subject.answers import failed, id_of, processed
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 
 WRONG_DELETES: tuple[tuple[str, Any], ...] = (
     ("ids", "x"),
