@@ -15,7 +15,7 @@ from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange, is_observed
 from pytest_corpus.adapter.hooks.logs import LogTap
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
@@ -66,6 +66,7 @@ class AdapterClient:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
+        self.concurrent_observations: tuple[Observation, ...] = ()
         self.generation = 0
         self.metrics = metrics or RecordingSink()
         self.provider = provider or ProviderProbe()
@@ -299,7 +300,9 @@ class AdapterClient:
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str) -> list[Exchange]:
-        """Send unary requests all at once; telemetry is not told apart, and nothing is kept in `exchanges`.
+        """Send unary requests all at once; nothing is kept in `exchanges`.
+
+        Observations cannot be attributed to one of the requests; `concurrent_observations` has those of the last call.
 
         Raises:
             Unresponsive: they do not all end within the call limit.
@@ -322,6 +325,7 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
         self._await_reports(exchanges, observed, counted)
+        self.concurrent_observations = tuple(self.metrics.observations[observed:])
         self.meter.note(component, exchanges)
         return exchanges
 

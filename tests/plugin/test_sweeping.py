@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import quotas
-from inner_runs import Project
+from inner_runs import Project, said
 
 from pytest_corpus.cli import main
 from pytest_corpus.kit import leftovers
@@ -74,7 +74,8 @@ def test_a_journal_knows_all_that_is_written(project: Project, name: str) -> Non
     """Whenever a run is killed, what is in the store is in its journal, so that `sweep` finds it."""
     quotas.UNKNOWN.clear()
     quotas.TENANTS.clear()
-    project.run(f"--corpus-adapter=quotas:{name}")
+    result = project.run(f"--corpus-adapter=quotas:{name}", "--corpus-report=r.json")
+    assert project.report()["verdict"] == "conformant", said(result)
     assert quotas.STORE.exists()
     assert set() == quotas.UNKNOWN
 
