@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pytest_corpus.kit import leftovers
+from pytest_corpus.kit.store import leftovers
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.store import Space as GraphSpace

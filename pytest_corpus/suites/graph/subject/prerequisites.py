@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.kit.leftovers import uuid_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 from pytest_corpus.suites.graph.subject.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.subject.written_items import MANY

@@ -11,10 +11,10 @@ from typing import Any
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.leftovers import uuid_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
+from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
 from pytest_corpus.suites.vector.subject.answers import failures_of
 from pytest_corpus.suites.vector.subject.geometry import canonical, direction

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.kit.leftovers import Kind, Leftovers, Place, run_of, uuid_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
+from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of, uuid_of
 
 ORDER: tuple[Kind, ...] = ("edge", "node", "vector", "namespace")
 """Edges go before the nodes that they join."""

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.run_state import Settings
 
 
-class Audited(Protocol):
+class AuditContext(Protocol):
     """A component whose answers are held against what holds for all of them."""
 
     client: AdapterClient

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from pytest_corpus.kit.generate import imported_as_they_are, nothing_left_behind
+from pytest_corpus.kit.generation.generate import imported_as_they_are, nothing_left_behind
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 
 GENERATE_S, SHRINK_S = 5.0, 1.0

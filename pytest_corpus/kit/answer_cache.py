@@ -13,9 +13,8 @@ from typing import Any, Protocol, TypeVar
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.request import in_ms
-from pytest_corpus.kit.settings import Settings
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.spec.errors import TAXONOMY
 
 T = TypeVar("T")
@@ -38,12 +37,12 @@ class Calls(Protocol):
     ) -> Reply | StreamReply: ...
 
 
-def known(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
+def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     """What `ask` came to when it was first asked under this key.
 
     What a test planned at the provider does not strike it. `ask` may plan faults of its own.
     """
-    kept = calls.shared.known
+    kept = calls.shared.cached
     if key in kept:
         answer, exchanges = kept[key]
         here = {id(each) for client in calls.clients for each in client.exchanges}
@@ -72,7 +71,7 @@ def lasting(exchange: Exchange) -> bool:
 
 def plain(calls: Calls, name: str) -> Reply | StreamReply:
     """The answer to a plain request of an operation, at its own entry point."""
-    return known(calls, ("plain", name), lambda: calls.invoke(name))
+    return cached(calls, ("plain", name), lambda: calls.invoke(name))
 
 
 def plain_call(calls: Calls, name: str) -> Reply:
@@ -84,4 +83,4 @@ def plain_call(calls: Calls, name: str) -> Reply:
 
 def expired(calls: Calls, name: str) -> Reply | StreamReply:
     """The answer to a plain request of an operation whose deadline passed a minute ago."""
-    return known(calls, ("expired", name), lambda: calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)}))
+    return cached(calls, ("expired", name), lambda: calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)}))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_corpus.kit import expect, telemetry
-from pytest_corpus.kit.audited import Audited
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import telemetry
+from pytest_corpus.kit.audit.findings import AuditContext
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply, StreamReply
 
@@ -28,7 +29,7 @@ UNENDED = ("timeout", "cut_off")
 """The faults of calls of which no end was seen."""
 
 
-def shown(requirement: str, reply: Reply | StreamReply, subject: Audited) -> bool:
+def shown(requirement: str, reply: Reply | StreamReply, subject: AuditContext) -> bool:
     """Whether an answer that does not break a requirement shows that it is kept.
 
     Raises:

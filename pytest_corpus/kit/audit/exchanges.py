@@ -10,13 +10,14 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
 from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit import expect, telemetry
-from pytest_corpus.kit.audited import Audited
-from pytest_corpus.kit.hints import STACK_TRACE, hint_problems
-from pytest_corpus.kit.looks import look
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import telemetry
+from pytest_corpus.kit.audit.envelopes import STACK_TRACE, hint_problems
+from pytest_corpus.kit.audit.findings import AuditContext
+from pytest_corpus.kit.audit.positive_evidence import shown
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, described, error_names, looks_like_error, looks_like_success
-from pytest_corpus.kit.sight import shown
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
@@ -49,7 +50,7 @@ FINITE = "COM-NUM-2"
 """The requirement that says that numbers are finite; what holds others is not looked at any closer."""
 
 
-def audit(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
+def audit(exchange: Exchange, subject: AuditContext) -> Iterator[Finding]:
     """Everything that an exchange breaks, as (requirement id, violation)."""
     yield from _call(exchange)
     for frame in exchange.frames:
@@ -81,7 +82,7 @@ def editions(exchange: Exchange) -> set[str]:
     return met
 
 
-def holds(requirement: str, reply: Reply | StreamReply, subject: Audited) -> None:
+def holds(requirement: str, reply: Reply | StreamReply, subject: AuditContext) -> None:
     """Raise the violation of one requirement where an answer breaks it.
 
     Raises:
@@ -94,7 +95,7 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Audited) -> Non
     if FINITE in found and operation is not None and requirement == operation.shaped:
         raise Blocked(FINITE, "NaN or an infinity", violation=found[FINITE])
     if shown(requirement, reply, subject):
-        look()
+        note_check()
 
 
 def _is_finite(frame: Frame) -> bool:
@@ -115,7 +116,7 @@ def _call(exchange: Exchange) -> Iterator[Finding]:
     yield expect.BLOCKERS[fault.kind], Violation(wanted, got)
 
 
-def _unary(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
+def _unary(exchange: Exchange, subject: AuditContext) -> Iterator[Finding]:
     body = exchange.frames[0].body
     if looks_like_success(body):
         yield from _success(body, subject.settings.edition)
@@ -220,7 +221,7 @@ def _retry_after(value: Any) -> Violation | None:
     return None if fit else Violation("null or a non-negative number", word(value), "retry_after_ms")
 
 
-def _stream(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
+def _stream(exchange: Exchange, subject: AuditContext) -> Iterator[Finding]:
     from pytest_corpus.validation.streams.validate import validate_frames
 
     operation, name = BY_OP.get(exchange.op), exchange.op.partition(".")[2]

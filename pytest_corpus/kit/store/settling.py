@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.kit.looks import aside
+from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.operations import BY_OP, Operation
 
@@ -152,7 +152,7 @@ class Settling:
         if self._settle.seconds is None:
             self._settle.seconds = self._given
         if self._settle.seconds is None:
-            with self.at_once(), aside():
+            with self.at_once(), uncounted():
                 try:
                     longest = self._longest()
                 except (Undecided, Violation):

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
-from pytest_corpus.kit.audited import Audited
+from pytest_corpus.kit.audit.findings import AuditContext
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.spec.components import COMPONENTS
@@ -58,7 +58,7 @@ LABELLED = ("COM-OBS-5", "COM-OBS-6", "COM-OBS-8", "COM-OBS-10")
 """Those that speak of labels which `capabilities` may go without (R19)."""
 
 
-def audit(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
+def audit(exchange: Exchange, subject: AuditContext) -> Iterator[Finding]:
     """What an exchange's telemetry breaks."""
     if "metrics" in subject.client.hooks:
         yield from _interface(exchange)
@@ -90,7 +90,7 @@ def the_one(exchange: Exchange) -> Observation:
     return seen[0]
 
 
-def shown(requirement: str, exchange: Exchange, subject: Audited) -> bool:
+def shown(requirement: str, exchange: Exchange, subject: AuditContext) -> bool:
     """Whether an exchange that does not break a requirement shows that it is kept.
 
     Raises:
@@ -149,7 +149,7 @@ def _interface(exchange: Exchange) -> Iterator[Finding]:
             yield "COM-OBS-12", Violation("a number", type_name(count.value), "value")
 
 
-def _watched(exchange: Exchange, subject: Audited) -> bool:
+def _watched(exchange: Exchange, subject: AuditContext) -> bool:
     """Whether observations are required: a known operation at its own entry point, read to its end (R19)."""
     operation = BY_OP.get(exchange.op)
     return (
@@ -162,7 +162,7 @@ def _watched(exchange: Exchange, subject: Audited) -> bool:
     )
 
 
-def _observed(exchange: Exchange, subject: Audited) -> Iterator[Finding]:
+def _observed(exchange: Exchange, subject: AuditContext) -> Iterator[Finding]:
     failure, seen = _failure(exchange), named(exchange)
     if len(seen) != 1:
         yield _counting(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
@@ -190,7 +190,7 @@ def _names_outcome(count: Count, exchange: Exchange, failure: Mapping[str, Any] 
 
 
 def _labels(
-    exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: Audited
+    exchange: Exchange, seen: Observation, failure: Mapping[str, Any] | None, subject: AuditContext
 ) -> Iterator[Finding]:
     if seen.component != subject.component:
         yield "COM-OBS-4", Violation(subject.component, word(seen.component), "component")

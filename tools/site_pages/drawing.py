@@ -1,26 +1,16 @@
-"""Draws the layers of docs/architecture.md from the import contract in pyproject.toml: docs/pictures/layers-*.svg.
-
-python tools/architecture_drawing.py            writes the drawings
-python tools/architecture_drawing.py --check    exit code 1 where one is not current
-"""
+"""The layers of docs/architecture.md, drawn from the import contract in pyproject.toml."""
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+import tomllib
 
-ROOT = Path(__file__).resolve().parent.parent
-PICTURES = ROOT / "docs" / "pictures"
+ROOT = Path(__file__).resolve().parents[2]
 
 ROLES = {
     "schema_registry": "documented names",
@@ -62,6 +52,11 @@ THEMES = {
     "light": Colors("#ffffff", "#1f2328", "#59636e", "#f6f8fa", "#818b98", "#ddf4ff", "#0969da"),
     "dark": Colors("#131416", "#e6edf3", "#9198a1", "#212830", "#656c76", "#0c2d6b", "#4493f8"),
 }
+
+
+def pages() -> dict[str, str]:
+    """The drawings, light and dark, by their path below docs/."""
+    return {f"pictures/layers-{tone}.svg": drawing(colors) for tone, colors in THEMES.items()}
 
 
 def contracts() -> list[dict[str, Any]]:
@@ -135,25 +130,3 @@ def arrow(x: float, top: float, colors: Colors) -> str:
 def words(x: float, y: float, said: str, color: str, more: str = "") -> str:
     """Words, with their middle at this height."""
     return f'<text x="{x:.1f}" y="{y + 5:.1f}" fill="{color}" {more}>{said}</text>'
-
-
-def main() -> int:
-    """Write the drawings, or say which are not current."""
-    parser = argparse.ArgumentParser(description="The layers, drawn from the import contract.")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 where a drawing is not current"
-    )
-    check, code = parser.parse_args().check, 0
-    for tone, colors in THEMES.items():
-        path = PICTURES / f"layers-{tone}.svg"
-        svg = drawing(colors)
-        if not check:
-            path.write_text(svg, encoding="utf-8")
-        elif not (path.is_file() and path.read_text("utf-8") == svg):
-            sys.stdout.write(f"{path.relative_to(ROOT)} is not current: run make docs\n")
-            code = 1
-    return code
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.kit.memory import expired, known, plain
+from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reference import llm as reference
 from pytest_corpus.suites.llm.subject.component import LLM
 
@@ -109,8 +109,8 @@ def test_what_a_planned_failure_becomes_is_asked_for_once(llm: LLM) -> None:
         llm.client.provider.plan("unavailable")
         return llm.call("complete")
 
-    assert known(llm, "struck", ask).is_a("Unavailable")
-    assert known(llm, "struck", ask).is_a("Unavailable")
+    assert cached(llm, "struck", ask).is_a("Unavailable")
+    assert cached(llm, "struck", ask).is_a("Unavailable")
     assert llm.calls == 1
 
 
