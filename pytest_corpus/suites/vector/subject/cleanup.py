@@ -122,9 +122,8 @@ class Cleanup:
         """Note that a namespace is not there: it is made again just before a plain request that needs it."""
         self._shared.made_namespaces.pop(place, None)
         self._shared.stuck.pop(place, None)
-        shared = self._vector.capabilities.flag("supports_multi_tenant") is not True
         for ready in self._shared.ready.values():
-            ready.difference_update([key for key in ready if key[1:] == place or (shared and key[2] == place[1])])
+            ready.difference_update([key for key in ready if key[2] == place[1]])
         if place == (None, self._shared.scratch):
             self._shared.scratched.clear()
         self._journal.remove(("vector", place[0], None, "namespace"), [place[1]])
