@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Job, Options, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.arguments import Job, Options
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import ReferenceAdapter, digest
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM, Reply
+from pytest_corpus.reference.llm.adapter import ReferenceLLM, Reply
+from pytest_corpus.reference.llm.arguments import Prompt
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 

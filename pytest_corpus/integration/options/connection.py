@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
 
 from pytest_corpus.adapter.opening.remote import CONNECTIONS, STARTUP_S, Connection
 from pytest_corpus.integration.options.table import CONNECTION, setting
