@@ -225,7 +225,7 @@ def test_short_names_in_a_mapping(project: Project) -> None:
 
 WRONG = {
     "nowhere:client": "there is no module 'nowhere'",
-    "mine": "is no 'module:attribute'",
+    "mine": "is not of the form 'module:attribute'",
     "mine:nothing": "has no attribute 'nothing'",
     "mine:raising": "the factory raises ValueError: out of order",
     "mine:asking": "the factory requires an argument 'url'",

@@ -15,7 +15,7 @@ import quotas
 from inner_runs import Project
 
 from pytest_corpus.cli import main
-from pytest_corpus.kit import leftovers
+from pytest_corpus.kit.store import leftovers
 
 NAMES = ["KeptVector", "KeptGraph", "KeptDefault"]
 

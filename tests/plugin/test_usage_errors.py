@@ -58,9 +58,9 @@ DECLARATIONS = [
     ("raising:factory", "importing 'raising' raises RuntimeError: cannot"),
     ("quitting:factory", "importing 'quitting' raises SystemExit"),
     ("misspelt:factory", "importing 'misspelt' raises"),
-    ("mine", "is no 'module:attribute'"),
-    ("mine:", "is no 'module:attribute'"),
-    (":factory", "is no 'module:attribute'"),
+    ("mine", "is not of the form 'module:attribute'"),
+    ("mine:", "is not of the form 'module:attribute'"),
+    (":factory", "is not of the form 'module:attribute'"),
 ]
 
 

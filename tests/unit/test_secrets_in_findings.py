@@ -13,10 +13,10 @@ from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
-from pytest_corpus.kit.audit import audit
+from pytest_corpus.kit.audit.exchanges import audit
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS

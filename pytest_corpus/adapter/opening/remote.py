@@ -200,7 +200,7 @@ class RemoteAdapter:
                 raise self._unreachable(
                     "no host can have this name", "each part of it between dots must have 1 to 63 characters"
                 ) from None
-            except (OSError, asyncio.TimeoutError):
+            except (TimeoutError, OSError):
                 if time.monotonic() + RETRY_S > until:
                     raise self._unreachable(
                         f"nothing answers there within {self.connection.startup_s:g} s",

@@ -21,7 +21,7 @@ from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.integration.options import connection as connecting
 from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.integration.options.report_paths import report_paths
-from pytest_corpus.kit.settings import MAX_NAMESPACES, MIN_NAMESPACES
+from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides

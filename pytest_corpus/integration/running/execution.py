@@ -20,11 +20,10 @@ from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.integration.collecting.nodes import repetition_of, requirement_of, test_of
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.integration.session.adapters import Adapter
-from pytest_corpus.kit import expect, looks
-from pytest_corpus.kit.gate import CAPABILITIES, FOUNDATIONS
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.kit.target import Target
+from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
@@ -166,7 +165,7 @@ class TestExecution:
         refused = self._spending.refused
         try:
             self.target.gate(self.requirement)
-            with looks.counted() as taken:
+            with expect.counting_checks() as taken:
                 self._run(function, arguments)
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))

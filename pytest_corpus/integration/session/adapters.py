@@ -17,9 +17,9 @@ from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.session.handles import AdapterHandle, ClientHandle, Handle, RunSettings, WorkerOnlyHandle
 from pytest_corpus.integration.session.properties import RUN
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.leftovers import new_run
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.kit.store.leftovers import new_run
 from pytest_corpus.kit.target import Target
 from pytest_corpus.text.masking import masked_within, secret_values
 from pytest_corpus.verdict.ledger import Ledger

@@ -18,11 +18,11 @@ from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.adapter.usage.meter import Meter
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.leftovers import FOLDER, Journal, new_run
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.kit.settings import MIN_NAMESPACES, Settings
+from pytest_corpus.kit.run_state import MIN_NAMESPACES, Settings
+from pytest_corpus.kit.store.leftovers import FOLDER, Journal, new_run
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS

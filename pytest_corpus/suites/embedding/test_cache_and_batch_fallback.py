@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
-from pytest_corpus.kit.request import canary, in_ms
+from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims import replays

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.audit.telemetry import gives_away, outcomes
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.kit.request import canary, in_ms
-from pytest_corpus.kit.telemetry import gives_away, outcomes
+from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.common.claims.context import Context as TestContext
 from pytest_corpus.suites.common.claims.context import Observability as TestObservability

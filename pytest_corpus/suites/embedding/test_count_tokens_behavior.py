@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import tokens

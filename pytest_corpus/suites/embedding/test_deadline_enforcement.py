@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.memory import expired
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.deadlines import Deadlines as TestDeadlines
 from pytest_corpus.suites.common.claims.deadlines import NestedDeadlines as TestNestedDeadlines

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.scenarios.batches import FINAL, belongs
 from pytest_corpus.suites.embedding.scenarios.singles import any_script, given_back, only, streamed_vector

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL

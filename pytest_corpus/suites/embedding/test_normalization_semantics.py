@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.scenarios.batches import placed, several

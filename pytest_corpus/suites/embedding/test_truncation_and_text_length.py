@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.scenarios.batches import each_its_own, placed, several

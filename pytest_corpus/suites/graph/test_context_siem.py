@@ -10,7 +10,7 @@ from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.common.claims.context import Context as TestContext
 from pytest_corpus.suites.common.claims.context import Observability as TestObservability

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.answers import records
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.written_items import MANY
 
 TRICKY = {
@@ -94,10 +95,10 @@ def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
     first = sandbox.put(sandbox.node("a"))
     sandbox.shows("query", first, "the first node")
     node = sandbox.node("b")
-    write = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+    write = sandbox.item("upsert_nodes", nodes=[node])
     expect.success(sandbox.call(way, {MANY[way]: [write]}), f"{way} to work")
-    sandbox.shows("query", [*first, str(node["properties"]["corpus_value"])], "both nodes")
-    delete = graph.item("delete_nodes", ids=[node["id"]], **sandbox.place)
+    sandbox.shows("query", [*first, value_of(node)], "both nodes")
+    delete = sandbox.item("delete_nodes", ids=[node["id"]])
     expect.success(sandbox.call(way, {MANY[way]: [delete]}), f"{way} to work")
     sandbox.shows("query", first, "the node that is left")
 
@@ -229,7 +230,7 @@ def finds(graph: Graph, operation: str, purpose: str) -> None:
     graph.readers.trusted(operation)
     graph.speaks(purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    values = sandbox.put_named("abc")
     other.put(other.node("a"))
     if purpose == "group":
         sandbox.shows(operation, values.values(), "the nodes of the group")
@@ -267,7 +268,7 @@ def binds(graph: Graph, operation: str, value: str) -> None:
     node["properties"]["corpus_key"] = key
     sandbox.put(node, other)
     found = sandbox.answers(operation, "find", wanted=key)
-    wanted = [node["properties"]["corpus_value"]]
+    wanted = [value_of(node)]
     expect.that(found == wanted, "the node that has the value", f"{len(found)} nodes, or another", "records")
     for absent in (value, f"none{value}"):
         args = graph.question("find", wanted=absent)
@@ -301,7 +302,7 @@ def ordered(graph: Graph, operation: str) -> None:
     ranks = [5, 1, 4, 2, 7, 3, 6]
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in ranks]
     sandbox.put(*nodes)
-    wanted = [node["properties"]["corpus_value"] for _, node in sorted(zip(ranks, nodes, strict=True), key=_rank)]
+    wanted = [value_of(node) for _, node in sorted(zip(ranks, nodes, strict=True), key=_rank)]
     found = sandbox.answers(operation, "ordered", group=sandbox.group)
     expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.that(found == wanted, "the order that was asked for", "another order", "records")

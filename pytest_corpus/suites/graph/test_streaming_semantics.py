@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.parameters import rules
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
 from pytest_corpus.suites.graph import test_query_basic as queries
 from pytest_corpus.suites.graph.subject.answers import records

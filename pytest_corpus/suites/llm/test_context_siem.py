@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.common.claims.context import Context as TestContext

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.llm.scenarios.completions import MOST_MODELS, well_formed

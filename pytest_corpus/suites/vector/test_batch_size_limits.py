@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.scenarios.checks import exactly, fan

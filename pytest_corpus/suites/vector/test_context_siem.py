@@ -13,7 +13,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope

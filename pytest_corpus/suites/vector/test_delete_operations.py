@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.subject.answers import failed, id_of, processed

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.scenarios.checks import ANGLES, described_by, fan
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, metadata_of, vector_of

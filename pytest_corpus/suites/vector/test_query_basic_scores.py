@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.scenarios.checks import fan

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.generate import SLOW_CALL_S
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.generation.generate import SLOW_CALL_S
+from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
-from pytest_corpus.kit.stateful import run_machine
 from pytest_corpus.suites.vector.scenarios.checks import (
     described_by,
     exactly,

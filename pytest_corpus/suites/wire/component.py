@@ -10,7 +10,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.client_library import Built, ClientLibrary
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.outages import Outages
-from pytest_corpus.kit.looks import look
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.requirements import Requirement
 from pytest_corpus.spec.schemas import EDITIONS
@@ -144,7 +144,7 @@ class ClientTarget:
         if requirement == "WIR-ARGS-2" and not arguments.request_editions(op, self.accepted):
             raise NotApplicable(f"edition {' or '.join(self.accepted)} has no schema of this request")
         stage = STAGES[requirement]
-        look()
+        note_check()
         try:
             stage.check(envelope, case)
         except WireValidationError as error:

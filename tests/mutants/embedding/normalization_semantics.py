@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_corpus.reference.embedding.adapter import Options, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.arguments import Options
 from pytest_corpus.reference.embedding.feature_space import Vector, unit
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call

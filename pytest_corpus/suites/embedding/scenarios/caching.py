@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.context import works
 from pytest_corpus.suites.embedding.scenarios.batches import each_its_own, placed, several
 from pytest_corpus.suites.embedding.scenarios.truncation import cut, truncates

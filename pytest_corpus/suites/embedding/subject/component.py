@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit.audit import payload_problem
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.tokens import adds_up
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.subject.prerequisites import EmbeddingPrerequisites
@@ -124,7 +124,7 @@ class Embedding(Texts):
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
                 ask = partial(self.invoke, operation, {**self.requests.minimal(operation), "model": model})
-                if (tried := known(self, ("tried", operation, model), ask)).is_error:
+                if (tried := cached(self, ("tried", operation, model), ask)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
@@ -132,7 +132,7 @@ class Embedding(Texts):
     @property
     def counts_characters(self) -> bool:
         """Whether a text of one character more than `max_text_length` is too long, and one of its length is not."""
-        return known(self, "one character more is too long", self._counts_characters)
+        return cached(self, "one character more is too long", self._counts_characters)
 
     def _counts_characters(self) -> bool:
         limit = self.limited()

@@ -8,8 +8,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import Request, canary, in_ms
-from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of
 from pytest_corpus.suites.embedding.subject.texts import CHARACTERS_IN_A_TOKEN, FILLER, MOST_LENGTH, Texts
 from pytest_corpus.suites.embedding.subject.vectors import vector_of

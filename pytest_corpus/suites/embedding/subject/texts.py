@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import canary
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.run_state import Shared
 from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, Counting
 
 SMALL = 160

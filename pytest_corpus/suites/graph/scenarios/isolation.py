@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.component import Graph
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 

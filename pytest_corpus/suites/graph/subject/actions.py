@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.kit.deeds import Deeds
+from pytest_corpus.kit.run_state import Actions
 from pytest_corpus.suites.graph.subject.answers import listed
 from pytest_corpus.suites.graph.subject.written_items import MANY, WRITES
 
@@ -30,7 +30,7 @@ _SEVERAL = {"upsert_nodes": SEVERAL_NODES, "upsert_edges": SEVERAL_EDGES}
 
 
 @dataclass(slots=True)
-class GraphDeeds(Deeds):
+class GraphActions(Actions):
     """The operations that a test called in its sandboxes, alone or carried by others, and in which ways."""
 
     _nodes: set[tuple[Any, ...]] = field(default_factory=set)
@@ -38,7 +38,7 @@ class GraphDeeds(Deeds):
 
     def forget(self) -> None:
         """Begin anew, for another test."""
-        Deeds.forget(self)
+        Actions.forget(self)
         self._nodes.clear()
         self._places.clear()
 

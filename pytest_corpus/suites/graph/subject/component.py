@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.kit.audit import payload_problem
+from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Outage, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -43,6 +43,7 @@ class Graph(GraphCapabilities):
     settling_type = GraphSettling
     requests: GraphRequests
     prerequisites: GraphPrerequisites
+    readers: Readers
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

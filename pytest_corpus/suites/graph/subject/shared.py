@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pytest_corpus.kit.outcomes import Undecided
-from pytest_corpus.kit.shared import Shared
-from pytest_corpus.suites.graph.subject.actions import GraphDeeds
+from pytest_corpus.kit.run_state import Shared
+from pytest_corpus.suites.graph.subject.actions import GraphActions
 from pytest_corpus.suites.graph.subject.dialects import Dialects
 from pytest_corpus.suites.graph.subject.written_items import WrittenItems
 
@@ -37,4 +37,4 @@ class GraphShared(Shared):
     only_uuids: bool | None = None
     batch_prefix: str | None = None
     edge_kinds: dict[str, bool] = field(default_factory=dict)
-    deeds: GraphDeeds = field(default_factory=GraphDeeds)
+    actions: GraphActions = field(default_factory=GraphActions)

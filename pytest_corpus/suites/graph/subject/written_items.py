@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.leftovers import TIDY_S, Kind, Leftovers
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.leftovers import TIDY_S, Kind, Leftovers
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}

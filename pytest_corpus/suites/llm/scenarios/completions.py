@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.memory import known
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.common.claims.context import works
@@ -112,7 +112,7 @@ def ignores_stops(llm: LLM) -> bool:
         text = long_text(llm, stop_sequences=usual) if usual else ""
         return any(letter in text for letter in usual)
 
-    return known(llm, "stop sequences are ignored", ask)
+    return cached(llm, "stop sequences are ignored", ask)
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
@@ -177,7 +177,7 @@ def not_shared(
     for request, ctx in ((first, first_ctx), (second, second_ctx)):
         ask = partial(llm.invoke, operation, request, ctx)
         key = ("cached", operation, json.dumps([request, ctx]))
-        reply = known(llm, key, ask) if learnt and request is first else ask()
+        reply = cached(llm, key, ask) if learnt and request is first else ask()
         if not binding and reply.is_a(*PERMANENT):
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.fits(reply)

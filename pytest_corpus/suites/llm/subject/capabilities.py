@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.kit.memory import known
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import canary
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.run_state import Shared
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.common.claims.tokens import Counting
 
@@ -180,7 +180,7 @@ class LLMCapabilities(Counting):
     def known(self, name: str, **changed: Any) -> Reply | StreamReply:
         """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
         key = ("asked", name, json.dumps(changed, sort_keys=True))
-        return known(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
+        return cached(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
 
     def unique(self, prefix: str = "note") -> str:
         if not self.small:

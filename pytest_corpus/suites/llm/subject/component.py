@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import payload_problem
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.words import FINISH_REASONS
@@ -76,7 +76,7 @@ class LLM(LLMCapabilities):
         Raises:
             NotAssessed: the window is too large, or the length cannot be verified.
         """
-        return known(self, "too long", self._too_long)
+        return cached(self, "too long", self._too_long)
 
     def _too_long(self) -> str:
         window = self.window()

@@ -8,8 +8,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import Request, canary, in_ms
-from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.llm.subject.capabilities import MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
 
 WEATHER: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
 from pytest_corpus.suites.common.claims.propagation import trace
 from pytest_corpus.suites.vector.subject.component import Vector
 from pytest_corpus.suites.vector.subject.geometry import is_number

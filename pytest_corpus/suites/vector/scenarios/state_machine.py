@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.generate import strategies
+from pytest_corpus.kit.generation.generate import strategies
+from pytest_corpus.kit.generation.stateful import machines
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.stateful import machines
 from pytest_corpus.suites.vector.scenarios.checks import described_by
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.subject.component import Vector
@@ -36,7 +36,7 @@ class Model:
         """Call an operation and note its envelope."""
         envelope = self.vector.envelope(name, args)
         self.envelopes.append(envelope)
-        self.vector.shared.deeds.note(name, args)
+        self.vector.shared.actions.note(name, args)
         return self.vector.ready(lambda: self.vector.send(envelope), filled)
 
     def done(self, name: str, args: Mapping[str, Any]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.kit.deeds import Deeds
+from pytest_corpus.kit.run_state import Actions
 
 WRITING = "writing"
 """Vectors were upserted."""
@@ -22,7 +22,7 @@ RANKING = "ranking"
 
 
 @dataclass(slots=True)
-class VectorDeeds(Deeds):
+class VectorActions(Actions):
     """What a test wrote, and how it looked at it."""
 
     def note(self, name: str, args: Mapping[str, Any]) -> None:

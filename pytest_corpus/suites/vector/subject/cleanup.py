@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.kit.leftovers import TIDY_S
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.leftovers import TIDY_S
 from pytest_corpus.suites.vector.subject.answers import failures_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.subject.shared import Place

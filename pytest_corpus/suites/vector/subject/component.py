@@ -10,13 +10,13 @@ import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import payload_problem
+from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.settling import postponed
+from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.subject.actions import RANKING
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
@@ -91,7 +91,7 @@ class Vector(VectorCapabilities):
         """
         ctx = {"tenant": tenant} if tenant else {}
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
-        self.shared.deeds.done |= {RANKING} if "metric" in made else set()
+        self.shared.actions.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
         self.shared.passing |= set() if name else {sandbox.place}
         if self.namespaces:
@@ -169,7 +169,7 @@ class Vector(VectorCapabilities):
     def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
         """The matches of each query of a batch that must be answered."""
         args = {"queries": [dict(query) for query in queries], **where}
-        self.shared.deeds.note("batch_query", args)
+        self.shared.actions.note("batch_query", args)
         reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         if len(results) != len(queries):

@@ -8,8 +8,7 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import Request, canary, in_ms
-from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.vector.subject.answers import id_of, matches_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.subject.geometry import direction

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.kit.root_causes import Basis, RootCauses
+from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.vector.subject.actions import FILTERING, RANKING, READING, WRITING
 from pytest_corpus.suites.vector.subject.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
@@ -30,20 +30,20 @@ COUNTED = {"part": 7, "group": "a"}
 class VectorRootCauses(RootCauses[Vector]):
     """The plain sentences of a store."""
 
-    def failing_basics(self) -> Iterator[Basis]:
+    def failing_basics(self) -> Iterator[BasicRequirement]:
         vector = self.subject
         try:
             if found := _taking(vector) or _reading(vector) or _writing(vector):
-                yield Basis(found, STORED)
+                yield BasicRequirement(found, STORED)
                 if found == OTHERS_FOUND:
-                    yield Basis(found, frozenset((READING,)))
+                    yield BasicRequirement(found, frozenset((READING,)))
                 return
             if found := _filtering(vector):
-                yield Basis(found, frozenset((FILTERING,)))
-            yield from (Basis(ranking, frozenset((RANKING,))) for ranking in _ranking(vector))
+                yield BasicRequirement(found, frozenset((FILTERING,)))
+            yield from (BasicRequirement(ranking, frozenset((RANKING,))) for ranking in _ranking(vector))
         except Blocked as obstacle:
             if obstacle.by == "VEC-NS-1":
-                yield Basis(obstacle.by, STORED)
+                yield BasicRequirement(obstacle.by, STORED)
         except (Undecided, Violation):
             return
 

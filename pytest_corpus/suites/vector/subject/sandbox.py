@@ -57,7 +57,7 @@ class Sandbox:
         return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
 
     def _call(self, name: str, args: Mapping[str, Any], **context: Any) -> Reply:
-        self.vector.shared.deeds.note(name, args)
+        self.vector.shared.actions.note(name, args)
         return self.vector.call(name, self.args(**args), {**self.ctx, **context})
 
     # -- writing ---------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pytest_corpus.kit.settling import Look, Settling
+from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 

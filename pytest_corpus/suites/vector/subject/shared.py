@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.kit.shared import Shared
-from pytest_corpus.suites.vector.subject.actions import VectorDeeds
+from pytest_corpus.kit.run_state import Shared
+from pytest_corpus.suites.vector.subject.actions import VectorActions
 
 Item = Mapping[str, Any]
 
@@ -77,7 +77,7 @@ class VectorShared(Shared):
     scratched: dict[str, None] = field(default_factory=dict)
     left: dict[str | None, dict[str, None]] = field(default_factory=dict)
     swept: dict[str | None, set[str]] = field(default_factory=dict)
-    deeds: VectorDeeds = field(default_factory=VectorDeeds)
+    actions: VectorActions = field(default_factory=VectorActions)
     first: AdapterClient | None = None
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
