@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 
-import legal_components
+import late_adapters
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, violated
 
-LATE = "--corpus-adapter=legal_components:LateVector"
+LATE = "--corpus-adapter=late_adapters:LateVector"
 LATER = [
     "LateVector",
     pytest.param("LaterVector", marks=pytest.mark.slow),
@@ -27,9 +27,9 @@ FEW = f"--corpus-requirement=VEC-UPSERT-2,VEC-DELETE-2,VEC-STATE-1,COM-CONC-1,{G
 @pytest.mark.parametrize("name", LATER)
 def test_it_is_found_out(project: Project, name: str) -> None:
     """What shows late is waited for; the run says how long, and so does each format that tells of it."""
-    late_s = getattr(legal_components, name).late_s
+    late_s = getattr(late_adapters, name).late_s
     result = project.run(
-        f"--corpus-adapter=legal_components:{name}",
+        f"--corpus-adapter=late_adapters:{name}",
         FEW if late_s < 1 else PLAIN,
         "--corpus-report=r.json",
         "--corpus-report=r.md",
@@ -46,10 +46,10 @@ def test_it_is_found_out(project: Project, name: str) -> None:
 @pytest.mark.parametrize(("component", "workers"), [("vector", 0), ("vector", 2), ("graph", 0)])
 def test_what_never_shows_is_found(project: Project, component: str, workers: int) -> None:
     """A write that is not late but missing is a finding; the run says for how long it was looked for."""
-    shutil.copy(legal_components.__file__, project.path)  # for workers, which are processes of their own
+    shutil.copy(late_adapters.__file__, project.path)  # for workers, which are processes of their own
     kind = f"Late{component.title()}"
     project.pytester.makepyfile(
-        losing=f"import math, legal_components\nclass Losing(legal_components.{kind}): late_s = math.inf"
+        losing=f"import math, late_adapters\nclass Losing(late_adapters.{kind}): late_s = math.inf"
     )
     plain = {"vector": "VEC-UPSERT-2", "graph": "GRA-NODE-1"}[component]
     chosen = ["--corpus-adapter=losing:Losing", f"--corpus-requirement={plain}", "--corpus-report=r.json"]
