@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
-from uuid import NAMESPACE_OID, uuid5
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
@@ -15,6 +14,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
+from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
 from pytest_corpus.suites.vector.subject.answers import failures_of
 from pytest_corpus.suites.vector.subject.geometry import canonical, direction
@@ -151,10 +151,10 @@ class VectorCapabilities(Subject):
         given = self.settings.max_namespaces
         return min(given, self.capabilities.published("max_namespaces") or given)
 
-    def leave(self, tenant: str | None, items: Sequence[Mapping[str, Any]]) -> None:
-        """Remember vectors that may be in the default namespace of a tenant, to be deleted later."""
-        known = self.shared.leave(tenant, items, own_data=not self.shares)
-        self.settings.journal.add(("vector", tenant, None, "vector"), known)
+    def leave(self, tenant: str | None, names: Sequence[str]) -> None:
+        """Remember ids of vectors that may be in the default namespace of a tenant, to be deleted later."""
+        self.shared.leave(tenant, names, own_data=not self.shares)
+        self.settings.journal.add(("vector", tenant, None, "vector"), names)
 
     def at_most(self, top_k: int) -> int:
         """So many matches, or as many as may be asked for."""
@@ -213,7 +213,7 @@ class VectorCapabilities(Subject):
     def takes_any_id(self) -> bool:
         """Whether a vector with a text for an id is stored, if one with a UUID is."""
         where, item = self.at(self.name("corpus")), self.item()
-        uuid = {**item, "id": str(uuid5(NAMESPACE_OID, item["id"]))}
+        uuid = {**item, "id": uuid_of(self.settings.run)}
         taken = []
         with self.prepares():
             if self.namespaces:
