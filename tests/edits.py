@@ -32,7 +32,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from textwrap import dedent, indent
 from types import FunctionType
@@ -40,7 +39,7 @@ from typing import Any, NoReturn
 
 HEADER = re.compile(
     r"(?:(?P<requirement>[A-Z]+(?:-[A-Z]+)+-\d+) )?(?P<name>[A-Z]\w*)(?:\((?P<base>[^)]+)\))?"
-    r"(?: \[(?P<options>[^]]+)\])?: (?P<sentence>\S.*)"
+    r"(?: \[(?P<options>.+?)\](?=:))?:(?: (?P<sentence>\S.*))?"
 )
 TARGET = re.compile(r"@ (?P<name>\w+)(?: (?P<after>->)(?: (?P<value>\w+))?)?")
 SUPER = re.compile(r"\bsuper\(\)")
@@ -96,7 +95,8 @@ class Edits:
         self.path, self.package, self.reference = path, package, reference
         lines = path.read_text("utf-8").splitlines()
         begin = next((number for number, line in enumerate(lines) if HEADER.fullmatch(line)), len(lines))
-        self.code = "\n".join(lines[:begin])
+        self.head: dict[str, Any] = {"__name__": package, "__package__": package}
+        exec(compile("\n".join(lines[:begin]), str(path), "exec"), self.head)
         self.rows: dict[str, Row] = {}
         for row in self._read(lines, begin):
             if row.name in self.rows:
@@ -114,7 +114,7 @@ class Edits:
                 given = (option.partition("=") for option in (header["options"] or "").split(", ") if option)
                 options = {name: value for name, _, value in given}
                 parts = header["requirement"] or "", header["name"], header["base"] or ""
-                row = Row(place, *parts, options, _sentence(header["sentence"], lines[number:]), [Edit()])
+                row = Row(place, *parts, options, _sentence(header["sentence"] or "", lines[number:]), [Edit()])
             elif row is None:
                 raise ValueError(f"{place}: the first row must begin with an id or a name, and a colon")
             elif target := TARGET.fullmatch(line):
@@ -125,13 +125,6 @@ class Edits:
                 raise ValueError(f"{place}: {line!r} is neither a row, `@ method`, `+ code` nor `- code`")
         if row is not None:
             yield row
-
-    @cached_property
-    def head(self) -> dict[str, Any]:
-        """The names that the head of the file defines."""
-        names: dict[str, Any] = {"__name__": self.package, "__package__": self.package}
-        exec(compile(self.code, str(self.path), "exec"), names)
-        return names
 
     def make(self, name: str) -> type[Any]:
         """The class of a row.
@@ -278,4 +271,4 @@ def _sentence(first: str, following: list[str]) -> str:
         if not line.startswith("    "):
             break
         words.append(line.strip())
-    return " ".join(words)
+    return " ".join(words).strip()

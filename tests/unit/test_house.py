@@ -6,15 +6,10 @@ What is too large today stands in a list with its reason; a list may only become
 from __future__ import annotations
 
 import ast
-import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pytest_corpus"

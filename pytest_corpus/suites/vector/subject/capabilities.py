@@ -85,10 +85,10 @@ class VectorCapabilities(StatedLimits):
         most = self.capabilities.limit("max_dimensions") or self.usual
         return next((number for number in stated if number is not None and number > 0), most)
 
-    def leave(self, tenant: str | None, items: Sequence[Mapping[str, Any]]) -> None:
-        """Remember vectors that may be in the default namespace of a tenant, to be deleted later."""
-        known = self.shared.leave(tenant, items, own_data=not self.shares)
-        self.settings.journal.add(("vector", tenant, None, "vector"), known)
+    def leave(self, tenant: str | None, names: Sequence[str]) -> None:
+        """Remember ids of vectors that may be in the default namespace of a tenant, to be deleted later."""
+        self.shared.leave(tenant, names, own_data=not self.shares)
+        self.settings.journal.add(("vector", tenant, None, "vector"), names)
 
     def name(self, prefix: str = "v") -> str:
         """A name that no other vector or namespace of this run or worker has."""

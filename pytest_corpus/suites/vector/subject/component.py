@@ -20,7 +20,7 @@ from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.subject.actions import RANKING
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.subject.cleanup import UNCALLABLE, Cleanup
+from pytest_corpus.suites.vector.subject.cleanup import UNCALLABLE, Cleanup, nothing
 from pytest_corpus.suites.vector.subject.conditions import VectorConditions
 from pytest_corpus.suites.vector.subject.preparation import Preparation
 from pytest_corpus.suites.vector.subject.prerequisites import VectorPrerequisites
@@ -126,20 +126,20 @@ class Vector(VectorConditions):
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         request = self._prepared(request)
-        foreseen = None if self.outages.lasting else self._cleanup.foresee(request)
+        take_back = nothing if self.outages.lasting else self._cleanup.foresee(request)
         try:
             reply = super().send(request, **options)
         except UNCALLABLE:
-            self._cleanup.forget(foreseen)
+            take_back()
             raise
         except INTERRUPTIONS:  # a write that was under way may have been carried out
             if op_of(request) == "vector.upsert":
                 self._cleanup.note(request)
             raise
-        if reply.is_success:
+        if reply.is_success or (reply.is_a(*PERHAPS) and op_of(request) == "vector.upsert"):
             self._cleanup.note(request)
         elif reply.is_error and not reply.is_a(*PERHAPS):
-            self._cleanup.forget(foreseen)
+            take_back()
         if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
             self.check_ids(reply)
         return reply
@@ -147,11 +147,13 @@ class Vector(VectorConditions):
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Make the places that requests speak of, then send them all at once."""
         prepared = [self._prepared(request) for request in requests]
+        undo = [self._cleanup.foresee(request) for request in prepared]
         exchanges = super().send_all(prepared)
-        for request, exchange in zip(prepared, exchanges, strict=True):
+        for request, exchange, take_back in zip(prepared, exchanges, undo, strict=True):
             if Reply(exchange).is_success:
-                self._cleanup.foresee(request)
                 self._cleanup.note(request)
+            elif Reply(exchange).is_error:
+                take_back()
         return exchanges
 
     def _prepared(self, request: Any) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from uuid import NAMESPACE_OID, uuid5
-
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.suites.vector.subject.answers import failures_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 
@@ -85,7 +84,7 @@ class VectorConditions(VectorCapabilities):
     def takes_any_id(self) -> bool:
         """Whether a vector with a text for an id is stored, if one with a UUID is."""
         where, item = self.at(self.name("corpus")), self.item()
-        uuid = {**item, "id": str(uuid5(NAMESPACE_OID, item["id"]))}
+        uuid = {**item, "id": uuid_of(self.settings.run)}
         taken = []
         with self.prepares():
             if self.namespaces:
