@@ -158,7 +158,7 @@ def test_late_observations_count(project: Project, name: str) -> None:
 def test_a_stream_that_moves_is_not_a_hang(project: Project, name: str) -> None:
     """A prompt beyond the window that is streamed at length is one finding, and neither a hang nor a missing end."""
     scope = "--corpus-requirement=COM-WIRE-*,COM-STREAM-*,LLM-CONTEXT-*,COM-CAP-1"
-    given = (f"--corpus-adapter=legal:{name}", scope, "--corpus-call-timeout=2")
+    given = (f"--corpus-adapter=legal:{name}", scope, "-ocorpus_call_timeout=2")
     result = project.run(*given, "--corpus-report=r.json")
     assert violated(project.report()) == {"LLM-CONTEXT-1"}, said(result)
 

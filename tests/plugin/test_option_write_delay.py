@@ -1,4 +1,4 @@
-"""`--corpus-settle` and `corpus_settle`: adapters that show their writes late (R46)."""
+"""`--corpus-write-delay` and `corpus_write_delay`: adapters that show their writes late (R46)."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
 @pytest.mark.parametrize("given", ["option", "ini"])
 def test_it_can_be_given(project: Project, given: str) -> None:
     """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
-    options = ["--corpus-settle=0"]
+    options = ["--corpus-write-delay=0"]
     if given == "ini":
-        project.pytester.makeini("[pytest]\ncorpus_settle = 0\n")
+        project.pytester.makeini("[pytest]\ncorpus_write_delay = 0\n")
         options = []
     result = project.run(LATE, FEW, "--corpus-report=r.json", *options)
     assert result.ret == 1
@@ -84,6 +84,6 @@ def test_it_can_be_given(project: Project, given: str) -> None:
 @pytest.mark.parametrize("seconds", ["-1", "61", "abc", "nan", "inf"])
 def test_wrong_number(project: Project, seconds: str) -> None:
     """What is not a number of seconds from 0 to 60 is a usage error."""
-    result = project.run(REFERENCE, f"--corpus-settle={seconds}")
+    result = project.run(REFERENCE, f"--corpus-write-delay={seconds}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == [f"ERROR: --corpus-settle={seconds}: use a number of seconds from 0 to 60"]
+    assert error_lines(result) == [f"ERROR: --corpus-write-delay={seconds}: use a number of seconds from 0 to 60"]
