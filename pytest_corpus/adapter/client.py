@@ -14,7 +14,7 @@ from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.hooks.logs import LogTap
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
@@ -63,6 +63,7 @@ class AdapterClient:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
+        self.concurrent_observations: tuple[Observation, ...] = ()
         self.generation = 0
         self.metrics = metrics or RecordingSink()
         self.provider = provider or ProviderProbe()
@@ -274,7 +275,9 @@ class AdapterClient:
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str) -> list[Exchange]:
-        """Send unary requests concurrently; their telemetry is not kept, and neither are they in `exchanges`.
+        """Send unary requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
+
+        The observations of all of them together are in `concurrent_observations`.
 
         Raises:
             Unresponsive: they do not all end within the call limit.
@@ -295,6 +298,7 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
         self._end(exchanges, recording, component)
+        self.concurrent_observations = recording.observations()
         return exchanges
 
     def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]], op: str) -> CallFault | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_corpus.adapter.exchange import Exchange, is_observed
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 
 
@@ -23,10 +23,14 @@ class Recording:
         streams = sum(exchange.streaming for exchange in due)
         self._metrics.wait(self._observed, self._counted, calls=len(due), streams=streams)
 
+    def observations(self) -> tuple[Observation, ...]:
+        """The observations since then."""
+        return tuple(self._metrics.observations[self._observed :])
+
     def complete(self, exchange: Exchange) -> None:
         """Add the reports to the exchange that they belong to."""
         provider = self._provider
-        exchange.observations = tuple(self._metrics.observations[self._observed :])
+        exchange.observations = self.observations()
         exchange.counts = tuple(self._metrics.counts[self._counted :])
         exchange.reached_provider = provider.calls() - self._reached
         exchange.faults, exchange.hints_ms = provider.struck_since(self._struck)
