@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from corpus_wire import Failures, Metrics, Probe
+from corpus_wire import Metrics, Probe
 from corpus_wire.embedding import EmbeddingAdapter, EmbeddingProvider
 
 
@@ -30,7 +30,6 @@ class Adapter(EmbeddingAdapter):
     """The adapter."""
 
     server = "multi-embedding"
-    failures = Failures(subtypes={"content_filtered": "ContentFiltered"})
 
 
 def factory(metrics: Metrics | None = None, provider: Probe | None = None) -> Adapter:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .arguments import Arguments
-from .errors import WireError
+from .errors import Failures, WireError
 from .provider import Provider
 from .wire import Call, WireHandler
 
@@ -60,6 +60,7 @@ class EmbeddingAdapter(WireHandler[EmbeddingProvider]):
         "idempotent_writes": False,
     }
 
+    failures = Failures(subtypes={"content_filtered": "ContentFiltered"})
     requests = texts = tokens = 0
 
     def limits(self) -> dict[str, Any]:
