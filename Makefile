@@ -57,8 +57,8 @@ help:
 ##   examples                     each adapter of examples/ in an environment of its own; writes reports/ and
 ##                                docs/matrix.md; then the commands of every README (half an hour, and back ends
 ##                                from the package index)
-##   docs                         writes the pages of docs/ anew that are generated
-##   site                         builds the pages as a site in docs/_build/html
+##   docs                         writes the generated pages that are committed: requirements, options, drawing
+##   site                         writes the other generated pages and builds all as a site in docs/_build/html
 ##   pictures                     the pictures of terminal and report in docs/pictures/ anew, from real runs; needs
 ##                                chromium. Look at them before you commit them
 ##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
@@ -78,7 +78,7 @@ help:
 ##                                any other, for code beside the wire is none of the suite's business
 ##   COV=module                   what coverage is measured of; the module of ADAPTER unless given
 ##   PYTEST_ARGS=                 more arguments for pytest
-##   PYTHON=python3               which Python makes the virtual environment (3.10 to 3.13)
+##   PYTHON=python3               which Python makes the virtual environment (3.11 to 3.14)
 ##   VENV=.venv                   where it lies
 ##
 ## Every target sets up what it needs. A target fails where pytest does, and make then names pytest's exit code:
@@ -90,14 +90,14 @@ help:
 $(READY)run:   EXTRAS = xdist,cov
 $(READY)test:  EXTRAS = test
 $(READY)check: EXTRAS = test,dev
-$(READY)site:  EXTRAS = docs
+$(READY)site:  EXTRAS = test,docs
 $(READY)run $(READY)test $(READY)check $(READY)site: pyproject.toml | $(VENV)/bin/python $(EMPTY)/pytest.ini
 	'$(BIN)/python' -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-		{ echo "make: Python 3.10 or newer is needed; name one with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: Python 3.11 or newer is needed; name one with PYTHON=..." >&2; exit 1; }
 	$(PYTHON) -m venv '$(VENV)' || { rm -rf '$(VENV)'; exit 1; }
 
 $(EMPTY)/pytest.ini: | $(VENV)/bin/python
@@ -162,14 +162,12 @@ lint: $(READY)check
 	'$(BIN)/ruff' check .
 	'$(BIN)/ruff' format --check .
 	'$(BIN)/mypy'
+	'$(BIN)/mypy' tests/typing
 	'$(BIN)/lint-imports'
 	'$(BIN)/python' tools/lint_skeletons.py
 
 docs: $(READY)test
-	'$(BIN)/python' tools/requirements_page.py
-	'$(BIN)/python' tools/coverage_page.py
-	'$(BIN)/python' tools/reference_pages.py
-	'$(BIN)/python' tools/architecture_drawing.py
+	'$(BIN)/python' tools/pages.py
 
 site: $(READY)site
 	'$(BIN)/sphinx-build' -q -W -n --keep-going -j auto docs docs/_build/html
@@ -202,6 +200,6 @@ dist-check: $(READY)check
 	'$(BIN)/python' tools/check_dist.py
 
 clean:
-	rm -rf '$(VENV)' .ci-venv build dist docs/_build docs/requirements *.egg-info .tox .coverage* htmlcov .hypothesis \
+	rm -rf '$(VENV)' .ci-venv build dist docs/_build docs/components docs/documents docs/requirements *.egg-info .tox .coverage* htmlcov .hypothesis \
 		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -f '$(ATTESTATION)' .faults.jsonl

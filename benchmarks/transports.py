@@ -27,13 +27,13 @@ from typing import Any
 
 import aiohttp
 
-from pytest_corpus.adapter.address import parse
-from pytest_corpus.adapter.calling import call
+from pytest_corpus.adapter.calls import call
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.remote import Connection, RemoteAdapter, RemoteFactory
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter, RemoteFactory
 
 Call = Callable[[], Awaitable[None]]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from pytest_corpus.spec.schemas import EDITIONS, LATEST
 from pytest_corpus.text.problems import Problem, json_problems
-from pytest_corpus.validation.schema.errors import (
+from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
     SchemaAssertionError,
     SchemaFileError,

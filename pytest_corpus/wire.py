@@ -31,7 +31,7 @@ from pytest_corpus.validation.requests.cases import (
 )
 from pytest_corpus.validation.requests.codes import validation_error
 from pytest_corpus.validation.requests.edges import EDGE_CASES, EdgeCase
-from pytest_corpus.validation.requests.errors import (
+from pytest_corpus.validation.requests.exceptions import (
     ArgsValidationError,
     CtxValidationError,
     EnvelopeShapeError,

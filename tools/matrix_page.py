@@ -1,4 +1,4 @@
-"""Writes docs/matrix.md and reports/matrix.html: what the examples' attestations in reports/ say, side by side."""
+"""Write reports/matrix.html and the table of verdicts in docs/matrix.md from the attestations in reports/."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "reports"
 PAGE = ROOT / "docs" / "matrix.md"
 
-HEAD = """# The examples side by side
+HEAD = """# Verdicts of the examples
 
-Made by `tox run -e report` from the attestations that the environments of the examples write. What was found in each
-back end, and what it taught the suite, stands in `examples/README.md`.
+Written by `tox run -e report` from the attestations of the examples, which also writes `reports/matrix.html` with the
+status of each requirement. `examples/README.md` says what each back end taught the suite.
 
 """
 
 
 def write() -> int:
-    """The exit code of the first merge that fails, or 0."""
+    """Return the exit code of the first merge that fails, or 0."""
     attestations = sorted(str(path) for path in REPORTS.glob("*.json"))
     if not attestations:
         sys.exit(f"{REPORTS} holds no attestation; run an example first, for example tox run -e minimal,report")
-    table = REPORTS / "matrix.md"
-    for target in (REPORTS / "matrix.html", table):
+    full = REPORTS / "matrix.md"
+    for target in (REPORTS / "matrix.html", full):
         if code := main(["report", "merge", *attestations, "-o", str(target)]):
             return code
-    lines = table.read_text("utf-8").splitlines(keepends=True)
-    PAGE.write_text(HEAD + "".join(lines[1:]).lstrip("\n"), "utf-8")  # its own title takes the place of the table's
+    verdicts = next(part for part in full.read_text("utf-8").split("\n\n") if part.startswith("| Adapter |"))
+    PAGE.write_text(f"{HEAD}{verdicts}\n", "utf-8")
     return 0
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = getLogger(__name__)
 
-REQUIREMENT = r"(?:COM|LLM|VEC|EMB|GRA|WIR)-[A-Z]+-\d+"
+REQUIREMENT = r"(?:COM|LLM|VEC|EMB|GRA|WIR|TRA)-[A-Z]+-\d+"
 NAMED = re.compile(rf"\b(?:{REQUIREMENT}|R\d+(?!\d)|(?:{'|'.join(SECTIONS)}) (?:\d+|[A-G])(?:\.(?:\d+|[A-E]))*)\b")
 RULING = re.compile(r"(R\d+) ")
 
@@ -55,7 +55,7 @@ def anchors(page: str, doctree: nodes.document) -> Iterator[tuple[str, nodes.Ele
             yield title, section
         elif page == "rulings" and (ruling := RULING.match(title)):
             yield ruling[1], section
-        elif page == "protocol":
+        elif page == "documents/sections":
             document = title if title in SECTIONS else document
             number = title.partition(" ")[0]
             if number in SECTIONS.get(document, ()):

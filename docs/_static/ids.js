@@ -28,7 +28,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const wanted = (new URLSearchParams(location.search).get("q") || "").trim().toUpperCase();
   const found = /^(R\d+)$|^([A-Z]{3}-[A-Z]+)-\d+$|^([A-Z_]+) ([\d.]+|[A-G](?:\.[A-E])?)$/.exec(wanted);
   if (!results || !found) return;
-  const page = found[1] ? "rulings" : found[2] ? `requirements/${found[2].toLowerCase()}` : "protocol";
+  const page = found[1] ? "rulings" : found[2] ? `requirements/${found[2].toLowerCase()}` : "documents/sections";
   const link = document.createElement("a");
   link.href = `${page}.html#${wanted.replace(" ", "-")}`;
   link.textContent = `Go to ${wanted}`;

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.adapter.hooks.provider import Arrival
-from pytest_corpus.adapter.raised import Raised
+from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.spec.operations import BY_OP
 
 FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
@@ -27,7 +27,7 @@ class CallFault:
 
     kind: FaultKind
     text: str
-    raised: Raised | None = field(default=None, compare=False)
+    raised: EscapedException | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """What happened, without content: of an exception its type and where it was raised."""

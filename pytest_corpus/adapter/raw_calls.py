@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault, Exchange
-from pytest_corpus.adapter.metering import Meter
-from pytest_corpus.adapter.remote import RemoteAdapter
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.usage.meter import Meter
 
 
 class Caller(Protocol):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import resolve, split_label
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import resolve, split_label
 from pytest_corpus.bundles import baselines, section
 from pytest_corpus.bundles.brought import functions
 from pytest_corpus.bundles.bundle import Bundle

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_corpus.adapter import address
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.factory import resolve, split_label
-from pytest_corpus.adapter.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import address
+from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.kit import leftovers, sweeping
-from pytest_corpus.kit.leftovers import FOLDER, Leftovers, began_at
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store import leftovers, sweeping
+from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
 from pytest_corpus.reports.text import count
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -146,7 +146,7 @@ class _Check:
         self._under(where, schema, document, result)
 
     def _under(self, where: str, name: str, document: Document, result: _File) -> None:
-        from pytest_corpus.validation.schema.errors import DeprecatedFieldWarning, SchemaValidationError
+        from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError
 
         try:
             with warnings.catch_warnings():
@@ -185,7 +185,7 @@ class _Check:
         if len(problems) > self.given.max_errors:
             console.say(f"  and {len(problems) - self.given.max_errors} more; --max-errors shows more of them")
         if refused.golden:
-            from pytest_corpus.validation.schema.errors import place_of
+            from pytest_corpus.validation.schema.exceptions import place_of
 
             console.say(f"  compare with {place_of(refused.golden)}")
 

@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
         CommandError: a file, folder or name that is not there, a schema that is broken, or what cannot be written.
     """
     from pytest_corpus.authoring.goldens.making import GoldenError
-    from pytest_corpus.validation.schema.errors import SchemaFileError
+    from pytest_corpus.validation.schema.exceptions import SchemaFileError
     from pytest_corpus.validation.schema.registry import SchemaRegistry
 
     act = next(act for name, _, _, act in _ACTIONS if name == given.action)

@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     Raises:
         CommandError: there is no such schema or edition, or the schema folder is damaged.
     """
-    from pytest_corpus.validation.schema.errors import SchemaFileError, UnknownEditionError, UnknownSchemaError
+    from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
 
     if given.action is None:
         given.print_help(sys.stderr)

@@ -44,9 +44,9 @@ def run(given: argparse.Namespace) -> int:
     Raises:
         CommandError: there is no such adapter, the port is taken, or a library is missing.
     """
-    from pytest_corpus.adapter.errors import DeclarationError
-    from pytest_corpus.adapter.factory import resolve
-    from pytest_corpus.serving.records import write_records
+    from pytest_corpus.adapter.exceptions import DeclarationError
+    from pytest_corpus.adapter.opening.factory import resolve
+    from pytest_corpus.serving.log_writer import write_records
     from pytest_corpus.serving.service import Service
     from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, take_stdout
 

@@ -113,7 +113,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _config(given: argparse.Namespace) -> ValidationConfig:
-    from pytest_corpus.validation.schema.errors import SchemaFileError, UnknownEditionError, UnknownSchemaError
+    from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
     from pytest_corpus.validation.streams.config import ValidationConfig
     from pytest_corpus.validation.streams.engine import StreamValidationEngine
 

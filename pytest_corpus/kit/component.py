@@ -8,19 +8,17 @@ from typing import Any, TypeVar
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.outages import Outages
-from pytest_corpus.kit.audit import audit, editions
+from pytest_corpus.adapter.usage.outages import Outages
+from pytest_corpus.kit.audit.exchanges import audit, editions
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.gate import gate, way
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import Request
-from pytest_corpus.kit.requests import Requests
+from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
-from pytest_corpus.kit.settings import Settings
-from pytest_corpus.kit.settling import Settling, postponed
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.run_state import Settings, Shared
+from pytest_corpus.kit.store.settling import Settling, postponed
+from pytest_corpus.kit.target import gate, require_transport
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
@@ -90,7 +88,7 @@ class Subject:
         if unlearn:
             self.shared.unlearn()
         self.editions = set(EDITIONS)
-        self.shared.deeds.forget()
+        self.shared.actions.forget()
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:
@@ -99,7 +97,7 @@ class Subject:
         Raises:
             Undecided: it is not.
         """
-        way(requirement, self.client)
+        require_transport(requirement, self.client)
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
 
@@ -302,7 +300,7 @@ class Subject:
 
     def another(self: Own, call_timeout: float) -> Own:
         """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
-        return type(self)(self.client.beside(call_timeout), self.capabilities, self.settings, self.shared)
+        return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:
         """Close the instances that `fresh` made."""

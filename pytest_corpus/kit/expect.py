@@ -6,11 +6,11 @@ blocked by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from pytest_corpus.kit.looks import aside, look
 from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
@@ -34,11 +34,36 @@ BLOCKERS = {
 }
 
 
+_CHECKS: ContextVar[int] = ContextVar("checks", default=0)
+
+
+def note_check() -> None:
+    """Count a check that could have failed: a test without one does not decide its requirement."""
+    _CHECKS.set(_CHECKS.get() + 1)
+
+
+@contextmanager
+def counting_checks() -> Iterator[Callable[[], int]]:
+    """Count the checks from here on."""
+    before = _CHECKS.set(0)
+    try:
+        yield _CHECKS.get
+    finally:
+        _CHECKS.reset(before)
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Leave checks uncounted that are not the subject of the test."""
+    with counting_checks():
+        yield
+
+
 @contextmanager
 def resting_on(requirement: str) -> Iterator[None]:
     """What is found here is a violation of another requirement, which the test at hand rests on."""
     try:
-        with aside():
+        with uncounted():
             yield
     except Violation as violation:
         raise Blocked(requirement, str(violation), violation=violation) from None
@@ -62,7 +87,7 @@ def readable(reply: Reply | StreamReply) -> None:
 def success(reply: Reply, claim: str = "a success") -> Any:
     """The `result` of a unary success."""
     readable(reply)
-    look()
+    note_check()
     if not reply.is_success:
         raise Violation(claim, str(reply)).seen_in(reply.exchange)
     return reply.result
@@ -71,7 +96,7 @@ def success(reply: Reply, claim: str = "a success") -> Any:
 def finished(stream: StreamReply, claim: str = "a stream that ends with a final chunk") -> StreamReply:
     """A stream that came to a successful end."""
     readable(stream)
-    look()
+    note_check()
     if stream.is_error:
         raise Violation(claim, str(stream)).seen_in(stream.exchange)
     if not stream.finished:
@@ -82,7 +107,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
 def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None:
     """An error of one of the classes, subtypes included."""
     readable(reply)
-    look()
+    note_check()
     wanted = claim or f"an error of class {' or '.join(families)}"
     if not reply.is_error:
         raise Accepted(wanted, str(reply), families).seen_in(reply.exchange)
@@ -93,7 +118,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
 
 def some_refused(replies: Iterable[Reply], claim: str) -> None:
     """At least one error among the answers to bad requests."""
-    look()
+    note_check()
     if not any(reply.is_error for reply in replies):
         raise Accepted(claim, "successes only", ("BadRequest",))
 
@@ -109,13 +134,13 @@ def named(reply: Reply | StreamReply) -> None:
 def either(reply: Reply | StreamReply, *families: str) -> None:
     """A success, or an error of one of the classes."""
     readable(reply)
-    look()
+    note_check()
     if reply.is_error:
         refusal(reply, *families, claim=f"a success or an error of class {' or '.join(families)}")
 
 
 def that(holds: object, expected: str, got: str = "", path: str = "") -> None:
     """A plain condition."""
-    look()
+    note_check()
     if not holds:
         raise Violation(expected, got, path)

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan
-from pytest_corpus.kit.memory import lasting
+from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.requests import Requests
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.run_state import Shared
 
 MAX_PROVIDER_RETRIES = 20
 """How often a planned fault strikes: more often than a sound adapter retries."""

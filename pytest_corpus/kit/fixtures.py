@@ -1,7 +1,11 @@
-"""Fixtures of the conformance tests. Test modules import them by name, so that no fixture of a user's
-`conftest.py` can take their place."""
+"""Fixtures and parameters of the conformance tests.
+
+Test modules import fixtures by name, so that a fixture of a user's `conftest.py` cannot take their place.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -11,8 +15,27 @@ from pytest_corpus.kit.target import Target
 SUBJECT = pytest.StashKey[Target]()
 """On a conformance item: the component or client library under test."""
 
+ONE_IN = 3
+"""An operation other than the principal one gets every third case."""
+
 
 @pytest.fixture
 def subject(request: pytest.FixtureRequest) -> Subject:
     """The component under test."""
     return request.node.stash[SUBJECT]  # type: ignore[no-any-return]
+
+
+def in_turn(names: Iterable[str], principal: str, case: int) -> Iterator[str]:
+    """The operations that get a case, by its number: the principal one gets each, the others take turns."""
+    others = 0
+    for name in names:
+        others += name != principal
+        if name == principal or others % ONE_IN == case % ONE_IN:
+            yield name
+
+
+def rules(**by_name: str) -> pytest.MarkDecorator:
+    """A parameter `requirement`: for each name the id of the requirement that this case decides."""
+    marked = pytest.mark.requirement
+    cases = [pytest.param(each, marks=marked(each), id=name) for name, each in by_name.items()]
+    return pytest.mark.parametrize("requirement", cases)

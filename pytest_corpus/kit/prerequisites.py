@@ -7,9 +7,9 @@ from typing import Protocol
 
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.looks import aside
-from pytest_corpus.kit.memory import Calls as Asked
-from pytest_corpus.kit.memory import plain
+from pytest_corpus.kit.answer_cache import Calls as Asked
+from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.operations import Operation
@@ -41,7 +41,7 @@ class Prerequisites:
         """
         for name in names:
             if name not in self._calls.shared.obstacles:
-                with aside():
+                with uncounted():
                     self._calls.shared.obstacles[name] = self.obstacle(name)
             if (obstacle := self._calls.shared.obstacles[name]) is not None:
                 raise obstacle

@@ -1,13 +1,42 @@
-"""The requests of a component that the tests ask for by what they are for."""
+"""Requests: their parts, and those that tests ask a component for by purpose."""
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import Request
+
+HOUR_MS = 3_600_000
+
+CANARY_LETTERS = "bcdfghjkmnpqrtvwxyz23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request: the bare name of an operation, its arguments, its context, and the canaries in them.
+
+    `canaries` names each text that may not reappear by its kind, such as ``content``.
+    """
+
+    op: str
+    args: Mapping[str, Any]
+    ctx: Mapping[str, Any] = field(default_factory=dict)
+    canaries: Mapping[str, str] = field(default_factory=dict)
+
+
+def canary(length: int = 14) -> str:
+    """A random text that an adapter cannot produce by accident."""
+    return "".join(secrets.choice(CANARY_LETTERS) for _ in range(length))
+
+
+def in_ms(milliseconds: float) -> int:
+    """An absolute deadline at that distance from now; negative: in the past."""
+    return int(time.time() * 1000 + milliseconds)
 
 
 class Requests:

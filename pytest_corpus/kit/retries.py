@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.outages import Outages
+from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply

@@ -4,7 +4,7 @@ In every component, a wrong class that the plainest bad requests get is not foun
 refusal of that very class where BadRequest belongs is explained by it: what is accepted, or refused with yet another
 class, stays a finding of its own. Where the plainest bad requests are accepted, no request that is accepted although
 it is bad is found again. Components add the plain sentences that nearly all their tests rest on; which tests
-these are follows from what a test did (`kit/deeds.py`).
+these are follows from what a test did (`kit/run_state.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class WrongErrorClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class BasicRequirement:
     """A plain sentence that tests rest on if they do certain things, and others not.
 
     Attributes:
@@ -45,7 +45,7 @@ class Basis:
     needs: frozenset[str]
     without: frozenset[str] = frozenset()
 
-    def bears(self, done: frozenset[str]) -> bool:
+    def explains(self, done: frozenset[str]) -> bool:
         """Whether a test that did this rests on it."""
         return self.needs <= done and not self.without & done
 
@@ -56,7 +56,7 @@ class RootCauses(Generic[Own]):
     def __init__(self, subject: Own) -> None:
         self.subject = subject
         self._wrong_classes: tuple[WrongErrorClass, ...] | None = None
-        self._failing: tuple[Basis, ...] | None = None
+        self._failing: tuple[BasicRequirement, ...] | None = None
         self._never_refused: tuple[str, ...] | None = None
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
@@ -68,13 +68,13 @@ class RootCauses(Generic[Own]):
                 or self._consequence_of_failing(requirement, violation)
             )
 
-    def failing_basics(self) -> Iterator[Basis]:
+    def failing_basics(self) -> Iterator[BasicRequirement]:
         """The plain sentences that do not hold; none where that cannot be told."""
         yield from ()
 
     def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
         """Whether a violation may be the consequence of a plain sentence that does not hold."""
-        done = frozenset(self.subject.shared.deeds.done)
+        done = frozenset(self.subject.shared.actions.done)
         if isinstance(violation, Accepted) or not done:
             return None
         if self._failing is None:
@@ -83,7 +83,7 @@ class RootCauses(Generic[Own]):
         if any(requirement == basis.requirement for basis in self._failing):
             return None
         for basis in self._failing:
-            if basis.bears(done):
+            if basis.explains(done):
                 return Blocked(basis.requirement, "what the test found may be a consequence of it")
         return None
 

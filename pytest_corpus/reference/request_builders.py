@@ -15,11 +15,8 @@ HELLO = ({"role": "user", "content": "Hello"},)
 """What is said where a caller gives no messages."""
 
 
-class ReferenceClient:
-    """Builds request envelopes. Every argument has a default, so that each builder shows a whole request.
-
-    `build_health_request` and the other names that components share carry the component.
-    """
+class Requests:
+    """Builds one request envelope."""
 
     def __init__(self, tenant: str | None = None, budget_ms: int = 30_000) -> None:
         self.tenant, self.budget_ms = tenant, budget_ms
@@ -33,7 +30,9 @@ class ReferenceClient:
             ctx["idempotency_key"] = uuid.uuid4().hex
         return {"op": op, "ctx": _given(ctx), "args": _given(args)}
 
-    # -- LLM (SPECIFICATION 8.3) -----------------------------------------------------------------------
+
+class LLMRequests(Requests):
+    """Requests of SPECIFICATION 8.3."""
 
     def build_llm_capabilities_request(self) -> Request:
         return self._request("llm.capabilities")
@@ -50,7 +49,9 @@ class ReferenceClient:
     def build_llm_health_request(self) -> Request:
         return self._request("llm.health")
 
-    # -- vector (SPECIFICATION 9.3) --------------------------------------------------------------------
+
+class VectorRequests(Requests):
+    """Requests of SPECIFICATION 9.3."""
 
     def build_vector_capabilities_request(self) -> Request:
         return self._request("vector.capabilities")
@@ -80,7 +81,9 @@ class ReferenceClient:
     def build_vector_health_request(self) -> Request:
         return self._request("vector.health")
 
-    # -- embedding (SPECIFICATION 10.3) ----------------------------------------------------------------
+
+class EmbeddingRequests(Requests):
+    """Requests of SPECIFICATION 10.3."""
 
     def build_embedding_capabilities_request(self) -> Request:
         return self._request("embedding.capabilities")
@@ -103,7 +106,9 @@ class ReferenceClient:
     def build_embedding_health_request(self) -> Request:
         return self._request("embedding.health")
 
-    # -- graph (SPECIFICATION 7.3) ---------------------------------------------------------------------
+
+class GraphRequests(Requests):
+    """Requests of SPECIFICATION 7.3."""
 
     def build_graph_capabilities_request(self) -> Request:
         return self._request("graph.capabilities")
@@ -143,6 +148,13 @@ class ReferenceClient:
 
     def build_traversal_request(self, start_nodes: Sequence[str] = ("a",), max_depth: int = 1) -> Request:
         return self._request("graph.traversal", start_nodes=list(start_nodes), max_depth=max_depth)
+
+
+class ReferenceClient(LLMRequests, VectorRequests, EmbeddingRequests, GraphRequests):
+    """Builds request envelopes. Every argument has a default, so that each builder shows a whole request.
+
+    `build_health_request` and the other names that components share carry the component.
+    """
 
 
 def _delete(node: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.spec.transports import WAYS
+from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 from pytest_corpus.verdict.verdict import HELD_BACK
 
 Shipped = Callable[[str, str], Mapping[str, str]]
@@ -26,7 +26,7 @@ PROFILES = ("dev", "ci", "stress")
 CLIENT = "wire"
 """What stands in the place of the components of a client library, which has no capabilities."""
 
-UNTOLD = (*HOOKS, LOGS, *WAYS, "supports_caching")
+UNTOLD = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
 """Needs of which the capabilities in a report do not tell all: hooks, logs, transports, a cache that is an object."""
 
 CLAIMED = "idempotent_writes"

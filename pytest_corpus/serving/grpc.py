@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.serving.service import NOT_JSON, Service
 from pytest_corpus.spec.transports import GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from pytest_corpus.adapter.hooks.provider import ProviderFault
-from pytest_corpus.serving.posting import Posting
+from pytest_corpus.serving.hook_client import HookClient
 from pytest_corpus.spec.transports import PROVIDER_PATH, PROVIDER_VARIABLE
 
 _REQUEST: ContextVar[Reports | None] = ContextVar("corpus_request", default=None)
@@ -20,7 +20,7 @@ _REQUEST: ContextVar[Reports | None] = ContextVar("corpus_request", default=None
 class Reports:
     """What is reported of one request, posted in order before its answer leaves, or at once after that."""
 
-    def __init__(self, url: str, posting: Posting) -> None:
+    def __init__(self, url: str, posting: HookClient) -> None:
         self.url, self._posting = url, posting
         self._loop = asyncio.get_running_loop()
         self._kept: list[tuple[str, bytes]] = []
@@ -136,7 +136,7 @@ def _add(path: str, report: Mapping[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def reporting(url: str, posting: Posting) -> AsyncIterator[Reports | None]:
+async def reporting(url: str, posting: HookClient) -> AsyncIterator[Reports | None]:
     """Within it, what the adapter reports goes to the hooks at `url`; nowhere where that is empty."""
     # It is not set back: whoever handles a request begins with this, and a stream may be closed in another context.
     reports = Reports(url, posting) if url else None

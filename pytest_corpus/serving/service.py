@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, TextIO
 
-from pytest_corpus.adapter import factory as factories
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.plain import to_bytes
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import factory as factories
+from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+from pytest_corpus.serving.hook_client import HookClient
 from pytest_corpus.serving.hooks import RequestMetrics, RequestProvider, reporting
-from pytest_corpus.serving.posting import Posting
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.text.strict_json import read_exactly
@@ -45,7 +45,7 @@ class Service:
     def __init__(self, factory: Callable[..., Any], declared: str, *, log: TextIO | None = None) -> None:
         self._factory, self._declared, self._log = factory, declared, log
         self._opened = factories.Opened()
-        self.posting = Posting()
+        self.posting = HookClient()
 
     async def open(self) -> None:
         """Call the factory.

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 
-from pytest_corpus.serving.messages import Conversation
+from pytest_corpus.serving.conversation import Conversation
 from pytest_corpus.serving.service import Service
 from pytest_corpus.spec.transports import HOOKS_VARIABLE
 

@@ -59,7 +59,7 @@ JSON = "application/json"
 STREAM_TYPES = {"ndjson": NDJSON, "sse": SSE}
 """The content type of each streaming format of HTTP (SPECIFICATION 4.2.4.1, 4.2.4.2)."""
 
-WAYS = {
+TRANSPORT_GROUPS = {
     "remote": ("http", "websocket", "stdio", "grpc"),
     "http": ("http",),
     "messages": ("websocket", "stdio"),

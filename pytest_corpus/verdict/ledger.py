@@ -99,7 +99,7 @@ def ledger_key(component: str, test: str, repetition: int = 0) -> str:
     return f"{component}/{test}" + (f"#{repetition}" if repetition else "")
 
 
-DISPUTES = {
+MISMATCHES = {
     "not collected": "tests that ran although the suite did not collect them",
     "not reported": "tests that ran and of which pytest reported nothing",
     "not run": "tests that pytest reported although their body did not run",
@@ -135,7 +135,7 @@ class Ledger:
     tokens: Counter[str] = field(default_factory=Counter)
     expected: set[str] = field(default_factory=set)
     selected: set[str] = field(default_factory=set)
-    disputed: set[str] = field(default_factory=set)
+    mismatched: set[str] = field(default_factory=set)
     incomplete: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
     unaccounted: bool = False
@@ -163,13 +163,13 @@ class Ledger:
         """Take the record that came with pytest's report, and whether that report says the same."""
         self._arrived[record.key].append(record)
         if not agrees:
-            self.disputed.add(record.key)
+            self.mismatched.add(record.key)
 
-    def dispute(self, test: str) -> None:
+    def mark_mismatch(self, test: str) -> None:
         """Note that pytest reports something else of a test than it came to."""
-        self.disputed.add(test)
+        self.mismatched.add(test)
 
-    def cut_short(self, why: str) -> None:
+    def mark_partial(self, why: str) -> None:
         """Note why only a part of the suite was asked for or could run."""
         self.incomplete.add(why)
 
@@ -187,7 +187,7 @@ class Ledger:
         self.calls.update(calls)
         self.tokens.update(tokens)
 
-    def doubt(self, why: str) -> None:
+    def mark_unreliable(self, why: str) -> None:
         """Note what makes the run as a whole unreliable."""
         self.doubts.add(why)
 
@@ -211,7 +211,7 @@ class Ledger:
     def take_account(self, account: Mapping[str, Any]) -> None:
         """Add what a worker told of its part."""
         if self.expected and self.expected != set(account["expected"]):
-            self.doubt("the workers collected different tests")
+            self.mark_unreliable("the workers collected different tests")
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
         self.settled(account["settle"], account["missed"])
@@ -229,7 +229,7 @@ class Ledger:
     @property
     def records(self) -> dict[str, TestRecord]:
         """One record for each test: of several the worst, with all findings; where it is disputed, no longer good."""
-        disputed = set().union(*self.disputes().values())
+        disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
             record = _merged((*self._made.get(key, ()), *self._arrived.get(key, ())))
@@ -238,8 +238,8 @@ class Ledger:
             found[key] = record
         return found
 
-    def disputes(self) -> dict[str, set[str]]:
-        """The tests whose records prove nothing, by the keys of `DISPUTES`."""
+    def mismatches(self) -> dict[str, set[str]]:
+        """The tests whose records prove nothing, by the keys of `MISMATCHES`."""
         made, arrived = set(self._made), set(self._arrived)
         both = made & arrived
         every = (*self._made.values(), *self._arrived.values())
@@ -249,7 +249,7 @@ class Ledger:
             "not run": set() if self.unaccounted else arrived - made,
             "altered": {key for key in both if set(self._made[key]) != set(self._arrived[key])},
             "repeated": {records[0].key for records in every if len(records) > 1},
-            "otherwise": self.disputed & (made | arrived),
+            "otherwise": self.mismatched & (made | arrived),
             "broken off": {records[0].key for records in every if any(record.broken_off for record in records)},
             "fault": {records[0].key for records in every if any(record.outcome == "error" for record in records)},
         }
@@ -262,7 +262,7 @@ class Ledger:
         return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
 
     @property
-    def faults(self) -> list[str]:
+    def unrequested_gaps(self) -> list[str]:
         """Those of the gaps that nobody asked for: with one of them a run has failed."""
         chosen = bool(self.incomplete) and not self.selected - self._executed
         return [*([] if chosen else self._missing()), *self._unreliable()]
@@ -278,11 +278,11 @@ class Ledger:
     def _unreliable(self) -> list[str]:
         return [
             *sorted(self.doubts),
-            *(f"{DISPUTES[why]}: {len(tests)}" for why, tests in self.disputes().items() if tests),
+            *(f"{MISMATCHES[why]}: {len(tests)}" for why, tests in self.mismatches().items() if tests),
         ]
 
 
-_SETS = ("expected", "selected", "disputed", "incomplete", "doubts", "runs")
+_SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"
 """Why something is not assessed that a keyword of the factory would make assessable."""

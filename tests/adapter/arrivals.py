@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Frame
-from pytest_corpus.adapter.plain import to_bytes
-from pytest_corpus.adapter.reading import read_frame
+from pytest_corpus.adapter.frame_reader import read_frame
+from pytest_corpus.adapter.snapshot import to_bytes
 
 
 def arrived(answer: Any) -> Frame:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.loop import LoopThread
+from pytest_corpus.adapter.event_loop.loop import LoopThread
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import calling
-from pytest_corpus.adapter import client as clients
+from pytest_corpus.adapter import calls, timeouts
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.closing import ClosingBudget
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 
 Open = Callable[..., AdapterClient]
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {"text": "hi"}}
@@ -133,7 +132,7 @@ def test_a_call_that_ends_at_the_limit_has_an_answer_or_is_late() -> None:
 def test_unresponsive(opened: Open) -> None:
     """An operation that ran into the limit a few times is not called again; others are."""
     client = opened(handler(lambda envelope: asyncio.sleep(1000) if envelope["args"] else {"ok": True}), 0.5)
-    for _ in range(clients.PATIENCE):
+    for _ in range(timeouts.MOST_OF_ONE_OPERATION):
         client.send(REQUEST, "llm")
     with pytest.raises(Unresponsive, match=r"llm\.complete"):
         client.send(REQUEST, "llm")
@@ -143,7 +142,7 @@ def test_unresponsive(opened: Open) -> None:
 def test_a_shorter_limit_is_no_mark_against_it(opened: Open) -> None:
     """A call that a test limits by itself does not use up patience."""
     client = opened(handler(lambda envelope: asyncio.sleep(1000)), 30.0)
-    for _ in range(clients.PATIENCE + 1):
+    for _ in range(timeouts.MOST_OF_ONE_OPERATION + 1):
         exchange = client.send(REQUEST, "llm", limit_s=0.02)
         assert exchange.limited
         assert exchange.fault is not None
@@ -197,7 +196,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
         finally:
             closed.set()
 
-    monkeypatch.setattr(calling, "MAX_FRAMES", 50)
+    monkeypatch.setattr(calls, "MAX_FRAMES", 50)
     exchange = opened(handler(endless)).send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None
     assert exchange.fault.kind == "cut_off"
@@ -207,7 +206,7 @@ def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_large_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream is read up to a number of bytes."""
-    monkeypatch.setattr(calling, "MAX_STREAM_BYTES", 1000)
+    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1000)
     client = opened(handler(lambda envelope: _frames(*["x" * 600] * 10)))
     exchange = client.send(REQUEST, "llm", streaming=True)
     assert exchange.fault is not None

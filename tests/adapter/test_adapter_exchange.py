@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_corpus.adapter.exchange import Exchange, non_finite
-from pytest_corpus.adapter.plain import NotJSON
+from pytest_corpus.adapter.snapshot import NotJSON
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -15,12 +15,12 @@ import pytest
 from arrivals import arrived
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.exchange import CallFault, non_finite
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.plain import NotJSON, Unreadable, plain
+from pytest_corpus.adapter.snapshot import NotJSON, Unreadable, snapshot
 from pytest_corpus.text.problems import MAX_DEPTH
 
 Open = Callable[..., AdapterClient]
@@ -174,7 +174,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_a_plain_copy(name: str) -> None:
     """Whatever a hook is given, the copy holds plain types and can be compared, written and hashed or not."""
-    copy = plain(ODD[name]())
+    copy = snapshot(ODD[name]())
     assert copy == copy  # noqa: PLR0124 - it must not raise
     text = json.dumps(copy, default=str)
     assert isinstance(copy, Unreadable) or type(json.loads(text)) is type(copy)

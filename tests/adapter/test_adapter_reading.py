@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_corpus.adapter.exchange import non_finite
-from pytest_corpus.adapter.plain import NotJSON
-from pytest_corpus.adapter.reading import read_frame
+from pytest_corpus.adapter.frame_reader import read_frame
+from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.problems import MAX_DEPTH
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import calling
-from pytest_corpus.adapter.calling import call, call_all
-from pytest_corpus.adapter.cancelling import TELLS
+from pytest_corpus.adapter import calls
+from pytest_corpus.adapter.calls import call, call_all
+from pytest_corpus.adapter.event_loop.loop import TimeLimit
 from pytest_corpus.adapter.exchange import CallFault, Exchange
-from pytest_corpus.adapter.loop import TimeLimit
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import CallFailed, Frames, Transport
 
@@ -166,8 +165,6 @@ ERRORS = (ValueError, StopAsyncIteration, GeneratorExit, asyncio.CancelledError,
 )
 def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], name: str, streaming: bool) -> None:
     """Whatever an entry point raises, called or awaited, the call failed, and the type is named."""
-    if name == "CancelledError" and not TELLS:
-        pytest.skip("Python 3.10 cannot tell it from the order to stop; AdapterClient makes it a fault")
     exchange = carried(InProcess(Handler(entry_point, entry_point)), streaming=streaming)
     assert exchange.fault == CallFault("raised", name)
 
@@ -205,8 +202,6 @@ def test_an_answer_after_the_limit_is_too_late(streaming: bool) -> None:
 @pytest.mark.parametrize("waits", ["handle", "frame", "close"])
 def test_a_call_that_is_cancelled_ends(waits: str) -> None:
     """Our own order to stop is not a finding about the adapter: it goes through, and the stream is closed."""
-    if waits == "close" and not TELLS:
-        pytest.skip("Python 3.10 cannot tell the order from what closing raises; whoever gave up does not wait for it")
     closed = []
 
     class Source:
@@ -228,7 +223,7 @@ def test_a_call_that_is_cancelled_ends(waits: str) -> None:
         await asyncio.wait_for(call(transport, exchange), 0.05)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calling, "MAX_FRAMES", 1)
+        patch.setattr(calls, "MAX_FRAMES", 1)
         with pytest.raises(asyncio.TimeoutError):
             asyncio.run(cancelled())
     assert len(closed) == (waits != "handle")
@@ -292,10 +287,10 @@ def test_a_call_that_fails_says_why(streaming: bool) -> None:
 
 def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many frames or bytes the client stops reading and closes the stream."""
-    monkeypatch.setattr(calling, "MAX_FRAMES", 2)
+    monkeypatch.setattr(calls, "MAX_FRAMES", 2)
     transport = Remote(b"{}", b"{}", b"{}")
     assert (carried(transport).fault or CallFault("raised", "")).kind == "cut_off"
-    monkeypatch.setattr(calling, "MAX_STREAM_BYTES", 1)
+    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1)
     assert len(carried(transport).frames) == 1
     assert transport.log == ["closed", "settled"] * 2
 

@@ -21,7 +21,7 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.instances import instance
-from pytest_corpus.adapter.hooks.vendors.model import split
+from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
 CHAT, RESPONSES, EMBEDDINGS, MESSAGES = "v1/chat/completions", "v1/responses", "v1/embeddings", "v1/messages"
 WAIT_S = 30

@@ -7,9 +7,13 @@ import importlib
 import pytest
 
 NEEDED = (
-    *("yaml", "jinja2", "regex", "jsonschema", "jsonschema_rs", "pytest_corpus.integration.bundles"),
-    *("pytest_corpus.integration.bundle_files", "pytest_corpus.integration.session", "pytest_corpus.bundles.sandbox"),
-    *("pytest_corpus.integration.bundle_discovery", "pytest_corpus.integration.options"),
+    *("yaml", "jinja2", "regex", "jsonschema", "jsonschema_rs", "pytest_corpus.integration.bundles.bundle_hooks"),
+    *(
+        "pytest_corpus.integration.bundles.report_files",
+        "pytest_corpus.integration.conformance",
+        "pytest_corpus.bundles.sandbox",
+    ),
+    *("pytest_corpus.integration.bundles.discovery", "pytest_corpus.integration.options.run_options"),
 )
 
 

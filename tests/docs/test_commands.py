@@ -18,7 +18,7 @@ import pytest
 from blocks import ROOT, Command, commands, sample
 
 from pytest_corpus import cli
-from pytest_corpus.adapter import address
+from pytest_corpus.adapter.opening import address
 
 COMMANDS = commands()
 

@@ -1,8 +1,9 @@
 """Mutants: reference adapters with one mistake each, and the requirement that must turn red for it.
 
 `llm/streaming_semantics.py` has those that the chapter of this name finds, `common/` those of what components share.
-A mutant is one small class, decorated with the requirement that it breaks; its docstring is one sentence that
-names the mistake. `test_mutants` runs the whole suite against each of them.
+A mutant is a row of `<chapter>.edits`, in the form that `edits.py` describes, or, if it needs more than edits, a class
+in `<chapter>.py`, decorated with `catches` and with a docstring of one sentence that names the mistake.
+`test_mutants` runs the whole suite against each of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
+
+from edits import Edits, Row
 
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites import CHAPTERS
@@ -25,10 +28,11 @@ MOST_OTHERS = 3
 PACKAGE = "mutants"
 """The name by which a runner imports this package, whatever pytest calls it."""
 
+ROOMS = ("common", *REFERENCES)
+"""The folders, one for each component and one for what they share."""
+
 MODULES = sorted(
-    f"{file.parent.name}.{file.stem}"
-    for room in ("common", *REFERENCES)
-    for file in (Path(__file__).parent / room).glob("[!_]*.py")
+    f"{file.parent.name}.{file.stem}" for room in ROOMS for file in (Path(__file__).parent / room).glob("[!_]*.py")
 )
 
 
@@ -95,8 +99,23 @@ def mutants() -> tuple[Mutant, ...]:
     """Every mutant, in the order of the catalogue."""
     for module in MODULES:
         import_module(f"{__name__}.{module}")
+    for room in ROOMS:
+        for file in import_module(f"{__name__}.{room}").ROOM.files:
+            for row in file.rows.values():
+                _register(row, file)
     order = list(catalogue())
     return tuple(sorted(_known.values(), key=lambda mutant: order.index(mutant.requirement)))
+
+
+def _register(row: Row, file: Edits) -> None:
+    """Register the mutant of a row, with the options of `catches`; ``[control]`` alone says that its base is legal."""
+    if unknown := row.options.keys() - {"control", "others"}:
+        row.fail(f"there is no option {', '.join(unknown)}")
+    made = file.make(row.name)
+    if row.requirement:
+        name = row.options.get("control")
+        control = None if name is None else file.named(row, name) if name else file.base(row)[0]
+        catches(row.requirement, control=control, others=int(row.options.get("others", MOST_OTHERS)))(made)
 
 
 def _factory(made: type[Adapter]) -> str:

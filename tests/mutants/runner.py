@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
-from pytest_corpus.adapter.address import scheme_of
+from pytest_corpus.adapter.opening.address import scheme_of
 
 CALL_TIMEOUT_S = 3
 """What the suite allows a call in these runs: hanging mutants should not take long."""
@@ -213,7 +213,7 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
             *named,
             f"--corpus-requirement={scope}",
             f"--corpus-report={report}",
-            f"--corpus-call-timeout={CALL_TIMEOUT_S}",
+            f"-ocorpus_call_timeout={CALL_TIMEOUT_S}",
         ]
     )
     return json.dumps(json.loads(report.read_text()) if report.exists() else {"exit": int(code)})

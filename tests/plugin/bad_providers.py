@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from pytest_corpus import reference
-from pytest_corpus.adapter.hooks.planned import ProviderFault
+from pytest_corpus.adapter.hooks.fault_plan import ProviderFault
 
 RETRYABLE = (
     ("unavailable", 503, "Unavailable", "UNAVAILABLE"),

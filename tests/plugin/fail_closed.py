@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from inner_runs import Project, said
 
-from pytest_corpus.integration import collect
+from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.suites import inventory
 
 REPORT = "--corpus-report=r.json"

@@ -204,7 +204,7 @@ KEY = "sk_live_51H8xAbCdEf"
 def run(project: Project, name: str, *, apart: bool = False) -> pytest.RunResult:
     """A run of a few requirements."""
     project.adapter(HOSTILE, name="hostile")
-    given = (f"--corpus-adapter=hostile:{name}", "--corpus-call-timeout=2", "--corpus-report=r.json", FEW)
+    given = (f"--corpus-adapter=hostile:{name}", "-ocorpus_call_timeout=2", "--corpus-report=r.json", FEW)
     return project.run_apart(*given) if apart else project.run(*given)
 
 
@@ -238,7 +238,7 @@ def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
 def test_hanging_closings_of_fresh_instances(project: Project) -> None:
     """A few are waited for; a run ends in a bounded time and says so."""
     project.pytester.makeconftest(
-        "from pytest_corpus.adapter.closing import ClosingBudget\n"
+        "from pytest_corpus.adapter.event_loop.closing import ClosingBudget\n"
         "ClosingBudget.__init__.__defaults__ = (30.0, 0.4, 3)\n"
     )
     project.adapter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from inner_runs import REFERENCE, Project, said
 
-from pytest_corpus.integration import progress
+from pytest_corpus.integration.concluding import progress
 
 
 @pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one_process", "two_workers"])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from inner_runs import Project, said
 
-from pytest_corpus.integration.gathering import Gathering
+from pytest_corpus.integration.running.evidence import EvidenceCapture
 
 SECRETS = {
     "ACME_API_KEY": "Env_Value_4711_abcdef",
@@ -146,13 +146,13 @@ LONG = 12
 def planted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """What the tests of a run planted in requests and in the provider's failures."""
     found: set[str] = set()
-    evidence = Gathering.evidence
+    evidence = EvidenceCapture.evidence
 
-    def noting(self: Gathering, *given: object) -> object:
+    def noting(self: EvidenceCapture, *given: object) -> object:
         found.update(self.planted)
         return evidence(self, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Gathering, "evidence", noting)
+    monkeypatch.setattr(EvidenceCapture, "evidence", noting)
     return found
 
 

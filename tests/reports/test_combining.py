@@ -33,7 +33,7 @@ def shard_of(whole: Ledger, shard: Shard) -> dict[str, Any]:
     own = {test for _, test in shard.tests({"llm": EVERY})}
     found = Ledger("a", ("llm",), dict(FACTS))
     found.expect(f"llm/{test}" for test in EVERY)
-    found.cut_short(shard.gap)
+    found.mark_partial(shard.gap)
     for record in whole.records.values():
         if record.test in own:
             take(found, record)

@@ -114,7 +114,7 @@ def test_a_deviation_that_is_not_needed() -> None:
 def test_a_partial_run_calls_no_deviation_needless() -> None:
     """Where not all tests ran, a requirement without a finding proves nothing."""
     short = ledger()
-    short.cut_short("tests were deselected")
+    short.mark_partial("tests were deselected")
     assert decide(short, deviations=[declared()], day=DAY).faults == ()
 
 

@@ -83,8 +83,8 @@ def test_gaps() -> None:
     assert ledger.gaps == ["1 of 2 tests did not run"]
     take(ledger, record("COM-CAP-2", test="other"))
     assert ledger.gaps == []
-    ledger.cut_short("why")
-    ledger.cut_short("why")
+    ledger.mark_partial("why")
+    ledger.mark_partial("why")
     assert ledger.gaps == ["why"]
 
 
@@ -100,7 +100,7 @@ def test_what_agrees_counts() -> None:
     """A test that was collected, ran once, and was reported as it ended is what its record says."""
     ledger, found = agreed()
     take(ledger, found)
-    assert (ledger.records, ledger.gaps, ledger.faults) == ({found.key: found}, [], [])
+    assert (ledger.records, ledger.gaps, ledger.unrequested_gaps) == ({found.key: found}, [], [])
 
 
 def _unreported(ledger: Ledger, found: TestRecord) -> None:
@@ -133,7 +133,7 @@ def _reported_otherwise(ledger: Ledger, found: TestRecord) -> None:
 
 def _disputed(ledger: Ledger, found: TestRecord) -> None:
     take(ledger, found)
-    ledger.dispute(found.key)
+    ledger.mark_mismatch(found.key)
 
 
 def _not_collected(ledger: Ledger, found: TestRecord) -> None:
@@ -168,20 +168,20 @@ def test_what_disagrees_proves_nothing(spoil: Callable[[Ledger, TestRecord], Non
     assert kept.outcome == ("violated" if outcome == "violated" else "not_assessed")
     assert kept.reason or outcome in ("violated", "not_assessed")
     assert ledger.gaps
-    assert ledger.faults
+    assert ledger.unrequested_gaps
 
 
 def test_an_account_travels() -> None:
     """A ledger that takes a worker's account knows what the worker knew."""
     worker, found = agreed()
     worker.ran(found)
-    worker.dispute("llm/other")
+    worker.mark_mismatch("llm/other")
     controller = Ledger("a")
     controller.take_account(json.loads(json.dumps(worker.account())))
     controller.reported(found, agrees=True)
     assert (controller.expected, controller.selected) == (worker.expected, worker.selected)
-    assert controller.disputed == {"llm/other"}
-    assert (controller.records, controller.faults) == ({found.key: found}, [])
+    assert controller.mismatched == {"llm/other"}
+    assert (controller.records, controller.unrequested_gaps) == ({found.key: found}, [])
 
 
 def test_workers_that_collect_differently() -> None:
@@ -191,7 +191,7 @@ def test_workers_that_collect_differently() -> None:
         worker = Ledger("a", ("llm",))
         worker.expect(tests)
         controller.take_account(worker.account())
-    assert "the workers collected different tests" in controller.faults
+    assert "the workers collected different tests" in controller.unrequested_gaps
 
 
 def test_a_worker_without_an_account() -> None:
@@ -199,9 +199,9 @@ def test_a_worker_without_an_account() -> None:
     ledger, found = agreed()
     ledger.reported(found, agrees=True)
     ledger.unaccounted = True
-    ledger.doubt("a worker was lost")
+    ledger.mark_unreliable("a worker was lost")
     assert [each.outcome for each in ledger.records.values()] == ["satisfied"]
-    assert ledger.faults == ["a worker was lost"]
+    assert ledger.unrequested_gaps == ["a worker was lost"]
 
 
 def test_a_choice_is_no_fault() -> None:
@@ -209,7 +209,7 @@ def test_a_choice_is_no_fault() -> None:
     ledger, found = agreed()
     ledger.expect(["llm/other"])
     take(ledger, found)
-    ledger.cut_short("tests were deselected")
-    assert (len(ledger.gaps), ledger.faults) == (2, [])
+    ledger.mark_partial("tests were deselected")
+    assert (len(ledger.gaps), ledger.unrequested_gaps) == (2, [])
     ledger.select(["llm/other"])
-    assert ledger.faults == ["1 of 2 tests did not run"]
+    assert ledger.unrequested_gaps == ["1 of 2 tests did not run"]

@@ -86,7 +86,7 @@ def test_blockers_and_reasons() -> None:
 def test_gaps_are_told() -> None:
     """Each gap is a line."""
     found = ledger(missing=(MUSTS[0].id,))
-    found.cut_short("a worker was lost")
+    found.mark_partial("a worker was lost")
     lines = text(found)
     assert "not complete: a worker was lost" in lines
     assert "tests did not run" in lines

@@ -17,7 +17,7 @@ from plain_servers import SERVERS, Entry, place_of, refusal
 from served_adapters import command, served
 
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.transports import JSON, WAYS
+from pytest_corpus.spec.transports import JSON, TRANSPORT_GROUPS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mutants.runner import Report, Runner
@@ -26,7 +26,7 @@ MODULES = (broken_http, broken_http_streams, legal_http, broken_messages, broken
 BROKEN = [entry for entry in SERVERS if entry.requirement]
 LEGAL = [entry for entry in SERVERS if not entry.requirement]
 FIRST = [entry for entry in BROKEN if entry == next(each for each in BROKEN if each.requirement == entry.requirement)]
-OF_TRANSPORTS = [entry.id for entry in catalogue().values() if WAYS.keys() & set(entry.needs)]
+OF_TRANSPORTS = [entry.id for entry in catalogue().values() if TRANSPORT_GROUPS.keys() & set(entry.needs)]
 WHOLE = "TRA-*"
 
 

@@ -14,20 +14,20 @@ from plain_servers import place_of
 from served_adapters import command, served
 from test_raw import opened
 
-from pytest_corpus.adapter.address import parse
-from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.grpc import Grpc
 from pytest_corpus.adapter.transports.http import Http
 from pytest_corpus.adapter.transports.websocket import WebSocket
-from pytest_corpus.serving import posting
-from pytest_corpus.serving.posting import Posting
+from pytest_corpus.serving import hook_client
+from pytest_corpus.serving.hook_client import HookClient
 
-Test = Callable[[HookServer, Posting], Awaitable[None]]
+Test = Callable[[HookServer, HookClient], Awaitable[None]]
 
 OBSERVED = {"component": "llm", "op": "complete", "ms": 1.0, "ok": True, "code": "OK", "extra": {"a": 1}}
 
@@ -38,11 +38,11 @@ def carried_out(test: Test, probe: ProviderProbe | None = None) -> HookServer:
 
     async def run() -> None:
         await server.start()
-        posting = Posting()
+        hook_client = HookClient()
         try:
-            await asyncio.wait_for(test(server, posting), 10)
+            await asyncio.wait_for(test(server, hook_client), 10)
         finally:
-            posting.close()
+            hook_client.close()
             await server.aclose()
 
     asyncio.run(run())
@@ -66,8 +66,8 @@ def test_a_report_is_the_same_record_as_in_process() -> None:
     async def run() -> None:
         await server.start()
         _, url = server.address()
-        await Posting().post(url, "metrics/observe", json.dumps(OBSERVED).encode())
-        await Posting().post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
+        await HookClient().post(url, "metrics/observe", json.dumps(OBSERVED).encode())
+        await HookClient().post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
         await server.aclose()
 
     asyncio.run(run())
@@ -80,7 +80,7 @@ def test_a_report_is_the_same_record_as_in_process() -> None:
 def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
     """As some HTTP clients send it, at an address whose slash was doubled."""
 
-    async def post(server: HookServer, _posting: Posting) -> None:
+    async def post(server: HookServer, _posting: HookClient) -> None:
         path = server.url.partition("127.0.0.1")[2].partition("/")[2]
         head = f"POST /{path}//metrics/observe HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         answer = await raw(server, head.encode() + b'3\r\n{"o\r\n7;x=y\r\np":"a"}\r\n0\r\n\r\n')
@@ -103,7 +103,7 @@ def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
 def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
     """And nothing is recorded."""
 
-    async def post(server: HookServer, _posting: Posting) -> None:
+    async def post(server: HookServer, _posting: HookClient) -> None:
         path = ("/" + server.url.rpartition("/")[2]).encode()
         answer = await raw(server, request_.replace(b"%b", path))
         assert answer.split()[1] == status
@@ -114,10 +114,10 @@ def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
 def test_a_report_for_a_call_that_is_over_counts_for_nothing() -> None:
     """It would be taken for one of the next call."""
 
-    async def post(server: HookServer, posting: Posting) -> None:
+    async def post(server: HookServer, hook_client: HookClient) -> None:
         _, url = server.address()
         server.turn()
-        await posting.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
+        await hook_client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
 
     server = carried_out(post)
     assert not server.reports
@@ -128,15 +128,15 @@ def test_a_planned_fault_is_the_answer() -> None:
     """With its kind, status and message; `unexpected` has no status."""
     probe = ProviderProbe()
 
-    async def post(server: HookServer, posting: Posting) -> None:
+    async def post(server: HookServer, hook_client: HookClient) -> None:
         probe.plan("rate_limited", retry_after_ms=50)
-        fault = json.loads(await posting.post(server.url, "provider/reached", b'{"op":"llm.complete"}'))["fault"]
+        fault = json.loads(await hook_client.post(server.url, "provider/reached", b'{"op":"llm.complete"}'))["fault"]
         assert (fault["kind"], fault["http_status"], fault["retry_after_ms"]) == ("rate_limited", 429, 50)
         assert probe.canaries[0] in fault["message"]
         probe.plan("unexpected")
-        fault = json.loads(await posting.post(server.url, "provider/reached", b'{"op":"a","chunk":null}'))["fault"]
+        fault = json.loads(await hook_client.post(server.url, "provider/reached", b'{"op":"a","chunk":null}'))["fault"]
         assert (fault["kind"], fault["http_status"]) == ("unexpected", None)
-        assert json.loads(await posting.post(server.url, "provider/reached", b'{"op":"a"}')) == {}
+        assert json.loads(await hook_client.post(server.url, "provider/reached", b'{"op":"a"}')) == {}
 
     carried_out(post, probe)
     assert probe.calls() == 3
@@ -149,9 +149,9 @@ def test_who_does_not_connect_in_time_is_an_os_error(monkeypatch: pytest.MonkeyP
         await asyncio.Event().wait()
 
     monkeypatch.setattr(asyncio, "open_connection", never)
-    monkeypatch.setattr(posting, "CONNECT_S", 0.05)
+    monkeypatch.setattr(hook_client, "CONNECT_S", 0.05)
     with pytest.raises(OSError, match="no connection within"):
-        asyncio.run(Posting().post("http://127.0.0.1:9/", "metrics/observe", b"{}"))
+        asyncio.run(HookClient().post("http://127.0.0.1:9/", "metrics/observe", b"{}"))
 
 
 def test_a_closed_connection_ends_a_hang() -> None:
@@ -159,7 +159,7 @@ def test_a_closed_connection_ends_a_hang() -> None:
     probe = ProviderProbe()
     ended: list[bool] = []
 
-    async def post(server: HookServer, posting: Posting) -> None:
+    async def post(server: HookServer, hook_client: HookClient) -> None:
         async def hangs(op: str, **_facts: Any) -> None:
             try:
                 await asyncio.Event().wait()
@@ -168,7 +168,7 @@ def test_a_closed_connection_ends_a_hang() -> None:
 
         probe.reached = hangs  # type: ignore[method-assign]
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(posting.post(server.url, "provider/reached", b'{"op":"a"}'), 0.2)
+            await asyncio.wait_for(hook_client.post(server.url, "provider/reached", b'{"op":"a"}'), 0.2)
         for _ in range(100):
             if ended:
                 return
@@ -183,13 +183,13 @@ def test_fifty_calls_side_by_side_report_each_to_its_own_address(kind: Any) -> N
     """An observation arrives at the address of the call whose tenant it names."""
     with served("pytest_corpus.reference:all", *(["--grpc"] if kind is Grpc else [])) as (place, _):
 
-        async def call(server: HookServer, _posting: Posting) -> None:
+        async def call(server: HookServer, _posting: HookClient) -> None:
             if kind is Http:
-                transport = kind(f"http://{place}/", server, Beside(), headers={}, connections=100, tls=True)
+                transport = kind(f"http://{place}/", server, SideChannel(), headers={}, connections=100, tls=True)
             elif kind is Grpc:
-                transport = kind(place, server, Beside(), headers={})
+                transport = kind(place, server, SideChannel(), headers={})
             else:
-                transport = kind(f"ws://{place}/", server, Beside(), headers={}, tls=True)
+                transport = kind(f"ws://{place}/", server, SideChannel(), headers={}, tls=True)
             try:
                 alone = [await transport.send(_envelope(number)) for number in range(50)]
                 answers = await asyncio.gather(*(transport.send(_envelope(number)) for number in range(50)))
@@ -222,7 +222,7 @@ def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
     probe = ProviderProbe()
     statuses = []
 
-    async def call(server: HookServer, _posting: Posting) -> None:
+    async def call(server: HookServer, _posting: HookClient) -> None:
         asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
         _, over = server.address()
         server.turn()

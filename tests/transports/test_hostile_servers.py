@@ -16,10 +16,10 @@ import pytest
 from hostile_servers import BODY, HEAD, Script, reset_at, serving
 from served_adapters import command
 
-from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 LIMIT_S = 0.5

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_corpus.adapter.address import parse, shown, split_label
-from pytest_corpus.adapter.errors import DeclarationError
-from pytest_corpus.adapter.transports.messages import NoMessage, is_terminal, unpack
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.address import parse, shown, split_label
+from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
+from pytest_corpus.adapter.transports.multiplexer import NoMessage, is_terminal, unpack
 from pytest_corpus.adapter.transports.program import Intake
-from pytest_corpus.adapter.transports.requests import written
-from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.adapter.transports.request_encoding import written
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.suites.transport.test_calls import is_utf8
 from pytest_corpus.text import frame_message
@@ -46,7 +46,7 @@ def test_a_label_stands_before_the_first_equals_sign_of_an_address(declared: str
         ("http://h:port/", "cannot be read"),
         ("cmd:", "names no program"),
         ("cmd:a 'b", "cannot be read"),
-        ("http://user:hunter2@h/", "--corpus-header"),
+        ("http://user:hunter2@h/", "corpus_headers"),
         ("http://user:hunter2/more@h/", "the port must be a number"),
         ("http://user:hunter2#more@h/", "the port must be a number"),
         ("http://user:hunter2?more@h/", "the port must be a number"),

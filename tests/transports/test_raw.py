@@ -11,11 +11,11 @@ import legal_http
 import pytest
 from plain_servers import PlainHttp, place_of
 
-from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import Unresponsive
+from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 from pytest_corpus.adapter.raw_calls import raw_call
-from pytest_corpus.adapter.remote import Connection, RemoteFactory
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.spec.transports import NDJSON
 

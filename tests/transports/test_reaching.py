@@ -12,14 +12,14 @@ import legal_http
 import pytest
 from plain_servers import Request, place_of, service_of
 
-from pytest_corpus.adapter.address import parse
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.errors import DeclarationError
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
+from pytest_corpus.adapter.opening.address import parse
+from pytest_corpus.adapter.opening.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
 from pytest_corpus.adapter.transports.stdio import Stdio
 from pytest_corpus.serving.grpc import GrpcServer
 from pytest_corpus.spec.transports import JSON
@@ -69,7 +69,7 @@ def test_a_header_that_grpc_cannot_carry_is_refused(name: str, value: str) -> No
     """In one sentence, without its value, before anything is sent."""
     with place_of(broken_grpc.PlainGrpc) as place:
         assert asked(place, headers={"Authorization": "Bearer a", "x-a.b_c": ""}).fault is None
-        with pytest.raises(DeclarationError, match=f"gRPC cannot carry --corpus-header={name}") as refused:
+        with pytest.raises(DeclarationError, match=f"gRPC cannot carry the header {name}") as refused:
             asked(place, headers={name: value})
     assert "hunter2" not in str(refused.value)
 
@@ -116,7 +116,7 @@ def test_a_refused_upgrade_tells_its_status(status: int) -> None:
 
     with place_of(Refuses) as place, pytest.raises(DeclarationError, match=f"with the status {status}") as refused:
         asked(place.replace("http:", "ws:"))
-    assert ("--corpus-header" in str(refused.value)) == (status == 401)
+    assert ("corpus_headers" in str(refused.value)) == (status == 401)
 
 
 def test_a_long_header_is_read() -> None:

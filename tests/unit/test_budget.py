@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.adapter.budget import Budget, Spending, parse
-from pytest_corpus.adapter.errors import BudgetSpent
+from pytest_corpus.adapter.exceptions import BudgetSpent
+from pytest_corpus.adapter.usage.budget import Budget, Spending, parse
 
 
 @pytest.mark.parametrize(

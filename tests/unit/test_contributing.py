@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
-COPIED = ("pytest_corpus", "schemas", "golden", "skeletons", "tests", "tools", "docs")
+COPIED = ("pytest_corpus", "schemas", "golden", "skeletons", "tests", "tools", "docs", "pyproject.toml")
 
 STEP = re.compile(
     r"^In `(?P<file>[^`]+)`, (?:at the end(?: of `(?P<table>\w+)`)?|(?P<new>new)):\n\n"
@@ -107,7 +107,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project in which everything was added that the page adds."""
     tree = tmp_path_factory.mktemp("contributing") / "project"
     for name in COPIED:
-        shutil.copytree(ROOT / name, tree / name)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tree / name)
     for step in steps():
         step.follow(tree)
     return tree
@@ -135,7 +136,7 @@ def test_the_page_adds_what_these_tests_look_at() -> None:
     """The example requirement and its mutant have the names that are used here, and nothing has them yet."""
     code = "".join(step.code for step in steps())
     assert f"{ADDED} SHOULD: " in code
-    assert f"class {MUTANT}(" in code
+    assert f"{ADDED} {MUTANT}: " in code
     known = [path for path in (ROOT / "pytest_corpus").rglob("*.py") if ADDED in path.read_text("utf-8")]
     assert known == []
 
@@ -174,10 +175,13 @@ def test_an_added_requirement_is_in_the_catalogue(tree: Path) -> None:
     assert "A text has the same number of tokens for every tenant." in command(tree, "explain", ADDED)
 
 
-def test_an_added_requirement_is_on_the_generated_page(tree: Path) -> None:
-    """docs/requirements.md names its test and its mutant."""
-    ran(tree, "tools/requirements_page.py")
-    section = (tree / "docs" / "requirements.md").read_text("utf-8").partition(f"### {ADDED}\n")[2].partition("\n#")[0]
+def test_an_added_requirement_is_on_the_generated_pages(tree: Path) -> None:
+    """The table has its row, and the page of its chapter names its test and its mutant."""
+    ran(tree, "tools/pages.py")
+    assert f"| {ADDED} | SHOULD | " in (tree / "docs" / "requirements.md").read_text("utf-8")
+    ran(tree, "tools/pages.py", "--site")
+    page = (tree / "docs" / "requirements" / "llm-tokens.md").read_text("utf-8")
+    section = page.partition(f"## {ADDED}\n")[2].partition("\n#")[0]
     assert "`llm/test_count_tokens_consistency.py::test_a_count_does_not_depend_on_the_tenant`" in section
     assert f"`llm-{MUTANT}`: It counts a token for the tenant." in section
 

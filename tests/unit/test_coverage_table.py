@@ -82,13 +82,6 @@ def test_ids_are_written_in_short(asked_by: str, wanted: tuple[str, ...]) -> Non
     assert must("1", "text", asked_by).asked_by == wanted
 
 
-def test_the_page_is_current() -> None:
-    """docs/coverage.md is what the table and the catalogue say."""
-    command = [sys.executable, str(ROOT / "tools" / "coverage_page.py"), "--check"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_the_plugin_does_not_import_the_table() -> None:
     """A run does not pay for it."""
     code = (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
-from pytest_corpus.kit import expect, looks
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
 
@@ -28,7 +28,7 @@ def test_what_a_test_rests_on_is_found_in_its_own_name() -> None:
 
 def test_what_a_test_rests_on_is_no_look() -> None:
     """Only what the test itself looks at counts."""
-    with looks.counted() as taken:
+    with expect.counting_checks() as taken:
         with expect.resting_on("LLM-MODEL-1"):
             expect.that(True, "anything")
         assert taken() == 0

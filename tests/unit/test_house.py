@@ -6,15 +6,10 @@ What is too large today stands in a list with its reason; a list may only become
 from __future__ import annotations
 
 import ast
-import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pytest_corpus"
@@ -28,20 +23,8 @@ LONG: dict[str, str] = {}
 
 MANY: dict[str, str] = {
     "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts",
-    "reference.embedding.adapter:ReferenceEmbedding": "an operation is a method, as an adapter's author would write it",
-    "reference.graph.adapter:ReferenceGraph": "an operation is a method, as an adapter's author would write it",
-    "reference.graph.arguments:Arguments": "a kind of argument is a method",
-    "reference.graph.gremlin:Traversal": "a step of the language is a method",
-    "reference.llm.adapter:ReferenceLLM": "an operation is a method, as an adapter's author would write it",
-    "reference.request_builders:ReferenceClient": "a builder is a method, as the documents name them",
-    "reference.vector.adapter:ReferenceVector": "an operation is a method, as an adapter's author would write it",
-    "reference.vector.arguments:VectorRequests": "a kind of argument is a method",
-    "suites.embedding.component:Embedding": "one method more than fifteen: how texts become vectors",
-    "suites.graph.capabilities:GraphCapabilities": "what is offered and the words for it are still one class",
-    "suites.graph.sandbox:Sandbox": "what is written and what is seen of it are still one class",
-    "suites.llm.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
-    "suites.vector.requests:VectorRequests": "a kind of request is a method",
-    "suites.vector.capabilities:VectorCapabilities": "what is offered and the arguments for it are still one class",
+    "suites.embedding.subject.component:Embedding": "one method more than fifteen: how texts become vectors",
+    "suites.llm.subject.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
 }
 """Classes of more public methods, and why."""
 

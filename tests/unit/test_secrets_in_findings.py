@@ -12,15 +12,15 @@ from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
-from pytest_corpus.adapter.plain import NotJSON, to_bytes
-from pytest_corpus.kit.audit import audit
+from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
+from pytest_corpus.kit.audit.exchanges import audit
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.settings import Settings
+from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS
-from pytest_corpus.suites.llm.component import COMPONENT
+from pytest_corpus.suites.llm.subject.component import COMPONENT
 from pytest_corpus.text.masking import secret_values
 from pytest_corpus.text.redaction import Unreadable, cut, listed, names, place, redacted, sample, shown, type_name, word
 

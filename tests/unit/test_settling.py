@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import settling
-from pytest_corpus.kit.settings import Settings
-from pytest_corpus.kit.settling import Look, Settle, Settling, postponed, shows_after
-from pytest_corpus.kit.shared import Shared
+from pytest_corpus.kit.run_state import Settings, Shared
+from pytest_corpus.kit.store import settling
+from pytest_corpus.kit.store.settling import Look, Settle, Settling, postponed, shows_after
 
 WRITE: Mapping[str, Any] = {"op": "vector.upsert", "ctx": {}, "args": {}}
 LOOK: Mapping[str, Any] = {"op": "vector.query", "ctx": {}, "args": {}}

@@ -1,10 +1,10 @@
-"""How a suite is cut into shards, and how tests are dealt to workers."""
+"""How a suite is cut into shards, and how tests are distributed to workers."""
 
 from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.integration.ordering import LONG, dealt
+from pytest_corpus.integration.collecting.order import LONG, interleaved
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.shards import MOST_SHARDS, Shard, parse
@@ -44,7 +44,7 @@ def test_workers_begin_with_what_is_long() -> None:
     """Each worker's part has its share of the long tests at its head; the others keep their order."""
     names = [f"test_{number}" for number in range(40)]
     names[30], names[31], names[32] = sorted(LONG)[:3]
-    order = dealt(range(40), names, 3)
+    order = interleaved(range(40), names, 3)
     assert sorted(order) == list(range(40))
     assert [order[0], order[13], order[26]] == [30, 31, 32]
     rest = [number for number in order if number < 30]
@@ -53,8 +53,8 @@ def test_workers_begin_with_what_is_long() -> None:
 
 def test_fewer_tests_than_workers() -> None:
     """Nothing is lost where there is hardly anything to do."""
-    assert sorted(dealt(range(2), [sorted(LONG)[0]] * 2, 8)) == [0, 1]
-    assert dealt((), (), 8) == []
+    assert sorted(interleaved(range(2), [sorted(LONG)[0]] * 2, 8)) == [0, 1]
+    assert interleaved((), (), 8) == []
 
 
 def test_the_long_ones_exist() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration import messages
-from pytest_corpus.kit.generate import strategies
+from pytest_corpus.integration.running import messages
+from pytest_corpus.kit.generation.generate import strategies
+from pytest_corpus.kit.generation.stateful import machines, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
-from pytest_corpus.kit.stateful import machines, run_machine
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding
 

@@ -15,7 +15,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.goldens import GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import Operation, operations_of, protocol_of
 from pytest_corpus.spec.requirements import applicable, catalogue
-from site_pages.markdown import GENERATED, as_json, code, codes, paragraph, table
+from site_pages.markdown import as_json, code, codes, paragraph, table
 from site_pages.schema_words import Key, of
 
 KINDS = {
@@ -61,7 +61,6 @@ def _page(row: Component) -> Iterator[str]:
         yield from _queries()
     yield from _errors(row)
     yield from _requirements(row)
-    yield GENERATED
 
 
 def _queries() -> Iterator[str]:
@@ -221,7 +220,7 @@ def _requirements(row: Component) -> Iterator[str]:
         ("chapter", "MUST", "SHOULD", "MAY"),
         (
             (
-                f"[{name}](../requirements.md#{name.lower()})",
+                f"[{name}](../requirements/{name.lower()}.md)",
                 *(str(levels[level] or "") for level in ("MUST", "SHOULD", "MAY")),
             )
             for name, levels in chapters.items()

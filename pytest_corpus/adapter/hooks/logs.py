@@ -6,21 +6,21 @@ import logging
 from functools import partial
 from types import TracebackType
 
-from pytest_corpus.adapter.plain import attempted
+from pytest_corpus.adapter.snapshot import safe_call
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
 def text_of(record: logging.LogRecord) -> tuple[str, bool]:
     """Message, extra fields and exception text of a record, a line each, and whether its message can be written."""
-    message = attempted(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
+    message = safe_call(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
     extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
     parts = [message]
     if message is None:
-        parts = [attempted(lambda: str(record.msg)), attempted(lambda: repr(record.args))]
-    parts += [attempted(partial(repr, item)) for item in extras.items()]
+        parts = [safe_call(lambda: str(record.msg)), safe_call(lambda: repr(record.args))]
+    parts += [safe_call(partial(repr, item)) for item in extras.items()]
     if record.exc_info:
-        parts.append(attempted(lambda: logging.Formatter().formatException(record.exc_info)))  # type: ignore[arg-type]
+        parts.append(safe_call(lambda: logging.Formatter().formatException(record.exc_info)))  # type: ignore[arg-type]
     return "\n".join(part for part in parts if part), message is not None
 
 

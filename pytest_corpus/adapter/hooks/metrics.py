@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter.hooks.lateness import Lateness, Wanted
-from pytest_corpus.adapter.plain import items_of, plain
+from pytest_corpus.adapter.snapshot import items_of, snapshot
 from pytest_corpus.spec.words import STREAM_OUTCOME
 from pytest_corpus.text.redaction import listed
 
@@ -105,5 +105,5 @@ def _fit(
         faults.append(listed("unknown argument", unknown))
     if extra is not None and labels is None:
         faults.append("extra is not a mapping")
-    known = {name: plain(value) for name, value in given.items() if name in (*required, *optional)}
+    known = {name: snapshot(value) for name, value in given.items() if name in (*required, *optional)}
     return {**known, "extra": labels or {}}, "; ".join(faults)

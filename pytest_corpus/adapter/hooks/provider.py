@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_corpus.adapter.hooks.planned import Plan, ProviderFault
-from pytest_corpus.adapter.plain import plain
+from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
+from pytest_corpus.adapter.snapshot import snapshot
 from pytest_corpus.spec.faults import BY_KIND, FORMS
 from pytest_corpus.text.redaction import type_name
 
@@ -88,11 +88,11 @@ class ProviderProbe:
 
     def arrived(self, op: str, **facts: Any) -> Plan | None:
         """Count an operation (not a chunk); what is planned for it and still to be carried out."""
-        named, chunk = plain(op), plain(facts.get("chunk"))
+        named, chunk = snapshot(op), snapshot(facts.get("chunk"))
         arrived = named if isinstance(named, str) else f"({type_name(op)})"
         if chunk is None:
             self._operations.append(arrived)
-        if told := {name: plain(facts[name]) for name in HANDED_ON if name in facts}:
+        if told := {name: snapshot(facts[name]) for name in HANDED_ON if name in facts}:
             self.handed_on.append(Arrival(arrived, told))
         for plan in self._plans:
             if plan.strikes(arrived, chunk):

@@ -13,7 +13,7 @@ import secrets
 from collections import deque
 from typing import Any
 
-from pytest_corpus.adapter.hooks.messages import (
+from pytest_corpus.adapter.hooks.http_messages import (
     MAX_HEAD_BYTES,
     HookRequest,
     OpenConnections,

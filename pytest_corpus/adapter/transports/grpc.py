@@ -9,13 +9,13 @@ from typing import Any
 
 import grpc
 
-from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.requests import written
+from pytest_corpus.adapter.transports.request_encoding import written
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
 
@@ -39,8 +39,10 @@ class Grpc:
 
     streams = True
 
-    def __init__(self, target: str, hooks: HookServer, beside: Beside, *, headers: Mapping[str, str]) -> None:
-        self._hooks, self._beside = hooks, beside
+    def __init__(
+        self, target: str, hooks: HookServer, side_channel: SideChannel, *, headers: Mapping[str, str]
+    ) -> None:
+        self._hooks, self._side_channel = hooks, side_channel
         self._metadata = tuple((name.lower(), value) for name, value in headers.items())
         self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
         self._unary = self._channel.unary_unary(f"/{GRPC_SERVICE}/Handle")
@@ -101,7 +103,9 @@ class Grpc:
     def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
         """The envelope that goes with a status, in the trailing metadata."""
         trailing = dict(error.trailing_metadata() or ())
-        self._beside.headers([error.details() or "", *(each for each in trailing.values() if isinstance(each, str))])
+        self._side_channel.headers(
+            [error.details() or "", *(each for each in trailing.values() if isinstance(each, str))]
+        )
         found = trailing.get(GRPC_ENVELOPE)
         if isinstance(found, bytes):
             return found

@@ -10,14 +10,14 @@ from typing import Any
 
 import aiohttp
 
-from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.side_channel import SideChannel
+from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, MAX_HEADER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.requests import op_of, written
-from pytest_corpus.adapter.transports.splitting import Events, Lines, Splitter
+from pytest_corpus.adapter.transports.request_encoding import op_of, written
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 from pytest_corpus.text.redaction import type_name
@@ -41,13 +41,13 @@ class Http:
         self,
         url: str,
         hooks: HookServer,
-        beside: Beside,
+        side_channel: SideChannel,
         *,
         headers: Mapping[str, str],
         connections: int,
         tls: ssl.SSLContext | bool,
     ) -> None:
-        self._url, self._hooks, self._beside = url, hooks, beside
+        self._url, self._hooks, self._side_channel = url, hooks, side_channel
         self._formats: dict[str, str] = {}
         self._tried: set[str] = set()
         traced = aiohttp.TraceConfig()
@@ -142,7 +142,7 @@ class Http:
                 if not trace.reused or attempt == MAX_STALE:
                     raise
                 continue
-            self._beside.headers(response.headers.values())
+            self._side_channel.headers(response.headers.values())
             return response
         raise aiohttp.ServerDisconnectedError
 

@@ -11,10 +11,10 @@ import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pytest_corpus.adapter.cancelling import TELLS, is_cancelled, is_collected
+from pytest_corpus.adapter.event_loop.cancellation import is_cancelled, is_collected
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.plain import NotJSON, to_bytes
-from pytest_corpus.adapter.raised import raised
+from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
+from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.text.redaction import type_name
 
@@ -115,7 +115,7 @@ class HandlerFrames:
                 await close()
         except BaseException as error:
             # Where nobody can tell, it is the adapter's: who gives up a call does not wait for how it ends.
-            if is_collected(task) or (TELLS and is_cancelled(error)):
+            if is_collected(task) or is_cancelled(error):
                 raise
 
 
@@ -139,7 +139,7 @@ def _raised(error: BaseException, task: object) -> CallFault:
     """The fault that an exception is; raised again is one that tells this call to stop."""
     if is_collected(task) or is_cancelled(error):
         raise error
-    return CallFault("raised", type_name(error), raised(error))
+    return CallFault("raised", type_name(error), escaped_exception(error))
 
 
 def copied(value: Any) -> Any:

@@ -43,8 +43,8 @@ class Transport(Protocol):
     """The way to one wire handler (SPECIFICATION 4.1), from opening to closing in one event loop.
 
     An envelope is whatever a test sends, also what is not an object, and is not changed. Bytes are handed on as they
-    came: `adapter/reading.py` judges them. A transport sets no time limit; a call that takes too long is cancelled,
-    and the CancelledError is let through. Calls may run side by side.
+    came: `adapter/frame_reader.py` judges them. A transport sets no time limit; a call that takes too long is
+    cancelled, and the CancelledError is let through. Calls may run concurrently.
     """
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import Transport
-from pytest_corpus.adapter.transports.requests import written
+from pytest_corpus.adapter.transports.request_encoding import written
 from pytest_corpus.spec.transports import JSON
 
 LISTEN_S = 0.1

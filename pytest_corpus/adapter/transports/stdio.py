@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.adapter.beside import MAX_LINE, Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.side_channel import MAX_LINE, SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
-from pytest_corpus.adapter.transports.messages import Calls
+from pytest_corpus.adapter.transports.multiplexer import CallMultiplexer
 from pytest_corpus.adapter.transports.program import Intake, Program
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
@@ -25,9 +25,9 @@ class Stdio:
 
     streams = True
 
-    def __init__(self, command: Sequence[str], hooks: HookServer, beside: Beside) -> None:
-        self._command, self._hooks, self._beside = list(command), hooks, beside
-        self.calls = Calls(self._write, hooks)
+    def __init__(self, command: Sequence[str], hooks: HookServer, side_channel: SideChannel) -> None:
+        self._command, self._hooks, self._side_channel = list(command), hooks, side_channel
+        self.calls = CallMultiplexer(self._write, hooks)
         self._program: Program | None = None
 
     async def start(self) -> None:
@@ -71,7 +71,7 @@ class Stdio:
         await self._program.write(message + b"\n")
 
     def _note(self, line: bytes) -> None:
-        self._beside.line(line.decode("utf-8", "replace"))
+        self._side_channel.line(line.decode("utf-8", "replace"))
 
     def _end(self, code: int | None) -> None:
         closed, ended = "the program has closed its standard output", f"the program has ended, with exit code {code}"

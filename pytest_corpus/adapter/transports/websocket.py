@@ -10,11 +10,11 @@ from typing import Any
 
 import aiohttp
 
-from pytest_corpus.adapter.beside import Beside
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
-from pytest_corpus.adapter.transports.messages import GOODBYES, Calls, ClosedWhileIdle
+from pytest_corpus.adapter.transports.multiplexer import GOODBYES, CallMultiplexer, ClosedWhileIdle
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.transports import HOOKS_HEADER
@@ -29,17 +29,23 @@ class WebSocket:
     streams = True
 
     def __init__(
-        self, url: str, hooks: HookServer, beside: Beside, *, headers: Mapping[str, str], tls: ssl.SSLContext | bool
+        self,
+        url: str,
+        hooks: HookServer,
+        side_channel: SideChannel,
+        *,
+        headers: Mapping[str, str],
+        tls: ssl.SSLContext | bool,
     ) -> None:
-        self._url, self._hooks, self._beside = url, hooks, beside
+        self._url, self._hooks, self._side_channel = url, hooks, side_channel
         self._headers, self._tls = dict(headers), tls
         self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
-        self._calls: Calls | None = None
+        self._calls: CallMultiplexer | None = None
         self._reader: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
 
-    async def connect(self) -> Calls:
+    async def connect(self) -> CallMultiplexer:
         """The calls of an open connection.
 
         Raises:
@@ -64,11 +70,11 @@ class WebSocket:
                     raise
 
             self._socket = socket
-            self._calls = calls = Calls(say, self._hooks)
+            self._calls = calls = CallMultiplexer(say, self._hooks)
             self._reader = reader = asyncio.ensure_future(self._read(socket, calls))
             return calls
 
-    async def _read(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: Calls) -> None:
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: CallMultiplexer) -> None:
         try:
             async for message in socket:
                 if message.type is aiohttp.WSMsgType.TEXT:
@@ -85,7 +91,7 @@ class WebSocket:
             said = f"the connection was closed with code {code}"
             calls.end(CallFault("raised", said), is_goodbye=code in GOODBYES)
 
-    async def _open(self) -> Calls:
+    async def _open(self) -> CallMultiplexer:
         try:
             return await self.connect()
         except (aiohttp.ClientError, OSError) as error:
@@ -124,7 +130,7 @@ class WebSocket:
                 answer.fault = None
                 await (await self._open()).raw(request, answer)
             return
-        own = WebSocket(self._url, self._hooks, self._beside, headers=self._headers, tls=self._tls)
+        own = WebSocket(self._url, self._hooks, self._side_channel, headers=self._headers, tls=self._tls)
         try:
             await (await own._open()).raw(request, answer)
         finally:

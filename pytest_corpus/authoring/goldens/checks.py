@@ -9,7 +9,7 @@ from typing import Any, Final
 from pytest_corpus.authoring.findings import Finding, drift, files_below, parsed, read_bytes, root_of
 from pytest_corpus.authoring.goldens.invariants import broken
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
-from pytest_corpus.validation.schema.errors import SchemaFileError
+from pytest_corpus.validation.schema.exceptions import SchemaFileError
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 from pytest_corpus.validation.streams.engine import StreamValidationEngine
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.errors import DeclarationError, Unresponsive
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
 _OPTIONS = {"stop": "stop_sequences"}

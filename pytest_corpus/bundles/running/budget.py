@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_corpus.adapter.budget import parse
+from pytest_corpus.adapter.usage.budget import parse
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+
+from pytest_corpus.reference.embedding.arguments import Job
+from pytest_corpus.reference.language import Language
+from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.telemetry import Telemetry
 
 
 @dataclass(slots=True)
@@ -33,3 +39,22 @@ class Statistics:
     def report(self) -> dict[str, float]:
         average = self.total_processing_time_ms / max(self.total_requests, 1)
         return {**asdict(self), "avg_processing_time_ms": average}
+
+
+class Accounting(Language, Telemetry):
+    """Counts requests, texts and tokens."""
+
+    statistics: Statistics
+    counted_requests = frozenset({"embed", "embed_batch", "stream_embed"})
+
+    def account(self, jobs: Sequence[Job]) -> None:
+        """Count the texts that were embedded."""
+        for job in jobs:
+            tokens = self.tokens(job.text)
+            self.statistics.add_text(tokens)
+            self.count("tokens_total", tokens, {"model": job.options.model})
+
+    def observe(self, call: Call, outcome: str) -> None:
+        if call.op in self.counted_requests:
+            self.statistics.add_request(call.ms, ok=outcome == "OK")
+        super().observe(call, outcome)

@@ -115,7 +115,73 @@ class Gremlin(Query):
         return params[argument.name]
 
 
-class Traversal:
+class FilterSteps:
+    """The steps that keep some of the values of a traversal."""
+
+    flow: Flow
+
+    def has_id(self, *ids: str) -> Flow:
+        return self.chosen(self.flow, ids or ("",))
+
+    def has_label(self, *labels: str) -> Flow:
+        return [entity for entity in self.flow if set(labels) & set(labels_of(entity))]
+
+    def has(self, *args: Any) -> Flow:
+        """`has(key)`, `has(key, value)` or `has(label, key, value)`."""
+        if len(args) == 3:
+            return [entity for entity in self.has_label(args[0]) if same(member(entity, args[1]), args[2])]
+        key, *wanted = args
+        if not wanted:
+            return [entity for entity in self.flow if key in entity.properties]
+        return [entity for entity in self.flow if same(member(entity, key), wanted[0])]
+
+    def dedup(self) -> Flow:
+        return [value for i, value in enumerate(self.flow) if value not in self.flow[:i]]
+
+    def limit(self, most: int) -> Flow:
+        return self.flow[:most]
+
+    def range(self, first: int, end: int) -> Flow:
+        return self.flow[first : None if end < 0 else end]
+
+    @staticmethod
+    def chosen(entities: Iterable[Entity], ids: Sequence[str]) -> list[Entity]:
+        return [entity for entity in entities if not ids or entity.id in ids]
+
+
+class MapSteps:
+    """The steps that turn each value of a traversal into another one."""
+
+    flow: Flow
+
+    def values(self, *keys: str) -> Flow:
+        return [entity.properties[key] for entity in self.flow for key in keys if key in entity.properties]
+
+    def ids(self) -> Flow:
+        return [entity.id for entity in self.flow]
+
+    def labels(self) -> Flow:
+        return [labels_of(entity)[0] for entity in self.flow]
+
+    def value_maps(self, *keys: str) -> Flow:
+        return [
+            {key: value for key, value in entity.properties.items() if not keys or key in keys} for entity in self.flow
+        ]
+
+    def element_maps(self) -> Flow:
+        return [{**entity.properties, "id": entity.id, "label": labels_of(entity)[0]} for entity in self.flow]
+
+    def count(self) -> Flow:
+        return [len(self.flow)]
+
+    def inject(self, *values: Any) -> Flow:
+        return [*self.flow, *values]
+
+    def unfold(self) -> Flow:
+        return [item for value in self.flow for item in (value if isinstance(value, list) else [value])]
+
+
+class Traversal(FilterSteps, MapSteps):
     """The values that flow from step to step."""
 
     def __init__(self, graph: Graph) -> None:
@@ -147,61 +213,11 @@ class Traversal:
     def edges(self, *ids: str) -> Flow:
         return self.chosen(self.graph.edges.values(), ids)
 
-    def inject(self, *values: Any) -> Flow:
-        return [*self.flow, *values]
-
-    def unfold(self) -> Flow:
-        return [item for value in self.flow for item in (value if isinstance(value, list) else [value])]
-
-    def has_id(self, *ids: str) -> Flow:
-        return self.chosen(self.flow, ids or ("",))
-
-    def has_label(self, *labels: str) -> Flow:
-        return [entity for entity in self.flow if set(labels) & set(labels_of(entity))]
-
-    def has(self, *args: Any) -> Flow:
-        """`has(key)`, `has(key, value)` or `has(label, key, value)`."""
-        if len(args) == 3:
-            return [entity for entity in self.has_label(args[0]) if same(member(entity, args[1]), args[2])]
-        key, *wanted = args
-        if not wanted:
-            return [entity for entity in self.flow if key in entity.properties]
-        return [entity for entity in self.flow if same(member(entity, key), wanted[0])]
-
     def targets(self) -> Flow:
         return [self.graph.nodes[edge.dst] for edge in self.flow]
 
     def sources(self) -> Flow:
         return [self.graph.nodes[edge.src] for edge in self.flow]
-
-    def values(self, *keys: str) -> Flow:
-        return [entity.properties[key] for entity in self.flow for key in keys if key in entity.properties]
-
-    def ids(self) -> Flow:
-        return [entity.id for entity in self.flow]
-
-    def labels(self) -> Flow:
-        return [labels_of(entity)[0] for entity in self.flow]
-
-    def value_maps(self, *keys: str) -> Flow:
-        return [
-            {key: value for key, value in entity.properties.items() if not keys or key in keys} for entity in self.flow
-        ]
-
-    def element_maps(self) -> Flow:
-        return [{**entity.properties, "id": entity.id, "label": labels_of(entity)[0]} for entity in self.flow]
-
-    def count(self) -> Flow:
-        return [len(self.flow)]
-
-    def dedup(self) -> Flow:
-        return [value for i, value in enumerate(self.flow) if value not in self.flow[:i]]
-
-    def limit(self, most: int) -> Flow:
-        return self.flow[:most]
-
-    def range(self, first: int, end: int) -> Flow:
-        return self.flow[first : None if end < 0 else end]
 
     def order(self) -> Flow:
         self.by = self.order_by
@@ -228,10 +244,6 @@ class Traversal:
     def modulate(self, *args: Any) -> Flow:
         self.by(args)
         return self.flow
-
-    @staticmethod
-    def chosen(entities: Iterable[Entity], ids: Sequence[str]) -> list[Entity]:
-        return [entity for entity in entities if not ids or entity.id in ids]
 
 
 def labels_of(entity: Entity) -> tuple[str, ...]:

@@ -3,17 +3,82 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from pytest_corpus.reference.errors import invalid
-from pytest_corpus.reference.graph.arguments import Arguments, Question
-from pytest_corpus.reference.graph.scanner import QueryError
+from pytest_corpus.reference.errors import AdapterError, invalid
+from pytest_corpus.reference.foundation import Chunk
+from pytest_corpus.reference.graph.arguments import Arguments
+from pytest_corpus.reference.graph.cypher import Cypher
+from pytest_corpus.reference.graph.gremlin import Gremlin
+from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError
 from pytest_corpus.reference.graph.store import Edge, Graph, Node, Space
+from pytest_corpus.reference.request import Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query that was read, its parameters beside it."""
+
+    namespace: str
+    dialect: str
+    query: Query
+    params: Mapping[str, Any]
+    timeout_ms: float | None
 
 
 class Queries(Arguments):
-    """Runs a query that was read on the graphs of a tenant."""
+    """Reads a query and runs it on the graphs of a tenant."""
+
+    dialects: tuple[str, ...] = ("cypher", "opencypher", "gql", "gremlin")
+    languages: ClassVar[Mapping[str, Callable[[str], Query]]] = {
+        "cypher": Cypher,
+        "opencypher": Cypher,
+        "gql": Cypher,
+        "gremlin": Gremlin,
+    }
+    max_query_length = 8192
+    records_in_chunk = 2
+
+    def read_question(self, args: Fields) -> Question:
+        dialect, text = self.read_dialect(args), args.required_text("text")
+        params = self.read_object(args, "params")
+        namespace, timeout_ms = self.read_namespace(args), self.read_timeout(args)
+        self.check_length(text)
+        return Question(namespace, dialect, self.read_text(dialect, text, params), params, timeout_ms)
+
+    def check_length(self, text: str) -> None:
+        if len(text) > self.max_query_length:
+            rule = f"must have at most {self.max_query_length} characters"
+            raise invalid("args.text", "TOO_LONG", rule, max_query_length=self.max_query_length)
+
+    def read_dialect(self, args: Fields) -> str:
+        """An advertised dialect; the first one where none is named (SPECIFICATION 7.4)."""
+        dialect = args.text("dialect") or self.dialects[0]
+        if dialect not in self.dialects:
+            raise AdapterError("NotSupported", "args.dialect must be advertised", supported_dialects=[*self.dialects])
+        return dialect
+
+    def read_text(self, dialect: str, text: str, params: Mapping[str, Any]) -> Query:  # noqa: ARG002 - never text
+        try:
+            return self.languages[dialect](text)
+        except RecursionError:
+            raise self.query_refused(QueryError("is nested too deeply")) from None
+        except QueryError as problem:
+            raise self.query_refused(problem) from None
+
+    def query_refused(self, problem: QueryError) -> AdapterError:
+        """A query that cannot be run, by what is wrong and not by its text (ERRORS 6.4)."""
+        if isinstance(problem, QueryFeatureError):
+            return AdapterError("NotSupported", f"args.text {problem}")
+        return invalid("args.text", "QUERY_PARSE", str(problem), error="QueryParseError")
+
+    def read_timeout(self, args: Fields) -> float | None:
+        timeout_ms = args.number("timeout_ms")
+        if timeout_ms is not None and timeout_ms < 0:
+            raise args.invalid("timeout_ms", "OUT_OF_RANGE", "must be at least 0")
+        return timeout_ms
 
     def graph(self, space: Space, namespace: str) -> Graph:
         """A graph to read from, which must have been written to (ERRORS 6.4)."""
@@ -47,3 +112,10 @@ class Queries(Arguments):
 
     def value(self, value: Any) -> Any:
         return value.to_wire() if isinstance(value, (Node, Edge)) else copy.deepcopy(value)
+
+    def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:
+        """`graph.types.chunk` objects, a few records each; without records it is one final chunk."""
+        for start in range(0, len(records) or 1, self.records_in_chunk):
+            end = start + self.records_in_chunk
+            chunk = {"records": [*records[start:end]], "is_final": end >= len(records)}
+            yield {**chunk, "summary": {"records": len(records)}} if chunk["is_final"] else chunk

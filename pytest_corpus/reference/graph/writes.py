@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.arguments import Selection
 from pytest_corpus.reference.graph.queries import Queries
-from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, Space, same
+from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, Space
 from pytest_corpus.reference.request import Fields
 
 
@@ -30,7 +30,6 @@ class Writes(Queries):
     """Reads a write as a change, and carries it out on the graphs of a tenant."""
 
     writes = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
-    batch_operations: tuple[str, ...] = (*writes, "query")
 
     def read_change(self, op: str, args: Fields) -> Change:
         if op == "upsert_nodes":
@@ -93,11 +92,6 @@ class Writes(Queries):
         named = selection.ids is None or entity.id in selection.ids
         return named and self.matches(entity, selection.filter)
 
-    def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:
-        """Whether an entity has all these properties with these values."""
-        properties = entity.properties
-        return all(key in properties and same(properties[key], value) for key, value in wanted.items())
-
     def partial_success(self, outcome: Outcome) -> dict[str, Any]:
         """Counts and per-item failures, valid under both editions (ERRORS 10, R14)."""
         failures = [
@@ -105,21 +99,3 @@ class Writes(Queries):
             for index, name, error in outcome.failures
         ]
         return {"processed_count": outcome.processed, "failed_count": len(failures), "failures": failures}
-
-    def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
-        """One operation of a batch or transaction; that one item of it fails is its failure."""
-        try:
-            return {"ok": True, "index": index, "result": self.perform_step(draft, op, args)}
-        except AdapterError as error:
-            kind = error.kind
-            return {"ok": False, "index": index, "error": kind.name, "code": kind.code, "message": str(error)}
-
-    def perform_step(self, draft: Space, op: str, args: Fields) -> dict[str, Any]:
-        if op not in self.batch_operations:
-            raise AdapterError("NotSupported", "The operation cannot be part of a batch")
-        if op == "query":
-            return self.query_result(draft, self.read_question(args))
-        outcome = self.read_change(op, args)(draft)
-        if outcome.failures:
-            raise outcome.failures[0][2]
-        return self.partial_success(outcome)

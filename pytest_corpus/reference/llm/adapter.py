@@ -7,26 +7,13 @@ not particular to LLMs is in `foundation`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remembered
-from pytest_corpus.reference.language import Language
-from pytest_corpus.reference.request import Call, Fields
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A checked request for at most `limit` tokens, or for a call of `tool`; `seed` decides the words."""
-
-    model: str
-    tokens: int
-    limit: int
-    stop_sequences: list[str]
-    tool: str | None
-    seed: str
+from pytest_corpus.reference.llm.arguments import Arguments, Prompt
+from pytest_corpus.reference.request import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +25,10 @@ class Reply:
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
 
 
-class ReferenceLLM(Language, ReferenceAdapter):
+class ReferenceLLM(Arguments, ReferenceAdapter):
     """`llm.capabilities`, `complete`, `stream`, `count_tokens` and `health` (SPECIFICATION 8)."""
 
     component = "llm"
-    models: tuple[str, ...] = ("reference-large", "reference-small")
-    context_window = 512
     max_tool_calls_per_turn = 1
     features: Mapping[str, bool] = {
         "supports_streaming": True,
@@ -60,13 +45,6 @@ class ReferenceLLM(Language, ReferenceAdapter):
         "idempotent_writes": True,
     }
     replayable = frozenset({"complete"})
-    roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
-    ranges: Mapping[str, tuple[float, float]] = {
-        "temperature": (0, 2),
-        "top_p": (0, 1),
-        "frequency_penalty": (-2, 2),
-        "presence_penalty": (-2, 2),
-    }
     fault_kinds: Mapping[str, str] = {
         **ReferenceAdapter.fault_kinds,
         "content_filtered": "ContentFiltered",
@@ -79,8 +57,6 @@ class ReferenceLLM(Language, ReferenceAdapter):
         "ModelOverloaded": "model",
     }
     tokens_in_chunk = 4
-
-    # Operations
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
         """The common facts, and the models, limits and sampling ranges of SPECIFICATION 8.4."""
@@ -121,129 +97,6 @@ class ReferenceLLM(Language, ReferenceAdapter):
         text = call.args.required_text("text")
         await self.reach(call)
         return {"tokens": self.tokens(text)}
-
-    # Reading arguments (SPECIFICATION 8.3, SCHEMA 4.1)
-
-    def read_prompt(self, call: Call) -> Prompt:
-        """Read and check the arguments of `complete` and `stream`."""
-        model = self.read_model(call)
-        texts = [*self.read_messages(call), self.read_system_message(call)]
-        self.read_sampling(call)
-        limit = self.read_max_tokens(call)
-        stop_sequences = self.read_stop_sequences(call)
-        tool = self.read_tool_choice(call, self.read_tools(call))
-        tokens = sum(map(self.tokens, texts))
-        self.check_context(model, tokens)
-        room = self.context_window - tokens
-        limit = room if limit is None else min(limit, room)
-        return Prompt(model, tokens, limit, stop_sequences, tool, seed=digest([model, texts]))
-
-    def read_model(self, call: Call) -> str:
-        """The requested model, or the first one listed."""
-        model = call.args.text("model") or self.models[0]
-        if model not in self.models:
-            raise self.unknown_model(model)
-        call.labels["model"] = model  # a listed name: never what a client made up
-        return model
-
-    def unknown_model(self, model: str) -> AdapterError:
-        rule = "is not available"
-        return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
-
-    def read_messages(self, call: Call) -> list[str]:
-        """The texts of all messages."""
-        messages = self.formatted(call).objects("messages", required=True)
-        return [text for message in messages for text in self.read_message(message)]
-
-    def formatted(self, call: Call) -> Fields:
-        """The arguments whose faults are faults of format (ERRORS 6.1)."""
-        return replace(call.args, error="InputFormatError")
-
-    def read_message(self, message: Fields) -> list[str]:
-        """The texts that one message adds to the prompt; its unknown keys are ignored."""
-        if message.required_text("role") not in self.roles:
-            raise message.invalid("role", "NOT_ALLOWED", f"must be one of {', '.join(self.roles)}")
-        message.text("name")
-        message.text("tool_call_id")
-        return [message.required_text("content"), *map(self.read_tool_call, message.objects("tool_calls"))]
-
-    def read_tool_call(self, tool_call: Fields) -> str:
-        """The arguments of an earlier tool call."""
-        tool_call.required_text("id")
-        return self.read_function(tool_call).required_text("arguments")
-
-    def read_function(self, fields: Fields) -> Fields:
-        """The `function` of a tool, a tool call or a tool choice: `{type: "function", function: {name}}`."""
-        if fields.required_text("type") != "function":
-            raise fields.invalid("type", "NOT_ALLOWED", "must be function")
-        function = fields.member("function")
-        function.required_text("name")
-        return function
-
-    def read_system_message(self, call: Call) -> str:
-        text = call.args.text("system_message")
-        if text is not None:
-            self.require("supports_system_message")
-        return text or ""
-
-    def read_sampling(self, call: Call) -> None:
-        for name, (low, high) in self.ranges.items():
-            value = call.args.number(name)
-            if value is not None and not self.in_range(name, value):
-                raise call.args.invalid(name, "OUT_OF_RANGE", f"must lie between {low} and {high}")
-
-    def in_range(self, name: str, value: float) -> bool:
-        """Both ends belong to a range, but for `top_p`, which is above 0 (R37)."""
-        low, high = self.ranges[name]
-        return low <= value <= high and not (name == "top_p" and value == 0)
-
-    def read_max_tokens(self, call: Call) -> int | None:
-        return call.args.integer("max_tokens", at_least=0)
-
-    def read_stop_sequences(self, call: Call) -> list[str]:
-        return [stop for stop in call.args.items("stop_sequences", "a string") if stop]
-
-    def read_tools(self, call: Call) -> list[str]:
-        """The names of the offered functions."""
-        tools = self.formatted(call).objects("tools")
-        if tools:
-            self.require("supports_tools")
-        return [self.read_tool(tool) for tool in tools]
-
-    def read_tool(self, tool: Fields) -> str:
-        function = self.read_function(tool)
-        function.member("parameters")
-        function.text("description")
-        return function.required_text("name")
-
-    def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        """The function that must be called; None where the model is free, and then answers in words."""
-        choice = call.args.values.get("tool_choice")
-        if choice in (None, "auto", "none"):
-            return None
-        self.require("supports_tool_choice")
-        args = self.formatted(call)
-        if choice == "required":
-            name = next(iter(tools), None)
-        else:
-            name = self.read_function(args.member("tool_choice")).text("name")
-        if name not in tools:
-            raise args.invalid("tool_choice", "NOT_ALLOWED", "must name or require one of the given tools")
-        return name
-
-    def check_context(self, model: str, tokens: int) -> None:
-        if tokens > self.context_window:
-            raise invalid(
-                "args.messages",
-                "PROMPT_TOO_LONG",
-                "exceed the model's context window",
-                error="PromptTooLong",
-                model=model,
-                max_context_length=self.context_window,
-                provided_tokens=tokens,
-            )
-
-    # Answers: where a real adapter reads what its provider said
 
     def reply(self, prompt: Prompt) -> Reply:
         reply = self.words(prompt) if prompt.tool is None else self.tool_use(prompt, prompt.tool)

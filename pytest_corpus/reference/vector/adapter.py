@@ -1,28 +1,26 @@
 """The embedded reference adapter for vectors: exact search over namespaces in memory.
 
-Everything that is not particular to vectors is in `foundation`, how a request is read in `vector_request`, how
-vectors and metadata compare in `vector_space`.
+Everything that is not particular to vectors is in `foundation`; `arguments` reads requests, `store` compares
+vectors and metadata, `namespaces` holds the data, and `search` answers queries.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
 
-from pytest_corpus.reference.errors import AdapterError, invalid
+from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Provider, ReferenceAdapter, digest, remembered
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
-from pytest_corpus.reference.vector.arguments import Query, VectorRequests
-from pytest_corpus.reference.vector.store import Condition, Hit, Item, Space
+from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.search import Search
+from pytest_corpus.reference.vector.store import Item, Space
 
-Failures = list[tuple[int, AdapterError]]
 
-
-class ReferenceVector(VectorRequests, ReferenceAdapter):
+class ReferenceVector(Search, ReferenceAdapter):
     """The eight operations of SPECIFICATION 9, for tenants that know nothing of each other."""
 
     component = "vector"
@@ -39,17 +37,11 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         "idempotent_writes": True,
     }
     replayable = frozenset({"upsert", "delete", "create_namespace", "delete_namespace"})
-    item_by_item = False
-    """Whether an upsert leaves out what fails, or is refused whole: edition 1.0.0 cannot tell by index what failed."""
-    vectors_always = True
-    """Whether matches hold their vectors unasked: edition 1.0.0 has no match without one."""
 
     def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
         super().__init__(metrics=metrics, provider=provider)
         self.tenants: dict[str | None, dict[str, Space]] = {}
         self.versions = count(1)
-
-    # Capabilities and health
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
         """The common facts, and the metrics and limits that are enforced."""
@@ -69,8 +61,6 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         """The common report, and the namespaces of the tenant who asks."""
         report = await super().health(call)
         return {**report, "namespaces": dict.fromkeys(self.spaces(call), report["status"])}
-
-    # Queries
 
     async def query(self, call: Call) -> dict[str, Any]:
         """`{matches, query_vector, namespace, total_matches}`."""
@@ -103,39 +93,6 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         version = self.space(call, namespace).version
         return digest([call.tenant_hash, call.op, version, call.args.values])
 
-    def search(self, call: Call, query: Query) -> dict[str, Any]:
-        """Filter, then rank, then cut (SPECIFICATION 9.3)."""
-        space = self.space(call, query.namespace)
-        found = self.select(space, query)
-        ranked = self.rank(space, [self.hit(space, query, item) for item in found])
-        return {
-            "matches": [self.match(query, hit) for hit in ranked[: query.top_k]],
-            "query_vector": list(query.vector),
-            "namespace": query.namespace,
-            "total_matches": len(found),
-        }
-
-    def select(self, space: Space, query: Query) -> list[Item]:
-        return [item for item in space.items.values() if self.passes(item.metadata, query.conditions)]
-
-    def hit(self, space: Space, query: Query, item: Item) -> Hit:
-        return Hit(item, *self.measure(space.metric, query.vector, item.vector))
-
-    def rank(self, space: Space, hits: list[Hit]) -> list[Hit]:  # noqa: ARG002 - has what a variant may rank by
-        """Best first; equals in the order of their ids."""
-        return sorted(hits, key=lambda hit: (-hit.score, hit.distance, hit.item.id))
-
-    def match(self, query: Query, hit: Hit) -> dict[str, Any]:
-        """`vector.types.vector_match`."""
-        vector: dict[str, Any] = {"id": hit.item.id, "namespace": query.namespace}
-        if query.include_vectors or self.vectors_always:
-            vector["vector"] = list(hit.item.vector)
-        if query.include_metadata:
-            vector["metadata"] = copy.deepcopy(hit.item.metadata)
-        return {"vector": vector, "score": hit.score, "distance": hit.distance}
-
-    # Writes: checked, then sent to the provider, then applied in one go
-
     async def upsert(self, call: Call) -> dict[str, Any]:
         """Insert or replace by id; `{processed_count, failed_count, failures}`."""
         namespace = self.read_namespace(call.args)
@@ -152,14 +109,6 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
             self.store(space, item)
         self.touch(space)
         return self.counts(len(accepted), [self.failed_item(index, items[index], error) for index, error in failures])
-
-    def store(self, space: Space, item: Item) -> None:
-        space.dimensions = space.dimensions or len(item.vector)
-        space.items[item.id] = item
-
-    def touch(self, space: Space) -> None:
-        """Make the answers that are cached for a namespace unreachable."""
-        space.version = next(self.versions)
 
     def failed_item(self, index: int, item: Item, error: AdapterError) -> dict[str, Any]:
         """`vector.types.failure_item`."""
@@ -179,19 +128,6 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         await self.reach(call, items=len(ids))
         return self.counts(self.erase(call, namespace, ids, conditions), [])
 
-    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Condition]) -> int:
-        space = self.space(call, namespace)
-        victims = [item for item in space.items.values() if self.is_meant(item, ids, conditions)]
-        for item in victims:
-            del space.items[item.id]
-        self.touch(space)
-        return len(victims)
-
-    def is_meant(self, item: Item, ids: Sequence[str], conditions: Sequence[Condition]) -> bool:
-        return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
-
-    # Namespaces
-
     async def create_namespace(self, call: Call) -> dict[str, Any]:
         """`{success, namespace, details}`; creating once more what is there changes nothing."""
         name, wanted = self.read_name(call), Space(self.read_metric(call), self.read_dimensions(call))
@@ -201,12 +137,6 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         details = {"dimensions": wanted.dimensions, "distance_metric": wanted.metric}
         return {"success": True, "namespace": name, "details": details}
 
-    def create(self, call: Call, name: str, wanted: Space) -> None:
-        existing = self.check_existing(call, name, wanted)
-        if existing is None or existing.dimensions is None:
-            self.spaces(call)[name] = wanted
-            self.touch(wanted)
-
     async def delete_namespace(self, call: Call) -> dict[str, Any]:
         """`{success, namespace, details}`; deleting what is not there succeeds."""
         name = self.read_name(call)
@@ -214,65 +144,4 @@ class ReferenceVector(VectorRequests, ReferenceAdapter):
         existed = self.drop(call, name)
         return {"success": True, "namespace": name, "details": {"existed": existed}}
 
-    def drop(self, call: Call, name: str) -> bool:
-        return self.spaces(call).pop(name, None) is not None
-
-    def spaces(self, call: Call) -> dict[str, Space]:
-        """The namespaces of the tenant; the default one is always there."""
-        spaces = self.tenants.setdefault(self.owner(call), {})
-        spaces.setdefault(self.default_namespace, Space(self.default_metric))
-        return spaces
-
-    def owner(self, call: Call) -> str | None:
-        """Whose data a call works on (SPECIFICATION 14.1)."""
-        return call.tenant_hash
-
-    def space(self, call: Call, name: str) -> Space:
-        space = self.spaces(call).get(name)
-        if space is None:
-            raise invalid("args.namespace", "NOT_FOUND", "does not exist", error="NamespaceNotFound", namespace=name)
-        return space
-
     # Checks against what is stored
-
-    def check_query(self, call: Call, query: Query) -> None:
-        """Refuse an unknown namespace, or a vector that cannot lie in it."""
-        space = self.space(call, query.namespace)
-        if mismatch := self.mismatch(query.namespace, space.dimensions, query.vector):
-            raise mismatch
-
-    def check_items(self, call: Call, namespace: str, items: Sequence[Item]) -> Failures:
-        """The items that cannot be stored; where they are not told one by one, they refuse the others too."""
-        failures: Failures = []
-        dimensions = self.space(call, namespace).dimensions
-        for index, item in enumerate(items):
-            if mismatch := self.mismatch(namespace, dimensions, item.vector):
-                failures.append((index, mismatch))
-            else:
-                dimensions = len(item.vector)
-        if failures and not self.item_by_item:
-            raise failures[0][1]
-        return failures
-
-    def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
-        """What is wrong with the length of a vector (ERRORS 6.3)."""
-        provided = len(vector)
-        if provided == dimensions or (dimensions is None and provided <= self.max_dimensions):
-            return None
-        expected = self.max_dimensions if dimensions is None else dimensions
-        return AdapterError(
-            "DimensionMismatch",
-            f"expected {expected} dimensions, got {provided}",
-            expected=expected,
-            provided=provided,
-            namespace=namespace,
-        )
-
-    def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:
-        """The namespace of that name, which must be like the wanted one."""
-        existing = self.spaces(call).get(name)
-        if existing is None or existing.dimensions is None:
-            return existing
-        if (existing.dimensions, existing.metric) != (wanted.dimensions, wanted.metric):
-            raise invalid("args.namespace", "EXISTS", "exists with other dimensions or another metric")
-        return existing

@@ -6,14 +6,20 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
-from pytest_corpus.kit.request import canary, in_ms
+from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of, unit
-from pytest_corpus.suites.embedding.batches import class_of, each_its_own, family_of, placed, several
-from pytest_corpus.suites.embedding.caching import (
+from pytest_corpus.suites.embedding.scenarios.batches import (
+    arranged,
+    class_of,
+    each_its_own,
+    family_of,
+    placed,
+    several,
+)
+from pytest_corpus.suites.embedding.scenarios.caching import (
     CACHED,
     asks_anew,
     batches_apart,
@@ -28,13 +34,13 @@ from pytest_corpus.suites.embedding.caching import (
     unless_without_a_key,
     untouched,
 )
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.requests import OPERATIONS
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
-from pytest_corpus.suites.embedding.texts import FILLER
-from pytest_corpus.suites.embedding.truncation import cut, flag, truncates, whole
-from pytest_corpus.suites.embedding.vectorless import NORMALIZED
-from pytest_corpus.suites.embedding.vectors import norm
+from pytest_corpus.suites.embedding.scenarios.truncation import cut, flag, truncates, whole
+from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of, unit
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
+from pytest_corpus.suites.embedding.subject.texts import FILLER
+from pytest_corpus.suites.embedding.subject.vectorless import NORMALIZED
+from pytest_corpus.suites.embedding.subject.vectors import norm
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
 """How two texts may resemble each other."""

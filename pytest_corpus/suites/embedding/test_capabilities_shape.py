@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
-from pytest_corpus.suites.common.claims.capabilities import Capabilities, StreamingClaim
-from pytest_corpus.suites.embedding.answers import STATISTICS
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.vectors import is_number
+from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.embedding.subject.answers import STATISTICS
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.vectors import is_number
 from pytest_corpus.text.redaction import word
 
 SHORT = 8
@@ -34,14 +35,6 @@ STATED = (
 """What SPECIFICATION 10.5 asks to be declared; limits are optional."""
 
 GROWING = ("total_requests", "total_texts", "total_tokens", "cache_hits", "cache_misses", "error_count")
-
-
-class TestCapabilities(Capabilities):
-    """Shape and truth."""
-
-
-class TestStreamingClaim(StreamingClaim):
-    """The streaming entry point."""
 
 
 @pytest.mark.requirement("EMB-CAP-1")

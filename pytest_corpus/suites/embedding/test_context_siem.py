@@ -7,35 +7,29 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.audit.telemetry import gives_away, outcomes
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.kit.request import canary, in_ms
-from pytest_corpus.kit.telemetry import gives_away, outcomes
-from pytest_corpus.suites.common.claims.cancelling import Cancelling
-from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability, failed_stream
-from pytest_corpus.suites.common.claims.labels import Labels, StreamTimes
-from pytest_corpus.suites.common.claims.privacy import Privacy
-from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.embedding.answers import failures_of
-from pytest_corpus.suites.embedding.batches import several
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.requests import OPERATIONS
-from pytest_corpus.suites.embedding.texts import FILLER
+from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.common.claims.context import Context as TestContext
+from pytest_corpus.suites.common.claims.context import Observability as TestObservability
+from pytest_corpus.suites.common.claims.context import StreamObservability, failed_stream
+from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamTimes
+from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.embedding.scenarios.batches import several
+from pytest_corpus.suites.embedding.subject.answers import failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
+from pytest_corpus.suites.embedding.subject.texts import FILLER
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
 """The keys of a failed text that explain the failure."""
-
-
-class TestContext(Context):
-    """What is read from `ctx`."""
-
-
-class TestObservability(Observability):
-    """Unary operations."""
 
 
 class TestStreamObservability(StreamObservability):
@@ -58,26 +52,6 @@ class TestStreamObservability(StreamObservability):
     def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
         """A stream that fails before its first chunk has one final outcome."""
         counted_once(failed_stream(subject))
-
-
-class TestCancelling(Cancelling):
-    """Calls that nobody waits for any more."""
-
-
-class TestLabels(Labels):
-    """Hashes, times and buckets."""
-
-
-class TestStreamTimes(StreamTimes):
-    """Times of streams."""
-
-
-class TestPropagation(Propagation):
-    """What the provider is told of the context."""
-
-
-class TestPrivacy(Privacy):
-    """Content, tenants, keys and provider texts."""
 
 
 @pytest.mark.requirement("EMB-OBS-1")

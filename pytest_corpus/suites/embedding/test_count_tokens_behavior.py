@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import tokens
 from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
-from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 
 
 def counting(embedding: Embedding) -> list[str]:

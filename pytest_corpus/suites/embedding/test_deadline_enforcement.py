@@ -7,33 +7,16 @@ from functools import partial
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.memory import expired
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.common.claims.deadlines import (
-    Deadlines,
-    NestedDeadlines,
-    StreamDeadlines,
-    heeded,
-    in_time,
-    out_of_time,
-    repeatedly,
-)
-from pytest_corpus.suites.embedding.answers import failures_of
-from pytest_corpus.suites.embedding.batches import class_of
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-
-
-class TestDeadlines(Deadlines):
-    """Unary operations."""
-
-
-class TestNestedDeadlines(NestedDeadlines):
-    """Operations on several items."""
-
-
-class TestStreamDeadlines(StreamDeadlines):
-    """Streams."""
+from pytest_corpus.suites.common.claims.deadlines import Deadlines as TestDeadlines
+from pytest_corpus.suites.common.claims.deadlines import NestedDeadlines as TestNestedDeadlines
+from pytest_corpus.suites.common.claims.deadlines import StreamDeadlines as TestStreamDeadlines
+from pytest_corpus.suites.common.claims.deadlines import heeded, in_time, out_of_time, repeatedly
+from pytest_corpus.suites.embedding.scenarios.batches import class_of
+from pytest_corpus.suites.embedding.subject.answers import failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 
 
 @pytest.mark.requirement("COM-DEADLINE-4")

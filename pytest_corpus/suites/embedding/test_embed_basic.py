@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.answers import embeddings_of, streamed_embeddings
-from pytest_corpus.suites.embedding.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.requests import OPERATIONS
-from pytest_corpus.suites.embedding.singles import any_script, given_back, only, streamed_vector
-from pytest_corpus.suites.embedding.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
-from pytest_corpus.suites.embedding.vectorless import without_vector
-from pytest_corpus.suites.embedding.vectors import distance, vector_of
+from pytest_corpus.suites.embedding.scenarios.batches import FINAL, belongs
+from pytest_corpus.suites.embedding.scenarios.singles import any_script, given_back, only, streamed_vector
+from pytest_corpus.suites.embedding.subject.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
+from pytest_corpus.suites.embedding.subject.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.subject.vectorless import without_vector
+from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 

@@ -10,23 +10,14 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
-from pytest_corpus.suites.common.claims.faults import KINDS, ContentFilter, Faults, StreamFaults, struck
-from pytest_corpus.suites.embedding.answers import embeddings_of, failures_of
-from pytest_corpus.suites.embedding.batches import family_of
-from pytest_corpus.suites.embedding.component import Embedding, embedding
+from pytest_corpus.suites.common.claims.faults import KINDS, struck
+from pytest_corpus.suites.common.claims.faults import ContentFilter as TestContentFilter
+from pytest_corpus.suites.common.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.common.claims.faults import StreamFaults as TestStreamFaults
+from pytest_corpus.suites.embedding.scenarios.batches import family_of
+from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.text.redaction import word
-
-
-class TestFaults(Faults):
-    """Unary operations."""
-
-
-class TestContentFilter(ContentFilter):
-    """Content filters."""
-
-
-class TestStreamFaults(StreamFaults):
-    """Streams."""
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.answers import failures_of
-from pytest_corpus.suites.embedding.batches import each_its_own, placed, several
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.singles import only, streamed_vector
-from pytest_corpus.suites.embedding.texts import FILLER, OTHER
-from pytest_corpus.suites.embedding.truncation import (
+from pytest_corpus.suites.embedding.scenarios.batches import each_its_own, placed, several
+from pytest_corpus.suites.embedding.scenarios.singles import only, streamed_vector
+from pytest_corpus.suites.embedding.scenarios.truncation import (
     BEYOND,
     DENIED,
     cut,
@@ -31,8 +29,11 @@ from pytest_corpus.suites.embedding.truncation import (
     whole,
     within,
 )
-from pytest_corpus.suites.embedding.vectorless import without_vector
-from pytest_corpus.suites.embedding.vectors import plain, same_text, vector_of
+from pytest_corpus.suites.embedding.subject.answers import failures_of
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.texts import FILLER, OTHER
+from pytest_corpus.suites.embedding.subject.vectorless import without_vector
+from pytest_corpus.suites.embedding.subject.vectors import plain, same_text, vector_of
 from pytest_corpus.text.redaction import word
 
 WITHIN = ("the_limit", "one_less", "half", "short")

@@ -8,40 +8,19 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.common.claims.envelopes import Envelopes, Errors
-from pytest_corpus.suites.common.claims.streaming import Streaming
-from pytest_corpus.suites.common.claims.stress import Stress
-from pytest_corpus.suites.common.claims.wire_handler import BUSY, StreamEntryPoint, WireHandler
-from pytest_corpus.suites.embedding.component import Embedding, embedding
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
-from pytest_corpus.suites.embedding.vectorless import without_vector
-from pytest_corpus.suites.embedding.vectors import distance, vector_of
+from pytest_corpus.suites.common.claims.envelopes import Envelopes as TestEnvelopes
+from pytest_corpus.suites.common.claims.envelopes import Errors as TestErrors
+from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
+from pytest_corpus.suites.common.claims.stress import Stress as TestStress
+from pytest_corpus.suites.common.claims.wire_handler import BUSY
+from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
+from pytest_corpus.suites.common.claims.wire_handler import WireHandler as TestWireHandler
+from pytest_corpus.suites.embedding.scenarios.batches import arranged
+from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.subject.vectorless import without_vector
+from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
 
 pytestmark = pytest.mark.wire
-
-
-class TestWireHandler(WireHandler):
-    """Routing and bad requests."""
-
-
-class TestEnvelopes(Envelopes):
-    """Unary successes."""
-
-
-class TestStress(Stress):
-    """Under load."""
-
-
-class TestErrors(Errors):
-    """Error envelopes."""
-
-
-class TestStreamEntryPoint(StreamEntryPoint):
-    """`handle_stream` and what does not belong there."""
-
-
-class TestStreaming(Streaming):
-    """Frames and terminals."""
 
 
 @pytest.mark.requirement("COM-CONC-1")

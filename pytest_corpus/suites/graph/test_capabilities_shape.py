@@ -7,20 +7,10 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.common.claims.capabilities import Capabilities, Consistency, StreamingClaim
-from pytest_corpus.suites.graph.component import Graph, graph
-
-
-class TestCapabilities(Capabilities):
-    """Shape and truth."""
-
-
-class TestConsistency(Consistency):
-    """When what was written can be read."""
-
-
-class TestStreamingClaim(StreamingClaim):
-    """The streaming entry point."""
+from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.common.claims.capabilities import Consistency as TestConsistency
+from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 
 @pytest.mark.requirement("GRA-CAP-1")

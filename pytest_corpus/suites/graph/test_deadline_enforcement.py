@@ -3,16 +3,6 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.deadlines import Deadlines, NestedDeadlines, StreamDeadlines
-
-
-class TestDeadlines(Deadlines):
-    """Unary operations."""
-
-
-class TestNestedDeadlines(NestedDeadlines):
-    """Operations on several items."""
-
-
-class TestStreamDeadlines(StreamDeadlines):
-    """Streams."""
+from pytest_corpus.suites.common.claims.deadlines import Deadlines as TestDeadlines
+from pytest_corpus.suites.common.claims.deadlines import NestedDeadlines as TestNestedDeadlines
+from pytest_corpus.suites.common.claims.deadlines import StreamDeadlines as TestStreamDeadlines

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.looks import look
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
-from pytest_corpus.suites.graph import edges
-from pytest_corpus.suites.graph.answers import records
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.scenarios import edges
+from pytest_corpus.suites.graph.subject.answers import records
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 
@@ -22,7 +22,7 @@ NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name"
 def test_dialects_are_listed(graph: Graph) -> None:
     """Capabilities list at least one dialect where queries are answered at all."""
     if graph.dialects.listed:
-        look()
+        note_check()
         return
     for name in DIALECTS:
         args = {**graph.question("group", name, group=graph.seeds.group), "dialect": name}

@@ -3,12 +3,5 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.faults import Faults, StreamFaults
-
-
-class TestFaults(Faults):
-    """Unary operations."""
-
-
-class TestStreamFaults(StreamFaults):
-    """Streams."""
+from pytest_corpus.suites.common.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.common.claims.faults import StreamFaults as TestStreamFaults

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, in_time, repeatedly
-from pytest_corpus.suites.graph.answers import records
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.suites.graph.subject.answers import records
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
 """What is asked of `timeout_ms` where capabilities claim it, and what of every adapter (R118)."""

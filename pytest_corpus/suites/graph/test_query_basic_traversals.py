@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph import multigraph, traversal
-from pytest_corpus.suites.graph.answers import listed
-from pytest_corpus.suites.graph.component import Graph, graph
-from pytest_corpus.suites.graph.multigraph import LOOP
+from pytest_corpus.suites.graph.scenarios import multigraph, traversal
+from pytest_corpus.suites.graph.scenarios.multigraph import LOOP
+from pytest_corpus.suites.graph.subject.answers import listed
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 
 @pytest.mark.core

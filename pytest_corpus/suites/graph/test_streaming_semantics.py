@@ -5,21 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.parameters import rules
-from pytest_corpus.kit.request import canary
-from pytest_corpus.suites.common.claims.streaming import Streaming
-from pytest_corpus.suites.graph import test_query_basic as queries
-from pytest_corpus.suites.graph.answers import records
-from pytest_corpus.suites.graph.component import Graph, graph
+from pytest_corpus.kit.requests import canary
+from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
+from pytest_corpus.suites.graph.scenarios import queries
+from pytest_corpus.suites.graph.subject.answers import records
+from pytest_corpus.suites.graph.subject.component import Graph, graph
 
 OPERATION = "stream_query"
-
-
-class TestStreaming(Streaming):
-    """Frames and terminals."""
 
 
 @pytest.mark.core

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.memory import known, plain_call
+from pytest_corpus.kit.answer_cache import cached, plain_call
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import canary, in_ms
+from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope, works
-from pytest_corpus.suites.llm.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.completions import (
+from pytest_corpus.suites.llm.scenarios.completions import (
     MOST_MODELS,
     accepted,
     alike,
@@ -31,8 +30,9 @@ from pytest_corpus.suites.llm.completions import (
     well_formed,
     within,
 )
-from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.requests import WEATHER, user
+from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.subject.requests import WEATHER, user
 from pytest_corpus.text.redaction import word
 
 ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
@@ -253,7 +253,7 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
 def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operation: str, kind: str) -> None:
     """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
     begun = BEGUN.get(kind)
-    text = known(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
+    text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = alike(llm, text, kind)
     messages = [{**cold(llm, operation), "messages": each} for each in (one, other)]
     not_shared(llm, *messages, operation=operation, binding=kind != "role", learnt=bool(begun))
@@ -288,7 +288,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -
 def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
     llm.require("complete")
-    text = known(llm, "a cached prompt", llm.unique)
+    text = cached(llm, "a cached prompt", llm.unique)
     args = {**cold(llm), "messages": [user(text)]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]

@@ -4,50 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.cancelling import Cancelling
-from pytest_corpus.suites.common.claims.context import Context, Observability, StreamObservability
-from pytest_corpus.suites.common.claims.labels import Labels, StreamOutcomes, StreamTimes
-from pytest_corpus.suites.common.claims.privacy import Privacy
-from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.llm.component import LLM, llm
-
-
-class TestContext(Context):
-    """What is read from `ctx`."""
-
-
-class TestObservability(Observability):
-    """Unary operations."""
-
-
-class TestStreamObservability(StreamObservability):
-    """Streams."""
-
-
-class TestCancelling(Cancelling):
-    """Calls that nobody waits for any more."""
-
-
-class TestLabels(Labels):
-    """Hashes, times and buckets."""
-
-
-class TestStreamTimes(StreamTimes):
-    """Times of streams."""
-
-
-class TestStreamOutcomes(StreamOutcomes):
-    """The outcome of a stream."""
-
-
-class TestPropagation(Propagation):
-    """What the provider is told of the context."""
-
-
-class TestPrivacy(Privacy):
-    """Content, tenants, keys and provider texts."""
+from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.common.claims.context import Context as TestContext
+from pytest_corpus.suites.common.claims.context import Observability as TestObservability
+from pytest_corpus.suites.common.claims.context import StreamObservability as TestStreamObservability
+from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.common.claims.labels import StreamOutcomes as TestStreamOutcomes
+from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamTimes
+from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.llm.subject.component import LLM, llm
 
 
 @pytest.mark.requirement("COM-OBS-13")

@@ -6,14 +6,14 @@ import pytest
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import tokens
 from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
-from pytest_corpus.suites.llm.completions import completing
-from pytest_corpus.suites.llm.component import LLM, llm
-from pytest_corpus.suites.llm.requests import user
+from pytest_corpus.suites.llm.scenarios.completions import completing
+from pytest_corpus.suites.llm.subject.component import LLM, llm
+from pytest_corpus.suites.llm.subject.requests import user
 
 FEW_TOKENS, PART = 8, 5
 """By so many tokens, or so large a part, a count may differ from what a prompt is charged: it is an estimate."""

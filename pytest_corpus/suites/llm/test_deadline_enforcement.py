@@ -3,12 +3,5 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.deadlines import Deadlines, StreamDeadlines
-
-
-class TestDeadlines(Deadlines):
-    """Unary operations."""
-
-
-class TestStreamDeadlines(StreamDeadlines):
-    """Streams."""
+from pytest_corpus.suites.common.claims.deadlines import Deadlines as TestDeadlines
+from pytest_corpus.suites.common.claims.deadlines import StreamDeadlines as TestStreamDeadlines

@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.faults import ContentFilter, Faults, Overload, StreamFaults
-
-
-class TestFaults(Faults):
-    """Unary operations."""
-
-
-class TestContentFilter(ContentFilter):
-    """Content filters."""
-
-
-class TestOverload(Overload):
-    """Models at capacity."""
-
-
-class TestStreamFaults(StreamFaults):
-    """Streams."""
+from pytest_corpus.suites.common.claims.faults import ContentFilter as TestContentFilter
+from pytest_corpus.suites.common.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.common.claims.faults import Overload as TestOverload
+from pytest_corpus.suites.common.claims.faults import StreamFaults as TestStreamFaults

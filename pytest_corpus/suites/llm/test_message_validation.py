@@ -11,9 +11,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.llm.capabilities import NO_STOPS, PERMANENT, UNSIGNED
-from pytest_corpus.suites.llm.component import LLM, llm
-from pytest_corpus.suites.llm.requests import CALL, CLOCK, WEATHER, user
+from pytest_corpus.suites.llm.subject.capabilities import NO_STOPS, PERMANENT, UNSIGNED
+from pytest_corpus.suites.llm.subject.component import LLM, llm
+from pytest_corpus.suites.llm.subject.requests import CALL, CLOCK, WEATHER, user
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
 """What is not a role: strings but the four, and what is not a string."""

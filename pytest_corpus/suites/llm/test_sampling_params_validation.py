@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, generate
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.llm.capabilities import NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
-from pytest_corpus.suites.llm.completions import MOST_MODELS, well_formed
-from pytest_corpus.suites.llm.component import LLM, llm
+from pytest_corpus.suites.llm.scenarios.completions import MOST_MODELS, well_formed
+from pytest_corpus.suites.llm.subject.capabilities import NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
+from pytest_corpus.suites.llm.subject.component import LLM, llm
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {

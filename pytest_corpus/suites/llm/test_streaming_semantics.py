@@ -8,16 +8,14 @@ import pytest
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.memory import known
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims.streaming import Streaming
-from pytest_corpus.suites.llm.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.completions import (
+from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
+from pytest_corpus.suites.llm.scenarios.completions import (
     accepted,
     beyond,
     cold,
@@ -27,13 +25,10 @@ from pytest_corpus.suites.llm.completions import (
     well_formed,
     within,
 )
-from pytest_corpus.suites.llm.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.requests import user
+from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.subject.requests import user
 from pytest_corpus.text.redaction import word
-
-
-class TestStreaming(Streaming):
-    """Frames and terminals."""
 
 
 @pytest.mark.core
@@ -154,12 +149,12 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
 
 def long_stream(llm: LLM) -> StreamReply:
     """A stream that is likely to have several chunks."""
-    return known(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")))
+    return cached(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")))
 
 
 def streamed_by(llm: LLM, model: str) -> StreamReply:
     """A plain stream by a listed model."""
-    return known(llm, ("streamed by", model), lambda: llm.streamed(model=model))
+    return cached(llm, ("streamed by", model), lambda: llm.streamed(model=model))
 
 
 def any_shown(found: Iterable[bool]) -> None:

@@ -5,28 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.envelopes import Envelopes, Errors
-from pytest_corpus.suites.common.claims.stress import Stress
-from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint, WireHandler
+from pytest_corpus.suites.common.claims.envelopes import Envelopes as TestEnvelopes
+from pytest_corpus.suites.common.claims.envelopes import Errors as TestErrors
+from pytest_corpus.suites.common.claims.stress import Stress as TestStress
+from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
+from pytest_corpus.suites.common.claims.wire_handler import WireHandler as TestWireHandler
 
 pytestmark = pytest.mark.wire
-
-
-class TestWireHandler(WireHandler):
-    """Routing and bad requests."""
-
-
-class TestEnvelopes(Envelopes):
-    """Unary successes."""
-
-
-class TestStress(Stress):
-    """Under load."""
-
-
-class TestErrors(Errors):
-    """Error envelopes."""
-
-
-class TestStreamEntryPoint(StreamEntryPoint):
-    """`handle_stream` and what does not belong there."""

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.raw_calls import raw_call
-from pytest_corpus.adapter.remote import RemoteAdapter
+from pytest_corpus.adapter.transports.frame_splitter import Events
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.splitting import Events
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject, op_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
-from pytest_corpus.kit.request import in_ms
+from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
 from pytest_corpus.spec.wire_format import BOM

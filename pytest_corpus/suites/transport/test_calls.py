@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.errors import Unresponsive
+from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error
-from pytest_corpus.spec.transports import JSON, NDJSON, WAYS
+from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
@@ -54,7 +54,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
     seen = once(subject, "no json", lambda: without_json(subject), everywhere=True)
     with shown(seen):
         bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
-        silent = way_of(subject) in WAYS["messages"] and not bodies and fault is None
+        silent = way_of(subject) in TRANSPORT_GROUPS["messages"] and not bodies and fault is None
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else named(body)
             expect.that("BadRequest" in error_names(body), "the error BAD_REQUEST", got)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.answers import (
+from pytest_corpus.suites.vector.scenarios.checks import exactly, fan
+from pytest_corpus.suites.vector.subject.answers import (
     failures_of,
     id_of,
     matches_of,
@@ -20,10 +21,9 @@ from pytest_corpus.suites.vector.answers import (
     results_of,
     vector_of,
 )
-from pytest_corpus.suites.vector.checks import exactly, fan
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction, is_number
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction, is_number
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 from pytest_corpus.text.redaction import word
 
 MOST_VECTORS = 5_000

@@ -13,20 +13,13 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.capabilities import SECTIONS
-from pytest_corpus.suites.common.claims.capabilities import Capabilities, Consistency
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import canonical, is_number
+from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.common.claims.capabilities import Consistency as TestConsistency
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import canonical, is_number
 from pytest_corpus.text.redaction import word
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
-
-
-class TestCapabilities(Capabilities):
-    """Shape and truth."""
-
-
-class TestConsistency(Consistency):
-    """When what was written can be read."""
 
 
 @pytest.mark.requirement("VEC-CAP-1")

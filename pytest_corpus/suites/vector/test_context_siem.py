@@ -13,42 +13,25 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.cancelling import Cancelling
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, Context, Observability, cache_scope
-from pytest_corpus.suites.common.claims.labels import Labels
-from pytest_corpus.suites.common.claims.privacy import IdPrivacy, Privacy
-from pytest_corpus.suites.common.claims.propagation import Propagation
-from pytest_corpus.suites.vector import flow
-from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.common.claims.context import Context as TestContext
+from pytest_corpus.suites.common.claims.context import Observability as TestObservability
+from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.common.claims.privacy import IdPrivacy as TestIdPrivacy
+from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.vector.scenarios import flow
+from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
-
-
-class TestContext(Context):
-    """What is read from `ctx`."""
-
-
-class TestObservability(Observability):
-    """One observation a call."""
-
-
-class TestCancelling(Cancelling):
-    """Calls that nobody waits for any more."""
-
-
-class TestLabels(Labels):
-    """Hashes, times and buckets."""
-
-
-class TestPropagation(Propagation):
-    """What the provider is told of the context."""
 
 
 @pytest.mark.requirement("COM-CTX-6")
@@ -69,14 +52,6 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
         present(sandbox, new)
 
 
-class TestIdPrivacy(IdPrivacy):
-    """Ids of items."""
-
-
-class TestPrivacy(Privacy):
-    """Vectors, metadata, filters, tenants, keys and provider texts."""
-
-
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
     """What is said of a failed item holds nothing of its vector or its metadata."""
@@ -94,10 +69,11 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
 def test_an_item_id_is_no_label(vector: Vector) -> None:
     """The id of a vector that is upserted, found or deleted does not become a label."""
     vector.require("query", "upsert", "delete")
-    name, sandbox = canary(20), vector.sandbox()
+    secret, sandbox = canary(20), vector.sandbox()
+    name = vector.name(secret)
     replies = [sandbox.upsert({**vector.item(), "id": name}), sandbox.ask(), sandbox.delete(ids=[name])]
     for reply in replies:
-        unlabelled(reply, name)
+        unlabelled(reply, secret)
 
 
 @pytest.mark.requirement("VEC-CAP-5")
@@ -114,15 +90,16 @@ def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
     """Neither a query, a write nor the making of a namespace is labelled with its name."""
     vector.require("query", "upsert", "delete")
     vector.need_namespaces()
-    item, name = vector.item(), canary(20)
-    unlabelled(vector.call("create_namespace", vector.named(name)), name)
+    item, secret = vector.item(), canary(20)
+    name = vector.name(secret)
+    unlabelled(vector.call("create_namespace", vector.named(name)), secret)
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
     replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
     if vector.works("batch_query"):
         args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)], **sandbox.args()}
         replies.append(vector.call("batch_query", args))
     for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
-        unlabelled(reply, name)
+        unlabelled(reply, secret)
 
 
 def unlabelled(reply: Reply, secret: str) -> None:
@@ -365,8 +342,8 @@ def test_health_names_nothing_of_another_tenant(vector: Vector, asking: str) -> 
     """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
     vector.isolated()
     vector.require("health")
-    item = {**vector.item(40), "id": canary(20)}
-    name, owner = canary(20), f"tenant-{canary()}"
+    item = {**vector.item(40), "id": vector.name(canary(20))}
+    name, owner = vector.name(canary(20)), f"tenant-{canary()}"
     sandbox = vector.sandbox(item, tenant=owner, name=name)
     ctx = {"tenant": f"tenant-{canary()}"} if asking == "another_tenant" else {}
     said = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))

@@ -3,12 +3,5 @@
 from __future__ import annotations
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.deadlines import Deadlines, NestedDeadlines
-
-
-class TestDeadlines(Deadlines):
-    """Every operation of the component."""
-
-
-class TestNestedDeadlines(NestedDeadlines):
-    """Operations on several items."""
+from pytest_corpus.suites.common.claims.deadlines import Deadlines as TestDeadlines
+from pytest_corpus.suites.common.claims.deadlines import NestedDeadlines as TestNestedDeadlines

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.answers import failed, id_of, processed
-from pytest_corpus.suites.vector.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.subject.answers import failed, id_of, processed
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 
 WRONG_DELETES: tuple[tuple[str, Any], ...] = (
     ("ids", "x"),

@@ -8,10 +8,10 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.answers import failed, failures_of
-from pytest_corpus.suites.vector.checks import described_by, exactly, points_at, refused_or_reported
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import direction
+from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, points_at, refused_or_reported
+from pytest_corpus.suites.vector.subject.answers import failed, failures_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import direction
 from pytest_corpus.text.redaction import word
 
 MISMATCH = "DimensionMismatch"

@@ -10,14 +10,11 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims.faults import KINDS, Faults, struck
-from pytest_corpus.suites.vector.answers import failures_of
-from pytest_corpus.suites.vector.component import Vector, vector
+from pytest_corpus.suites.common.claims.faults import KINDS, struck
+from pytest_corpus.suites.common.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.vector.subject.answers import failures_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
 from pytest_corpus.text.redaction import word
-
-
-class TestFaults(Faults):
-    """Every operation of the component."""
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of, metadata_of, vector_of
-from pytest_corpus.suites.vector.checks import ANGLES, described_by, fan
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import alike, best, canonical, direction, parallel
-from pytest_corpus.suites.vector.sandbox import Sandbox
+from pytest_corpus.suites.vector.scenarios.checks import ANGLES, described_by, fan
+from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, metadata_of, vector_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import alike, best, canonical, direction, parallel
+from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 
 WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
     ("vector", "x"),

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.vector.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.checks import fan
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import METRICS, canonical, direction, near
-from pytest_corpus.suites.vector.ranking import Ranking, rankings
+from pytest_corpus.suites.vector.scenarios.checks import fan
+from pytest_corpus.suites.vector.scenarios.ranking import Ranking, rankings
+from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import METRICS, canonical, direction, near
 
 PERMANENT = ("BadRequest", "NotSupported")
 """What refuses a vector of zeros (R121)."""

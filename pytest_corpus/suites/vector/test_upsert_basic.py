@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
-from pytest_corpus.kit.generate import SLOW_CALL_S
+from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.generation.generate import SLOW_CALL_S
+from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
-from pytest_corpus.kit.stateful import run_machine
-from pytest_corpus.suites.vector.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
-from pytest_corpus.suites.vector.checks import (
+from pytest_corpus.suites.vector.scenarios.checks import (
     described_by,
     exactly,
     points_at,
@@ -23,9 +22,10 @@ from pytest_corpus.suites.vector.checks import (
     same,
     settled,
 )
-from pytest_corpus.suites.vector.component import Vector, vector
-from pytest_corpus.suites.vector.geometry import alike, direction
-from pytest_corpus.suites.vector.state_machine import machine_of
+from pytest_corpus.suites.vector.scenarios.state_machine import machine_of
+from pytest_corpus.suites.vector.subject.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
+from pytest_corpus.suites.vector.subject.component import Vector, vector
+from pytest_corpus.suites.vector.subject.geometry import alike, direction
 
 SCALARS: dict[str, Any] = {
     "word": "Gr\u00fc\u00dfe \U0001f600",

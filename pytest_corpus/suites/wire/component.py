@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.client_library import Built, ClientLibrary
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.library import Built, ClientLibrary
-from pytest_corpus.adapter.outages import Outages
-from pytest_corpus.kit.looks import look
+from pytest_corpus.adapter.usage.outages import Outages
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.requirements import Requirement
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.validation.requests import arguments, cases, errors, pipeline, roundtrip
+from pytest_corpus.validation.requests import arguments, cases, exceptions, pipeline, roundtrip
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
-from pytest_corpus.validation.requests.errors import WireValidationError
+from pytest_corpus.validation.requests.exceptions import WireValidationError
 from pytest_corpus.validation.schema.registry import registry
 
 BUILDS = "WIR-BUILD-1"
@@ -34,7 +34,7 @@ class Stage:
 def _is_written(envelope: Any, case: WireRequestCase) -> None:
     try:
         roundtrip.json_roundtrip(envelope, case.id)
-    except errors.RoundTripError:
+    except exceptions.RoundTripError:
         return  # the finding of the stage that follows
 
 
@@ -144,7 +144,7 @@ class ClientTarget:
         if requirement == "WIR-ARGS-2" and not arguments.request_editions(op, self.accepted):
             raise NotApplicable(f"edition {' or '.join(self.accepted)} has no schema of this request")
         stage = STAGES[requirement]
-        look()
+        note_check()
         try:
             stage.check(envelope, case)
         except WireValidationError as error:

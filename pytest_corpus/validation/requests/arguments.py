@@ -12,7 +12,7 @@ from pytest_corpus.spec.arguments import ALTERNATIVES, Choice, Numbers, OneOf, R
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
 from pytest_corpus.text.problems import Problem, dotted
-from pytest_corpus.validation.requests.errors import UNKNOWN_CASE, ArgsValidationError
+from pytest_corpus.validation.requests.exceptions import UNKNOWN_CASE, ArgsValidationError
 from pytest_corpus.validation.schema import registry as schema_registry
 
 _Fault = tuple[str, str]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.validation.requests.cases import WireRequestCase, case_of
-from pytest_corpus.validation.requests.errors import (
+from pytest_corpus.validation.requests.exceptions import (
     ArgsValidationError,
     CtxValidationError,
     EnvelopeShapeError,

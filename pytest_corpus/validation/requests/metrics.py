@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from pytest_corpus.validation.requests.errors import WireValidationError
+from pytest_corpus.validation.requests.exceptions import WireValidationError
 
 
 @dataclass

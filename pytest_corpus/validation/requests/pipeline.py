@@ -9,7 +9,7 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS, LATEST
 from pytest_corpus.text.redaction import shown
-from pytest_corpus.validation.requests.errors import (
+from pytest_corpus.validation.requests.exceptions import (
     UNKNOWN_CASE,
     ArgsValidationError,
     CtxValidationError,
@@ -20,7 +20,7 @@ from pytest_corpus.validation.requests.errors import (
 )
 from pytest_corpus.validation.requests.roundtrip import json_roundtrip, top_level
 from pytest_corpus.validation.schema import registry as schema_registry
-from pytest_corpus.validation.schema.errors import SchemaAssertionError
+from pytest_corpus.validation.schema.exceptions import SchemaAssertionError
 
 REQUIRED_KEYS = ("op", "ctx", "args")
 """The keys of a request envelope (SCHEMA 3.1)."""

@@ -13,7 +13,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_corpus.text.problems import Problem, dotted, json_problems
-from pytest_corpus.validation.requests.errors import UNKNOWN_CASE, EnvelopeTypeError, RoundTripError, SerializationError
+from pytest_corpus.validation.requests.exceptions import (
+    UNKNOWN_CASE,
+    EnvelopeTypeError,
+    RoundTripError,
+    SerializationError,
+)
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 """The range of an integer on the wire (SPECIFICATION 4.1)."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus.spec.schemas import BASE_URI
-from pytest_corpus.validation.schema.errors import SchemaFileError
+from pytest_corpus.validation.schema.exceptions import SchemaFileError
 
 Format = Callable[[Any], bool]
 """Decides whether a value is of a format; an error of values, as in SCHEMA 12.C, says no.

@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, OWN_FOLDERS, SCHEMAS, SchemaFile
-from pytest_corpus.validation.schema.errors import UnknownEditionError, UnknownSchemaError
+from pytest_corpus.validation.schema.exceptions import UnknownEditionError, UnknownSchemaError
 
 VERSION_MARK = "#version/"
 """Between a name and the edition that it pins (SCHEMA 10.1)."""

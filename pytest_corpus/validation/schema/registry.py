@@ -17,7 +17,7 @@ from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
 from pytest_corpus.text.problems import Problem
 from pytest_corpus.validation.schema import files as schema_files
-from pytest_corpus.validation.schema.errors import (
+from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
     SchemaAssertionError,
     SchemaFileError,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_corpus.text.problems import Problem, dotted
-from pytest_corpus.validation.schema.errors import SchemaValidationError
+from pytest_corpus.validation.schema.exceptions import SchemaValidationError
 
 if TYPE_CHECKING:
     import jsonschema_rs

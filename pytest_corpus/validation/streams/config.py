@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
-from pytest_corpus.validation.schema.errors import UnknownEditionError
+from pytest_corpus.validation.schema.exceptions import UnknownEditionError
 from pytest_corpus.validation.schema.names import find_schema
 
 Framing = Literal["canonical", "event"]

@@ -67,13 +67,13 @@ class Call:
 
         try:
             if left is not None and left <= 0:
-                raise asyncio.TimeoutError
+                raise TimeoutError
             return await asyncio.wait_for(begin(), left)
         except WireError:
             raise
         except Exception as error:
             late = left is not None and time.perf_counter() - begun >= left
-            if late or isinstance(error, asyncio.TimeoutError):  # some clients raise their own error when cancelled
+            if late or isinstance(error, TimeoutError):  # some clients raise their own error when cancelled
                 raise WireError("DeadlineExceeded", "The time budget of the call is spent") from None
             raise
 

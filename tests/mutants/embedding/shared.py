@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from pytest_corpus.reference.embedding.adapter import Embedding, Job, ReferenceEmbedding
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.embedding.answers import Embedding
+from pytest_corpus.reference.embedding.arguments import Job
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
 from pytest_corpus.reference.request import Call

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_corpus.reference.foundation import Chunk
-from pytest_corpus.reference.llm.adapter import Prompt, ReferenceLLM, Reply
+from pytest_corpus.reference.llm.adapter import ReferenceLLM, Reply
+from pytest_corpus.reference.llm.arguments import Prompt
 from pytest_corpus.reference.request import Call
 
 Result = dict[str, Any]

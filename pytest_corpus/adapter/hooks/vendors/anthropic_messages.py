@@ -22,7 +22,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     strings,
     text_in,
 )
-from pytest_corpus.adapter.hooks.vendors.model import Question, Reply, Tool, answered, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
 ROLES = ("user", "assistant", "system")
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}

@@ -22,8 +22,8 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     strings,
     text_in,
 )
-from pytest_corpus.adapter.hooks.vendors.model import Question, Reply, Tool, answered, split
 from pytest_corpus.adapter.hooks.vendors.openai_embeddings import vector
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, split
 
 ROLES = ("system", "user", "assistant", "tool")
 REASONS = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool": "TOOL_CALL"}

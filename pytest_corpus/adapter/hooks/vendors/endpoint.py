@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.vendors.model import Tool
+from pytest_corpus.adapter.hooks.vendors.stand_in import Tool
 
 Body = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     strings,
     text_in,
 )
-from pytest_corpus.adapter.hooks.vendors.model import Question, Reply, Tool, answered
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 REASONS = {"stop": "stop", "length": "length", "tool": "tool_calls", "filtered": "content_filter"}

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus.adapter.hooks.vendors import openai_errors
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Events, Refusal, integer, required
-from pytest_corpus.adapter.hooks.vendors.model import split
+from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
 DIMENSIONS = {"text-embedding-3-large": 3072}
 USUAL_DIMENSIONS = 1536

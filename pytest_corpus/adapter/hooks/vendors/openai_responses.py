@@ -21,8 +21,8 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     required,
     text_in,
 )
-from pytest_corpus.adapter.hooks.vendors.model import Question, Reply, Tool, answered, count
 from pytest_corpus.adapter.hooks.vendors.openai_chat import ANY, check_window, wanted_schema
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
 LEAST_ANSWER = 1
 REASONS = {"length": "max_output_tokens", "filtered": "content_filter"}

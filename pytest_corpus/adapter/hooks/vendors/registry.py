@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pytest_corpus.adapter.hooks.vendors import cohere, openai_errors
 from pytest_corpus.adapter.hooks.vendors.anthropic_messages import CountTokens, Messages
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoints
-from pytest_corpus.adapter.hooks.vendors.models import Models
+from pytest_corpus.adapter.hooks.vendors.model_list import Models
 from pytest_corpus.adapter.hooks.vendors.openai_chat import Chat
 from pytest_corpus.adapter.hooks.vendors.openai_embeddings import Embeddings
 from pytest_corpus.adapter.hooks.vendors.openai_responses import InputTokens, Responses

@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import threading
 
-from pytest_corpus.adapter.hooks.messages import MAX_HEAD_BYTES, OpenConnections, Refused, answer, read_request
+from pytest_corpus.adapter.hooks.http_messages import MAX_HEAD_BYTES, OpenConnections, Refused, answer, read_request
 from pytest_corpus.adapter.hooks.vendors.api import Arrived, VendorApi
 from pytest_corpus.adapter.hooks.vendors.connection import Connection
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoints

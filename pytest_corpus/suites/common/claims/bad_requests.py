@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import in_ms
+from pytest_corpus.kit.requests import in_ms
 
 KEYS = ("op", "ctx", "args")
 """What every request carries."""
@@ -31,7 +31,7 @@ NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 
 def refusals(subject: Subject) -> list[Reply]:
     """Answers to bad requests of several kinds, which any adapter refuses."""
-    return known(subject, "refusals", lambda: _refusals(subject))
+    return cached(subject, "refusals", lambda: _refusals(subject))
 
 
 def _refusals(subject: Subject) -> list[Reply]:
@@ -47,9 +47,9 @@ def _refusals(subject: Subject) -> list[Reply]:
 
 def no_object(subject: Subject, value: Any) -> Reply:
     """The answer of `handle` to what is no request."""
-    return known(subject, ("no object", repr(value)), lambda: subject.send(value))
+    return cached(subject, ("no object", repr(value)), lambda: subject.send(value))
 
 
 def no_stream_object(subject: Subject, value: Any) -> StreamReply:
     """The answer of `handle_stream` to what is no request."""
-    return known(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))
+    return cached(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))

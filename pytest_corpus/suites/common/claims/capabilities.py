@@ -8,9 +8,9 @@ import re
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.answer_cache import plain, plain_call
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import plain, plain_call
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of

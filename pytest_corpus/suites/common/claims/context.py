@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect, telemetry
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached, expired, plain
+from pytest_corpus.kit.audit import telemetry
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import expired, known, plain
+from pytest_corpus.kit.fixtures import in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import in_turn, rules
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import HOUR_MS, Request, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, Request, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
@@ -76,7 +77,7 @@ class Context:
         for name in subject.operations():
             if subject.works(name):
                 every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
-                together = known(subject, ("unknown", name), partial(subject.invoke, name, ctx=every))
+                together = cached(subject, ("unknown", name), partial(subject.invoke, name, ctx=every))
                 alone = name == subject.principal or together.is_error
                 reply = subject.invoke(name, ctx=unknown) if alone else together
                 if closed(subject, reply):
@@ -115,7 +116,7 @@ class Context:
         subject.require(subject.principal)
         for name in subject.operations():
             if subject.works(name):
-                together = known(subject, ("context", name), partial(subject.invoke, name, ctx=every))
+                together = cached(subject, ("context", name), partial(subject.invoke, name, ctx=every))
                 alone = key != "all" and (name == subject.principal or together.is_error)
                 works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
 
@@ -196,13 +197,14 @@ class Observability:
         """Calls of two tenants that run at the same time are labelled each with its own hash."""
         tenants = [f"tenant-{canary()}" for _ in range(2)]
         wanted = sorted(tenant_hash(subject, tenant) for tenant in tenants)
-        name, sink = subject.principal, subject.client.metrics
+        name = subject.principal
         requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
-        before = len(sink.observations)
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
         if not all(reply.is_success for reply in replies):
             raise NotAssessed("calls at the same time are not all carried out")
-        seen = [one for one in sink.observations[before:] if one.op in (name, f"{subject.component}.{name}")]
+        seen = [
+            one for one in subject.client.concurrent_observations if one.op in (name, f"{subject.component}.{name}")
+        ]
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
         found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
@@ -306,12 +308,12 @@ def tenant_hash(subject: Subject, tenant: str) -> str:
 
 def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer to a request whose first argument has a wrong type."""
-    return known(subject, ("wrong types", name), lambda: subject.invoke(name, subject.requests.wrong_types(name)))
+    return cached(subject, ("wrong types", name), lambda: subject.invoke(name, subject.requests.wrong_types(name)))
 
 
 def ample(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer to a plain request that has an hour left."""
-    return known(subject, ("ample", name), lambda: subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}))
+    return cached(subject, ("ample", name), lambda: subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}))
 
 
 def of_a_tenant(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
@@ -322,7 +324,7 @@ def of_a_tenant(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
         working = [name for name in subject.operations() if subject.works(name)]
         return tenant, [subject.invoke(name, ctx={"tenant": tenant}) for name in working]
 
-    return known(subject, "of a tenant", ask)
+    return cached(subject, "of a tenant", ask)
 
 
 def labelled(reply: Reply | StreamReply) -> str:
@@ -365,7 +367,7 @@ def with_canaries_in_context(subject: Subject) -> tuple[str, list[Reply | Stream
         unique = {"request id": identity, "request id of the trace": trace}
         return tenant, every_outcome(subject, ctx, secrets={**hidden, **unique})
 
-    return known(subject, "canaries in context", ask)
+    return cached(subject, "canaries in context", ask)
 
 
 def with_context(request: Request) -> Request:
@@ -397,7 +399,7 @@ def provider_failure(subject: Subject, name: str, kind: str, **options: Any) -> 
         fresh.client.provider.clear()
         return reply
 
-    return known(subject, ("failure", name, kind, *sorted(options.items())), ask)
+    return cached(subject, ("failure", name, kind, *sorted(options.items())), ask)
 
 
 def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list[Reply | StreamReply]:

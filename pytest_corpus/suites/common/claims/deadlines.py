@@ -10,14 +10,14 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.looks import look
-from pytest_corpus.kit.memory import expired
+from pytest_corpus.kit.fixtures import in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
-from pytest_corpus.kit.parameters import in_turn
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import HOUR_MS, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, in_ms
 from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.common.claims.context import ample, works
 from pytest_corpus.suites.common.claims.health import RETRYABLE
@@ -309,7 +309,7 @@ def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
 
 def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
     """A call came to an end within its budget plus a second."""
-    look()
+    note_check()
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout":
         raise _Late("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")

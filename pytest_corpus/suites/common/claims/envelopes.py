@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import plain
-from pytest_corpus.kit.parameters import rules
-from pytest_corpus.kit.request import in_ms
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.common.claims.bad_requests import refusals
 
 

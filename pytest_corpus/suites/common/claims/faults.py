@@ -10,11 +10,11 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import HOUR_MS, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
@@ -245,7 +245,7 @@ def struck(
 ) -> Reply | StreamReply:
     """The answer of a new instance whose provider fails."""
     if ctx is None:
-        return known(
+        return cached(
             subject,
             ("struck", name, kind, *sorted(options.items())),
             lambda: _struck(subject, name, kind, None, options),

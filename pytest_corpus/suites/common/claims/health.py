@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.answer_cache import plain_call
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.memory import plain_call
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.words import HEALTH_STATES

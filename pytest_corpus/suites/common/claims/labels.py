@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_corpus.kit import expect, telemetry
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import telemetry
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.request import canary, in_ms
+from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.suites.common.claims.context import failed_stream, tenant_hash, works
 
 DELAY_MS = 150

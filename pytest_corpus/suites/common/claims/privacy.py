@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import known
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotAssessed
-from pytest_corpus.kit.parameters import rules
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.request import canary
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.context import (
     FAILURES,
     provider_failures,
@@ -137,4 +137,4 @@ def answers_to_canaries(
             requests = list(map(with_context, requests))
         return [subject.carry_out(each, debug_logs=debug_logs) for each in requests if subject.works(each.op)]
 
-    return known(subject, ("canaries", refused, debug_logs), ask)
+    return cached(subject, ("canaries", refused, debug_logs), ask)

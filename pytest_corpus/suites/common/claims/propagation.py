@@ -12,7 +12,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import in_ms
+from pytest_corpus.kit.requests import in_ms
 
 AHEAD_MS = 20_000
 """How far ahead the deadlines lie: no adapter gives a provider more time than that, and few give less."""

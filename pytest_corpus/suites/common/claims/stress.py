@@ -10,12 +10,12 @@ import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.memory import expired
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.request import in_ms
+from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, deadlined, heeded, in_time, repeatedly
 from pytest_corpus.suites.common.claims.health import RETRYABLE
 from pytest_corpus.suites.common.claims.wire_handler import BUSY

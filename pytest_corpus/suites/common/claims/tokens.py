@@ -10,8 +10,8 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import known
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.text.redaction import word
@@ -146,7 +146,7 @@ def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[i
     counts: list[int] = []
     for text in texts:
         key = ("counted", text, *sorted({**subject.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
-        reply = known(subject, key, partial(subject.counted, text, **changed))
+        reply = cached(subject, key, partial(subject.counted, text, **changed))
         if reply.is_a("BadRequest") and not subject.holds(text):
             break
         counts.append(subject.tokens_of(expect.success(reply, "a token count")))

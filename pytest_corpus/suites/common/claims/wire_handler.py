@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit import holds
+from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.memory import plain
+from pytest_corpus.kit.fixtures import in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.parameters import in_turn
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.request import Request
+from pytest_corpus.kit.requests import Request
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP

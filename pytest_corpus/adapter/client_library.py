@@ -1,0 +1,191 @@
+"""The client library under test: an object that builds requests, opened once, each builder called once."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import factory as factories
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.text.redaction import type_name
+from pytest_corpus.validation.requests.cases import CASES, WireRequestCase, get_adapter_builder, has, owners
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a builder gave: an envelope, or why there is none (`fault`, without content)."""
+
+    envelope: Any = None
+    fault: str = ""
+
+
+class ClientLibrary:
+    """A declared client: an object with builders, a class or factory that makes one, or a mapping of those.
+
+    Builders may be coroutine functions; all run in one event loop, in a thread of its own.
+    """
+
+    def __init__(
+        self, found: Any, declared: str, call_timeout: float = 30.0, closing: ClosingBudget | None = None
+    ) -> None:
+        self.closing = closing or ClosingBudget()
+        self.found, self.declared, self.call_timeout = found, declared, call_timeout
+        self.holder: Any = None
+        self._opened = factories.Opened()
+        self._loop: LoopThread | None = None
+        self._built: dict[str, Built] = {}
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    def open(self) -> ClientLibrary:
+        """Make the object that has the builders.
+
+        Raises:
+            DeclarationError: a factory raises or takes longer than the call limit, or what it returns makes no sense.
+        """
+        self._loop = LoopThread("corpus-client")
+        self._opened = factories.Opened()
+        try:
+            self.holder = factories.within_limit(self._loop, self._made(), self.call_timeout, self.declared)
+        except DeclarationError as error:
+            error.kind = "client"
+            self.close()
+            raise
+        return self
+
+    @property
+    def is_open(self) -> bool:
+        """Whether builders can be called."""
+        return self._loop is not None
+
+    async def _made(self) -> Any:
+        found = self.found
+        if _is_factory(found):
+            if "component" in factories.asked_for(found, self.declared):
+                return await self._made_each(found)
+            found = await self._entered(found)
+        if not isinstance(found, Mapping):
+            return found
+        for name in found:
+            if name not in COMPONENTS:
+                raise self._wrong("the mapping has a key that is not a component", f"use {', '.join(COMPONENTS)}")
+        if not found:
+            raise self._wrong("the mapping is empty")
+        return {name: await self._entered(part) if _is_factory(part) else part for name, part in found.items()}
+
+    async def _made_each(self, factory: Callable[..., Any]) -> dict[str, Any]:
+        """The clients of the components for which a factory makes one."""
+        made, refused = {}, []
+        for component in COMPONENTS:
+            try:
+                made[component] = await self._entered(partial(factory, component=component))
+            except DeclarationError as error:
+                refused.append(error)
+        if not made:
+            raise refused[0]
+        return made
+
+    async def _entered(self, factory: Callable[[], Any]) -> Any:
+        try:
+            return await factories.entered(factory(), self._opened)
+        except BaseException as error:
+            if is_cancelled(error):
+                raise
+            wrong = factories.raising(self.declared, "the factory", error)
+            wrong.kind = "client"
+            raise wrong from error
+
+    def _wrong(self, fault: str, remedy: str = "") -> DeclarationError:
+        return DeclarationError(self.declared, fault, remedy, kind="client")
+
+    def close(self) -> list[str]:
+        """Close what a factory made and end the loop; what closing raised."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return []
+        started = time.monotonic()
+        try:
+            said = loop.finish(self._opened.close(), self.closing.limit(last=True))
+            left = loop.stop()
+        finally:
+            self.closing.spend(time.monotonic() - started)
+        return [*said, *([f"closing left behind {', '.join(left)}"] if left else [])]
+
+    # -- builders --------------------------------------------------------------------------------------
+
+    def name_of(self, case: WireRequestCase) -> str:
+        """The name under which a builder of this operation, as far as that is clear, is there; empty for none."""
+        mapped = isinstance(self.holder, Mapping)
+        holder = self.holder.get(case.component) if mapped else self.holder
+        if has(holder, case.qualified_method):
+            return case.qualified_method
+        there = has(holder, case.build_method)
+        return case.build_method if there and (mapped or case.component in owners(holder, case)) else ""
+
+    def is_unclear(self, case: WireRequestCase) -> bool:
+        """Whether a builder is there only under a name that could mean the operation of another component, too."""
+        clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
+        return not clear and owners(self.holder, case) != (case.component,)
+
+    def build(self, case: WireRequestCase) -> Built:
+        """What the builder of a case gives; it is called once in a run."""
+        if case.op not in self._built:
+            self._built[case.op] = self._call(case)
+        return self._built[case.op]
+
+    def _call(self, case: WireRequestCase) -> Built:
+        if self._loop is None or self._loop.blocked:
+            self.open()
+        assert self._loop is not None
+        try:
+            return self._loop.run(self._called(case), self.call_timeout)
+        except TimeLimit as late:
+            if late.ended:
+                return Built(fault=f"raises {late.ended}")
+            return Built(fault=f"has no end after {self.call_timeout:g} s")
+        except concurrent.futures.CancelledError:
+            return Built(fault="raises CancelledError")
+
+    async def _called(self, case: WireRequestCase) -> Built:
+        try:
+            builder = get_adapter_builder(self.holder, case)
+            if builder is None:
+                return Built(fault="cannot be called")
+            if missing := _required(builder):
+                return Built(fault=f"requires an argument {missing!r}")
+            made = builder()
+            return Built(await made if inspect.isawaitable(made) else made)
+        except BaseException as error:
+            if is_cancelled(error):
+                raise
+            return Built(fault=f"raises {type_name(error)}")
+
+
+def _is_factory(found: Any) -> bool:
+    """Whether what was declared makes the object with the builders, and is not that object itself."""
+    return isinstance(found, type) or (callable(found) and not offers_any(found))
+
+
+def offers_any(holder: Any) -> bool:
+    """Whether an object has a builder of any operation."""
+    return any(has(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
+
+
+def _required(builder: Callable[..., Any]) -> str:
+    """The first parameter that a builder cannot do without; empty where there is none."""
+    try:
+        parameters = inspect.signature(builder).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    passed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = (each.name for each in parameters if each.default is each.empty and each.kind not in passed)
+    return next(needed, "")

@@ -1,0 +1,1 @@
+"""The event loop that an adapter lives in, and how it ends."""

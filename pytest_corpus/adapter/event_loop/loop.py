@@ -1,0 +1,279 @@
+"""One event loop for an adapter's whole life, in a thread of its own.
+
+The thread lets the suite give up on a call that blocks the loop, which no timeout inside the loop could.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import inspect
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Coroutine, Iterable
+from enum import IntEnum
+from typing import Any, TypeVar, cast
+
+from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
+from pytest_corpus.adapter.snapshot import safe_call
+from pytest_corpus.text.redaction import type_name
+
+T = TypeVar("T")
+
+GRACE_S = 1.0
+"""A loop that takes longer than this to run a trivial callback counts as blocked."""
+
+STOP_S = 2.0
+"""The seconds that tasks and generators of an adapter have to end."""
+
+FORKED = 70
+"""The exit code of a process that an adapter forked off inside the loop and let return into it."""
+
+
+class TimeLimit(Exception):
+    """A coroutine did not end within its time limit.
+
+    Attributes:
+        blocked: it holds the whole loop, or the loop has ended.
+        ended: the type of the exception that ended the loop, if known.
+    """
+
+    def __init__(self, blocked: bool, ended: str = "") -> None:
+        self.blocked, self.ended = blocked, ended
+        super().__init__(blocked, ended)
+
+
+class Phase(IntEnum):
+    """The life of a loop; it only moves on."""
+
+    OPEN = 0
+    CLOSING = 1
+    """An exception of the adapter's tasks no longer ends the loop."""
+
+    STOPPING = 2
+    GONE = 3
+
+
+class LoopThread:
+    """An event loop that runs until `stop`.
+
+    Attributes:
+        blocked: something holds it, or has ended it.
+        ended: the type of the exception that ended it, if one did.
+        blamed: a call was found at fault for that.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.blocked = self.blamed = False
+        self.ended = ""
+        self._phase = Phase.OPEN
+        self._process = os.getpid()
+        self._waiting: concurrent.futures.Future[Any] | None = None
+        self._lock = threading.Lock()
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_log_loop_error)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+        _RUNNING.add(self)
+
+    # -- in the thread ---------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._turn()
+            while self._phase is Phase.CLOSING:
+                self._turn()
+        finally:
+            if os.getpid() != self._process:
+                os._exit(FORKED)
+            self._end()
+
+    def _turn(self) -> None:
+        try:
+            self._loop.run_forever()
+        except BaseException as error:  # noqa: BLE001 - a task of the adapter's may raise SystemExit into the loop
+            self.ended = type_name(error)
+
+    def _end(self) -> None:
+        self._advance(Phase.GONE)
+        waiting = self._waiting
+        # A call must not wait for a loop that is gone.
+        if waiting is not None and not waiting.done():
+            with contextlib.suppress(concurrent.futures.InvalidStateError):
+                waiting.set_exception(TimeLimit(blocked=True, ended=self.ended))
+        with contextlib.suppress(Exception):
+            self._loop.close()
+
+    def _advance(self, phase: Phase) -> None:
+        with self._lock:
+            self._phase = max(self._phase, phase)
+
+    def leave_fork(self) -> None:
+        """In a process that was forked off inside the loop: end it as soon as it returns into the loop."""
+        if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
+            self._loop.call_soon(os._exit, FORKED)
+
+    # -- from outside ----------------------------------------------------------------------------------
+
+    def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
+        """Return the result of `work`.
+
+        Raises:
+            TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
+            Exception: what `work` raises.
+        """
+        with self._lock:
+            if self._phase is Phase.GONE:
+                work.close()
+                self.blocked = True
+                raise TimeLimit(blocked=True, ended=self.ended)
+            future = self._waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return cast(T, future.result(limit_s))
+        except TimeLimit as late:
+            self.blocked = self.blocked or late.blocked
+            raise
+        except concurrent.futures.TimeoutError:
+            if future.done():  # `work` raised it itself, or came to its end at this very moment
+                return cast(T, future.result())
+            self.blocked = not self._alive()
+            self._cancel(future)
+            raise TimeLimit(self.blocked, self.ended) from None
+        except BaseException:
+            self._cancel(future)
+            raise
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Start `work`, and do not wait for it."""
+        with self._lock:
+            if self._phase is Phase.GONE:
+                work.close()
+            else:
+                asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _cancel(self, future: concurrent.futures.Future[Any]) -> None:
+        with self._lock:
+            if self._phase is not Phase.GONE:
+                future.cancel()
+
+    def _alive(self) -> bool:
+        turned = threading.Event()
+        try:
+            self._loop.call_soon_threadsafe(turned.set)
+        except RuntimeError:  # a coroutine ended the loop
+            return False
+        return turned.wait(GRACE_S)
+
+    def finish(self, closing: Coroutine[Any, Any, list[str]], limit_s: float) -> list[str]:
+        """Run `closing`, and return what it raised, or that it took too long."""
+        self._advance(Phase.CLOSING)
+        if self.blocked or limit_s <= 0 or not self._alive():
+            closing.close()
+            return [f"closing was not tried: {self._obstacle(limit_s)}"]
+        try:
+            return [f"closing raised {what}" for what in self.run(closing, limit_s)]
+        except TimeLimit as late:
+            blocking = " and blocks the event loop" if late.blocked else ""
+            return [f"closing takes longer than {limit_s:g} s{blocking}"]
+        except concurrent.futures.CancelledError:
+            return ["closing raised CancelledError"]
+
+    def _obstacle(self, limit_s: float) -> str:
+        """Return the reason that closing cannot be tried."""
+        if self._phase is Phase.GONE:
+            return f"{self.ended or 'something'} has ended the event loop"
+        return "no time is left" if limit_s <= 0 else "the event loop is blocked"
+
+    def stop(self, limit_s: float = STOP_S) -> list[str]:
+        """Cancel everything that still runs, end the thread and return what was left behind. Nothing is raised.
+
+        A blocked loop is left to die with the process.
+        """
+        self._advance(Phase.CLOSING)
+        if self._phase is Phase.GONE:
+            return []
+        until = time.monotonic() + limit_s
+        left: list[str] = []
+        try:
+            if self.blocked or not self._alive():
+                return [BLOCKED]
+            self.run(_cancel_others(left, limit_s / 3), max(0.1, until - time.monotonic()))
+        except TimeLimit as late:
+            left.append(BLOCKED if late.blocked else "an event loop that is still busy")
+        except concurrent.futures.CancelledError:
+            left.append("an event loop that is still busy")
+        finally:
+            self._advance(Phase.STOPPING)
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(max(0.0, min(GRACE_S, until - time.monotonic())))
+        return list(left)
+
+
+_RUNNING: weakref.WeakSet[LoopThread] = weakref.WeakSet()
+
+
+def _leave_forks() -> None:
+    for running in list(_RUNNING):
+        running.leave_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_forks)
+
+
+def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error outside of calls, without its traceback.
+
+    CPython 3.11 parses source to draw tracebacks; a task that is collected while pytest parses breaks that.
+    """
+    error = context.get("exception")
+    logging.getLogger("asyncio").error("%s%s", context["message"], f": {type_name(error)}" if error else "")
+
+
+async def _cancel_others(left: list[str], limit_s: float) -> None:
+    """Cancel every task but this one and close every generator; add to `left` what there was."""
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    theirs = {task: name for task in others if (name := _name_of(task))}
+    found = grouped("task", theirs.values())
+    left += found
+    for task in others:
+        task.cancel()
+    if others:
+        _, still = await asyncio.wait(others, timeout=limit_s)
+        if found and (stubborn := len(still & theirs.keys())):
+            left[-1] += f", {stubborn} of them still running"
+    left += await _close_generators(limit_s)
+
+
+_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+def _name_of(task: asyncio.Task[Any]) -> str:
+    """The name of an adapter's coroutine; empty for a call of ours that was given up."""
+    coroutine = task.get_coro()
+    code = getattr(coroutine, "cr_code", None) if inspect.iscoroutine(coroutine) else None
+    ours = code is not None and code.co_filename.startswith(_OURS)
+    return "" if ours else _qualname(coroutine)
+
+
+def _qualname(coroutine: Any) -> str:
+    """The name of a coroutine or generator, whatever its class."""
+    return safe_call(lambda: coroutine.__qualname__) or type_name(coroutine)
+
+
+async def _close_generators(limit_s: float) -> list[str]:
+    """Close asynchronous generators that were not iterated to their end; return those that do not end by it."""
+    loop = asyncio.get_running_loop()
+    open_ones: Iterable[Any] = list(getattr(loop, "_asyncgens", ()))
+    closing = asyncio.ensure_future(loop.shutdown_asyncgens())
+    done, _ = await asyncio.wait({closing}, timeout=limit_s)
+    if done:
+        return []
+    closing.cancel()
+    return grouped("open generator", (_qualname(each) for each in open_ones if each.ag_frame))

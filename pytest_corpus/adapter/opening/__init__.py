@@ -1,0 +1,1 @@
+"""From a declaration to an open adapter."""

@@ -1,0 +1,104 @@
+"""Addresses of adapters outside this process, as a user writes them (R91)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.spec.transports import SCHEMES, Scheme
+from pytest_corpus.text.redaction import command_shown, redacted
+
+_HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_LABELLED = re.compile(r"(?P<label>[A-Za-z0-9_-]+)=(?P<rest>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an adapter is reached.
+
+    Attributes:
+        scheme: the row of its kind.
+        text: the address as it was given.
+        shown: the address as reports call it: without a query, and without what looks like a credential.
+    """
+
+    scheme: Scheme
+    text: str
+    shown: str
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the program of `cmd:`, split as a shell would."""
+        return shlex.split(self.text.removeprefix(self.scheme.prefix))
+
+
+def scheme_of(declared: str) -> Scheme | None:
+    """The kind of address that a declaration without its label is; None of any other declaration."""
+    return next((scheme for scheme in SCHEMES if declared.strip().lower().startswith(scheme.prefix)), None)
+
+
+def split_label(declared: str) -> tuple[str, str] | None:
+    """The label and the address; None where it is no address. Without a label, it is what may be shown of the address.
+
+    An address may hold `=` itself, so a label is letters, digits, `_` and `-` before the first one (R91).
+    """
+    found = _LABELLED.fullmatch(declared.strip())
+    if found and scheme_of(found["rest"]):
+        return found["label"], found["rest"].strip()
+    scheme = scheme_of(declared)
+    return None if scheme is None else (_shown(declared.strip(), scheme), declared.strip())
+
+
+def parse(declared: str) -> Address:
+    """The address that a declaration without its label is.
+
+    Raises:
+        DeclarationError: it cannot be read, or carries a password.
+    """
+    scheme = scheme_of(declared)
+    assert scheme is not None, "no address"
+    text = declared.strip()
+    text = scheme.prefix + text[len(scheme.prefix) :]
+    visible = _shown(text, scheme)
+    address = Address(scheme, text, visible)
+    try:
+        if scheme.prefix == "cmd:":
+            if not address.command:
+                raise DeclarationError(visible, "names no program", "write it as cmd:node adapter.js")
+            if _ASSIGNMENT.fullmatch(address.command[0]):
+                raise DeclarationError(
+                    visible, "begins with a variable, and no shell runs that would set it", "begin it with cmd:env"
+                )
+            return address
+        url = urlsplit(text)
+    except ValueError as error:
+        raise DeclarationError(visible, f"cannot be read: {str(error).lower()}") from None
+    try:
+        url.port  # noqa: B018 - a port that is no number is told only when it is read, with its text
+    except ValueError:
+        raise DeclarationError(visible, "cannot be read: the port must be a number from 0 to 65535") from None
+    if not url.hostname:
+        raise DeclarationError(visible, "names no host", f"write it as {scheme.prefix}host:port/path")
+    if url.username is not None or url.password is not None:
+        raise DeclarationError(visible, "carries a user name", "set credentials in corpus_headers: NAME:VALUE")
+    return address
+
+
+def shown(declared: str) -> str:
+    """What may be shown of an address."""
+    scheme = scheme_of(declared)
+    return declared if scheme is None else _shown(declared.strip(), scheme)
+
+
+def _shown(text: str, scheme: Scheme) -> str:
+    if scheme.prefix == "cmd:":
+        return scheme.prefix + command_shown(text[len(scheme.prefix) :])
+    rest = text[len(scheme.prefix) :]
+    host, slash, path = rest.partition("#")[0].partition("?")[0].partition("/")
+    if "@" in rest and not _HOST.fullmatch(host.rpartition("@")[2]):
+        return f"{scheme.prefix}***"  # a password with `/`, `?` or `#` in it, which ends what is taken for the host
+    return scheme.prefix + host.rpartition("@")[2] + slash + redacted(path)

@@ -1,0 +1,332 @@
+"""From a declaration to a factory, and from a factory to what reaches wire handlers."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import address, sdk
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
+from pytest_corpus.adapter.snapshot import safe_str
+from pytest_corpus.adapter.tracebacks import escaped_exception
+from pytest_corpus.adapter.transports.in_process import InProcess
+from pytest_corpus.adapter.transports.protocol import Transport
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.text.redaction import redacted, type_name
+
+KEYWORDS = ("metrics", "provider", "component")
+"""What a factory may ask for by name."""
+
+MOST_PLACES = 3
+"""So many places of the way to an exception are told, the last ones."""
+
+T = TypeVar("T")
+
+Closer = Callable[[], Awaitable[None]]
+
+
+def split_label(declared: str) -> tuple[str, str]:
+    """``label=mypkg:factory`` as (label, spec); the label is empty where none is given, unless it is an address."""
+    if (found := address.split_label(declared)) is not None:
+        return found
+    label, equals, spec = declared.partition("=")
+    return (label.strip(), spec.strip()) if equals else ("", declared.strip())
+
+
+def resolve(spec: str) -> Callable[..., Any]:
+    """The factory that ``module:attr.attr`` names; the invocation folder is importable.
+
+    Raises:
+        DeclarationError: the spec is malformed, cannot be imported, or names nothing callable.
+    """
+    found = find(spec)
+    if not callable(found):
+        path = spec.partition(":")[2]
+        raise DeclarationError(spec, f"{path!r} is a {type(found).__name__}, which cannot be called")
+    return found  # type: ignore[no-any-return]
+
+
+def find(spec: str) -> Any:
+    """The object that ``module:attr.attr`` names, as `resolve` finds it.
+
+    Raises:
+        DeclarationError: the spec is malformed, cannot be imported, or names nothing.
+    """
+    module_name, colon, path = spec.partition(":")
+    if not colon or not module_name or not path:
+        raise DeclarationError(spec, "is not of the form 'module:attribute'", "write it as mypkg.module:factory")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
+            raise DeclarationError(spec, f"there is no module {error.name!r}") from error
+        raise raising(spec, f"importing {module_name!r}", error) from error
+    for name in path.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            known = [key for key in dir(found) if not key.startswith("_")]
+            raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
+        except BaseException as error:
+            raise raising(spec, f"reading {path!r}", error) from error
+    return found
+
+
+def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
+    """What is said where code of the user's raises: the exception, and where in that code it came from.
+
+    What cannot be imported says no more of itself than names.
+    """
+    found = escaped_exception(error)
+    way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
+    fault = f"{what} raises {described(error)}" + (f" (at {way})" if way else "")
+    plain = isinstance(error, (ImportError, SyntaxError))
+    return DeclarationError(declared, fault, shape="" if plain else f"{what} raises {found}")
+
+
+def described(error: BaseException) -> str:
+    """An exception in one line: its type and the first line of its text, without what looks like a credential."""
+    first = safe_str(error).strip().splitlines()
+    return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
+    """Which of the hooks a factory asks for by name.
+
+    Raises:
+        DeclarationError: it cannot be called with them alone.
+    """
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a signature of the adapter's own making may raise anything
+        return ()
+    keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    asked = []
+    for parameter in parameters:
+        if parameter.name in KEYWORDS and parameter.kind in keyword:
+            asked.append(parameter.name)
+        elif parameter.default is parameter.empty and parameter.kind in (*keyword, parameter.POSITIONAL_ONLY):
+            raise DeclarationError(
+                declared,
+                f"the factory requires an argument {parameter.name!r}",
+                f"a factory is given only {', '.join(KEYWORDS)}; give the others a default",
+            )
+    return tuple(asked)
+
+
+class Opened:
+    """What a factory returned, reduced to the transports that reach it, with what must be closed afterwards.
+
+    Attributes:
+        transports: what reaches a component, where the factory said which.
+        shared: what reaches every other component, if anything does.
+        parts: the objects that the factory returned.
+        closers: how to close them; a transport that holds a connection adds its `aclose`.
+        metrics_attached: an SDK adapter was given the recording sink.
+        remote: the adapter, where it is outside this process.
+    """
+
+    def __init__(self) -> None:
+        self.transports: dict[str, Transport] = {}
+        self.shared: Transport | None = None
+        self.parts: list[Any] = []
+        self.closers: list[Closer] = []
+        self.metrics_attached = False
+        self.remote: RemoteAdapter | None = None
+
+    def serves(self, component: str) -> bool:
+        """Whether a component's operations reach a handler."""
+        return component in self.transports or self.shared is not None
+
+    def transport(self, component: str) -> Transport:
+        """What reaches a component; of one that is not served every call is a fault."""
+        return self.transports.get(component, self.shared) or InProcess(None)
+
+    async def close(self) -> list[str]:
+        """Close everything, the last opened first; what was raised, for a warning."""
+        raised = []
+        while self.closers:
+            try:
+                await self.closers.pop()()
+            except BaseException as error:
+                if is_cancelled(error):
+                    raise
+                raised.append(described(error))
+        return raised
+
+
+def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float, declared: str) -> T:
+    """Run a factory in the loop of its adapter, and return its result.
+
+    Raises:
+        DeclarationError: it takes longer than the limit, ends the loop, or raises CancelledError.
+    """
+    try:
+        return loop.run(work, limit_s)
+    except TimeLimit as late:
+        fault = f"raises {late.ended}" if late.ended else f"takes longer than {limit_s:g} s"
+    except concurrent.futures.CancelledError:
+        fault = "raises CancelledError"
+    raise DeclarationError(declared, f"the factory {fault}")
+
+
+async def open_factory(
+    factory: Callable[..., Any], keywords: Mapping[str, Any], sink: Any, declared: str, opened: Opened
+) -> None:
+    """Call `factory` and add what it returns to `opened`, in the loop that the adapter will live in.
+
+    `sink` replaces the no-op sink of an SDK adapter, whether or not the factory asks for `metrics`.
+
+    Raises:
+        DeclarationError: the factory raises, or what it returns is not an adapter.
+    """
+    try:
+        made = await entered(factory(**keywords), opened)
+        _take(made, keywords.get("component"), sink, declared, opened)
+    except BaseException as error:
+        if isinstance(error, DeclarationError) or is_cancelled(error):
+            raise
+        raise raising(declared, "the factory", error) from error
+
+
+def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
+    """Add what a factory made to `opened`."""
+    parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
+    if not parts:
+        raise DeclarationError(declared, "the factory returns an empty mapping")
+    for name, part in parts.items():
+        if name and name not in COMPONENTS:
+            raise DeclarationError(
+                declared,
+                f"the factory returns a mapping with the key {name!r}",
+                f"use {', '.join(COMPONENTS)}",
+            )
+        _add(part, name, sink, declared, opened)
+
+
+def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) -> None:
+    if isinstance(part, RemoteAdapter):
+        opened.shared, opened.remote = part.transport, part
+        return
+    wrapped = sdk.wrapped(part, sink)
+    handler = wrapped.handler if wrapped else part
+    if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):
+        raise DeclarationError(
+            declared,
+            f"the factory returns {_named(part)}, which is not an adapter",
+            "return an object with 'async handle(envelope)', a corpus_sdk adapter, or a mapping of those",
+        )
+    if wrapped and wrapped.attached:
+        opened.metrics_attached = True
+    opened.parts.append(part)
+    where = wrapped.component if wrapped else component
+    if where:
+        opened.transports[where] = InProcess(handler)
+    else:
+        opened.shared = InProcess(handler)
+
+
+def _named(part: Any) -> str:
+    if part is None:
+        return "None"
+    return f"the class {part.__name__}" if isinstance(part, type) else f"an object of type {type_name(part)}"
+
+
+NOTHING = object()
+
+
+def _some(value: Any) -> Any:
+    if value is NOTHING:
+        raise ValueError("the generator yields nothing")
+    return value
+
+
+async def _first(made: Any) -> Any:
+    """What an async generator yields first.
+
+    Raises:
+        ValueError: it yields nothing.
+    """
+    try:
+        return await made.__anext__()
+    except StopAsyncIteration:
+        return _some(NOTHING)
+
+
+async def entered(made: Any, opened: Opened) -> Any:
+    """Await, iterate or enter what a factory returned until there is an object, noting how to leave it."""
+    if inspect.isawaitable(made):
+        made = await made
+    if inspect.isasyncgen(made):
+        value = await _first(made)
+        opened.closers.append(lambda: _exhaust_async(made))
+        return value
+    if inspect.isgenerator(made):
+        value = _some(next(made, NOTHING))
+        opened.closers.append(lambda: _exhaust(made))
+        return value
+    if isinstance(made, Mapping):
+        return {name: await _entered_object(part, opened) for name, part in made.items()}
+    return await _entered_object(made, opened)
+
+
+async def _entered_object(made: Any, opened: Opened) -> Any:
+    if hasattr(made, "__aenter__") and hasattr(made, "__aexit__"):
+        value = await made.__aenter__()
+        opened.closers.append(lambda: made.__aexit__(None, None, None))
+        return made if value is None else value
+    if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
+        value = made.__enter__()
+        opened.closers.append(lambda: _called(lambda: made.__exit__(None, None, None)))
+        return made if value is None else value
+    _note_closing(made, opened)
+    return made
+
+
+def _note_closing(part: Any, opened: Opened) -> None:
+    for name in ("aclose", "close"):
+        close = getattr(part, name, None)
+        if callable(close) and not isinstance(part, type):
+            opened.closers.append(partial(_called, close))
+            return
+
+
+async def _called(close: Callable[[], Any]) -> None:
+    done = close()
+    if inspect.isawaitable(done):
+        await done
+
+
+async def _exhaust_async(generator: Any) -> None:
+    try:
+        await generator.__anext__()
+    except StopAsyncIteration:
+        return
+    await generator.aclose()
+
+
+async def _exhaust(generator: Any) -> None:
+    next(generator, None)
+    generator.close()

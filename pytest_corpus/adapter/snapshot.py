@@ -1,0 +1,126 @@
+"""Plain values from what an adapter hands over: looked at once, and never again by anything else.
+
+An object of the adapter's may raise at each look, or show something else each time. So it is written to text and
+read back before anything is judged by it, and whatever goes wrong meanwhile is a fact about the object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_corpus.text.redaction import Unreadable, place, type_name
+from pytest_corpus.text.strict_json import read_exactly
+
+MAX_BITS = 1024
+"""Larger integers are not a number that a metric or a label can hold."""
+
+
+class NotJSON(ValueError):
+    """A value that no JSON text can hold, or bytes that are none; `str()` says why, without content."""
+
+
+class _Foreign(NotJSON):
+    """An object that JSON does not know."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(f"a value of type {type_name(value)} is not JSON")
+        self.value = value
+
+    def within(self, whole: object) -> NotJSON:
+        """The same, with the place in the whole value."""
+        path = _path_to(self.value, whole)
+        return NotJSON(f"{self}  (at {place(path)})" if path else str(self))
+
+
+def to_bytes(value: Any) -> bytes:
+    """`value` as compact UTF-8 JSON, as it would travel.
+
+    Any mapping becomes an object, any tuple an array. Non-finite numbers are written as Python writes them, for a
+    requirement of its own to judge; half a character (a lone surrogate) is escaped.
+
+    Raises:
+        NotJSON: it holds something that JSON does not know, holds itself, or raises when it is looked at.
+    """
+    try:
+        return _write(value).encode("utf-8", "backslashreplace")
+    except _Foreign as found:
+        raise found.within(value) from None
+    except BaseException as error:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the value
+        raise NotJSON(f"{type_name(error)} while writing JSON") from None
+
+
+def _mapping(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise _Foreign(value)
+
+
+def _path_to(sought: object, whole: object) -> str:
+    """Where an object stands in dictionaries and lists; empty where it is in something else, which is left alone."""
+    waiting: list[tuple[object, str]] = [(whole, "")]
+    for _ in range(_MOST_LOOKS):
+        if not waiting:
+            break
+        value, path = waiting.pop()
+        if value is sought:
+            return path
+        if type(value) is dict:
+            waiting += [(item, f"{path}.{key}".lstrip(".")) for key, item in value.items() if type(key) is str]
+        elif type(value) is list or type(value) is tuple:
+            waiting += [(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    return ""
+
+
+_MOST_LOOKS = 10_000
+
+
+_write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mapping).encode
+
+
+def snapshot(value: Any) -> Any:
+    """A copy of what a hook was given, of plain types, made without raising anything."""
+    kind = type(value)
+    if kind in _ATOMS or (kind is int and value.bit_length() <= MAX_BITS):
+        return value
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, float):
+        return float.__float__(value)
+    if issubclass(kind, int):
+        exact = int.__int__(value)
+        return exact if exact.bit_length() <= MAX_BITS else Unreadable("int")
+    try:
+        copy, flaw = read_exactly(to_bytes(value))
+        if flaw is None:
+            return copy
+    except NotJSON:
+        pass
+    return Unreadable(type_name(value), safe_str(value))
+
+
+_ATOMS = (str, float, bool, type(None))
+
+
+def items_of(value: Any) -> dict[str, Any] | None:
+    """A plain copy of a mapping, each value for itself; None of what is not a mapping or cannot be read."""
+    try:
+        if not isinstance(value, Mapping):
+            return None
+        return {key if type(key) is str else safe_str(key): snapshot(value[key]) for key in list(value)}
+    except BaseException:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the mapping
+        return None
+
+
+def safe_str(value: Any) -> str:
+    """The text of an object of the adapter's; empty where it has none."""
+    return safe_call(lambda: str(value)) or ""
+
+
+def safe_call(text: Callable[[], str]) -> str | None:
+    """A text that objects of the adapter's make up; None where they raise."""
+    try:
+        return "".join(text())
+    except BaseException:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the objects
+        return None

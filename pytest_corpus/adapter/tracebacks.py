@@ -1,0 +1,122 @@
+"""An exception that an adapter let escape: what it is, and where in the adapter's own code it came from."""
+
+from __future__ import annotations
+
+import os
+import re
+import sysconfig
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from pytest_corpus.adapter.snapshot import safe_str
+from pytest_corpus.text.redaction import type_name
+
+MOST_FRAMES: Final = 12
+MOST_CAUSES: Final = 3
+LONGEST_MESSAGE: Final = 400
+
+_SUITE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_REFERENCE: Final = os.path.join(_SUITE, "reference") + os.sep
+_LIBRARIES: Final = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
+_FILE: Final = re.compile(r"(?!.*[A-Za-z0-9]{33})[\w .+@/\\:-]{1,200}\.py")
+_NAME: Final = re.compile(r"[\w.<>]{1,80}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of code: the path of its file, relative to the current folder where it lies below, and the function."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class EscapedException:
+    """An exception without the exception: nothing that it refers to is kept alive.
+
+    `message` is what it says of itself, content included; `places` are the frames that are not the suite's, the
+    outermost first; `causes` are the exceptions behind it, each as its type and message.
+    """
+
+    type: str
+    message: str = ""
+    places: tuple[Place, ...] = ()
+    causes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def place(self) -> Place | None:
+        """The innermost line of the adapter's own code; of an installed package where no other is known."""
+        return next(reversed(self.own), None)
+
+    @property
+    def own(self) -> Sequence[Place]:
+        """The places in the adapter's own code; all of them where that is none."""
+        own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
+        return own or self.places
+
+    def __str__(self) -> str:
+        """Its type and where it was raised; never its message."""
+        return f"{self.type} at {self.place}" if self.place else self.type
+
+
+def escaped_exception(error: BaseException) -> EscapedException:
+    """What can be told of an exception, whatever the exception's own code does."""
+    causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _behind(error))
+    return EscapedException(
+        type_name(error), safe_str(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes
+    )
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    seen = {id(error)}
+    for _ in range(MOST_CAUSES):
+        cause = _attribute(error, "__cause__")
+        if cause is None and not _attribute(error, "__suppress_context__"):
+            cause = _attribute(error, "__context__")
+        if not isinstance(cause, BaseException) or id(cause) in seen:
+            return
+        seen.add(id(cause))
+        error = cause
+        yield error
+
+
+def _attribute(error: BaseException, name: str) -> object:
+    """An attribute as the interpreter keeps it: a class of the adapter's may say otherwise."""
+    found: object = BaseException.__dict__[name].__get__(error)
+    return found
+
+
+def _places(error: BaseException) -> Iterator[Place]:
+    trace = _attribute(error, "__traceback__")
+    while isinstance(trace, TracebackType):
+        code = trace.tb_frame.f_code
+        if not _is_of_the_suite(code.co_filename):
+            yield Place(_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
+        trace = trace.tb_next
+
+
+def _is_of_the_suite(name: str) -> bool:
+    """Whether a file is the suite's, or none at all; the reference adapters are adapters."""
+    path = os.path.abspath(name)
+    return name.startswith("<") or (path.startswith(_SUITE) and not path.startswith(_REFERENCE))
+
+
+def _named(function: str) -> str:
+    return function if _NAME.fullmatch(function) else "a function of an unusual name"
+
+
+def _file(name: str) -> str:
+    """A path for a person; one that says more than where a file lies is not told."""
+    if not _FILE.fullmatch(name):
+        return "a file of an unusual name"
+    try:
+        return Path(name).relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        return name

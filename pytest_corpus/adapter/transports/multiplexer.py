@@ -1,0 +1,295 @@
+"""CallMultiplexer side by side over one channel of messages: what stdio and WebSocket share (R88).
+
+A request is ``{"id": n, "envelope": ...}``, each answer ``{"id": n, "frame": ...}``, and ``{"cancel": n}`` ends a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any
+
+from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.transports.request_encoding import is_stream, written
+
+_ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,18}|null)\s*,\s*"frame"\s*:')
+_FRAME_FIRST = re.compile(rb'\s*\{\s*"frame"\s*:')
+_ID_LAST = re.compile(rb',\s*"id"\s*:\s*(-?\d{1,18}|null)\s*\}\s*\Z')
+
+_GOING_ON = re.compile(rb'"is_final"\s*:\s*false')
+_PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
+"""What most frames of a stream hold, and what none of those does that end it; they need not be read twice."""
+
+SILENCE_S = 0.5
+"""So long is waited for an answer to what is no request, and for more where something came that is no answer."""
+
+GOODBYES = (1000, 1001)
+"""The close codes of a WebSocket that say that nothing failed."""
+
+Send = Callable[[bytes], Awaitable[None]]
+
+
+class ClosedWhileIdle(CallFailed):
+    """A channel that had carried calls was closed, and no word of this call or of those begun with it had come."""
+
+
+class NoMessage(Exception):
+    """What came is no answer: not an object of `id` and `frame` alone."""
+
+
+def unpack(message: bytes) -> tuple[int | None, bytes]:
+    """The id of an answer and the bytes of its frame, which are not read.
+
+    Raises:
+        NoMessage
+    """
+    if found := _ID_FIRST.match(message):
+        whole = message.rstrip()
+        if not whole.endswith(b"}"):
+            raise NoMessage
+        return _number(found[1]), whole[found.end() : -1].strip()
+    begin, end = _FRAME_FIRST.match(message), _ID_LAST.search(message)
+    if begin is None or end is None:
+        raise NoMessage
+    return _number(end[1]), message[begin.end() : end.start()].strip()
+
+
+def _number(text: bytes) -> int | None:
+    return None if text == b"null" else int(text)
+
+
+class CallMultiplexer:
+    """The calls that are under way on one channel.
+
+    Attributes:
+        noise: how many messages came that were no objects at all.
+        closed_while_idle: it was in use, and closed while nothing was heard of the calls under way.
+    """
+
+    def __init__(self, send: Send, hooks: HookServer, *, tells_hooks: bool = True) -> None:
+        self._send, self._hooks, self._tells_hooks = send, hooks, tells_hooks
+        self._waiting: dict[int, asyncio.Queue[bytes | CallFailed]] = {}
+        self._number = 0
+        self._ended: CallFault | None = None
+        self.noise = 0
+        self._was_heard = self._is_quiet = self.closed_while_idle = False
+        self._listeners: list[Listener] = []
+
+    # -- what comes ------------------------------------------------------------------------------------
+
+    def take(self, message: bytes) -> None:
+        """Give a message to the call that it answers."""
+        self._tell(message, binary=False)
+        try:
+            number, frame = unpack(message)
+        except NoMessage:
+            self.noise += not message.lstrip().startswith(b"{")
+            self.fail(CallFault("not_json", "a message that is no answer: an object of `id` and `frame` alone is one"))
+            return
+        if number is None and len(self._waiting) == 1:
+            (queue,) = self._waiting.values()
+            queue.put_nowait(frame)
+        elif number in self._waiting:
+            self._waiting[number].put_nowait(frame)
+
+    def take_binary(self, message: bytes) -> None:
+        """Note a message that is no text, where text is expected."""
+        self._tell(message, binary=True)
+        self.fail(CallFault("not_json", "a binary message, where text is expected"))
+
+    def _tell(self, message: bytes, *, binary: bool) -> None:
+        self._was_heard, self._is_quiet = True, False
+        for listener in self._listeners:
+            listener.heard(message, binary=binary)
+
+    def fail(self, fault: CallFault) -> None:
+        """Tell every call under way that there is no answer to rely on."""
+        for queue in self._waiting.values():
+            queue.put_nowait(self._failure(fault))
+
+    def _failure(self, fault: CallFault) -> CallFailed:
+        return ClosedWhileIdle(fault) if self.closed_while_idle else CallFailed(fault)
+
+    def end(self, fault: CallFault, *, is_goodbye: bool = False) -> None:
+        """The channel is closed: no call has an answer from now on."""
+        self._ended = fault
+        self.closed_while_idle = is_goodbye and self._is_quiet
+        self.fail(fault)
+        for listener in self._listeners:
+            listener.news.set()
+
+    # -- what goes -------------------------------------------------------------------------------------
+
+    async def unary(self, envelope: Any) -> bytes:
+        """The one frame that answers a request.
+
+        Raises:
+            CallFailed: there is none.
+        """
+        number, queue = await self._begin(envelope, streaming=False)
+        try:
+            answer = await queue.get()
+        except asyncio.CancelledError:
+            await self._cancel(number)
+            raise
+        finally:
+            self._waiting.pop(number, None)
+        if isinstance(answer, CallFailed):
+            raise answer
+        return answer
+
+    async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
+        """The frames that answer a request, up to the one that ends the stream.
+
+        Raises:
+            CallFailed: it does not come to its end.
+        """
+        number, queue = await self._begin(envelope, streaming=True)
+        ended = False
+        try:
+            while not ended or not queue.empty():
+                answer = await queue.get() if queue.empty() else queue.get_nowait()
+                ended = ended or isinstance(answer, CallFailed) or is_terminal(answer)
+                if isinstance(answer, CallFailed):
+                    raise answer
+                yield answer
+        finally:
+            self._waiting.pop(number, None)
+            if not ended:
+                await self._cancel(number)
+
+    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+        """Send a request, or a whole message, and note every message that comes until it is answered and after."""
+        listener = Listener(request, answer)
+        self._listeners.append(listener)
+        number = None
+        try:
+            if request.body is None:
+                answer.number = number = self._number + 1
+                await self._begin(request.envelope, streaming=request.streaming)
+            else:
+                await self._send(request.body)
+            while self._ended is None and answer.fault is None and await listener.goes_on():
+                if listener.leaves():
+                    answer.leave()
+                    listener.ends_in(request.listen_s)
+                    if number is not None and not request.disconnect:
+                        await self._cancel(number)
+                    if request.disconnect:
+                        break
+            answer.fault = answer.fault or (None if listener.is_satisfied else self._ended)
+        except CallFailed as failed:
+            answer.fault = failed.fault
+        except (OSError, RuntimeError):
+            answer.fault = self._ended or CallFault("raised", "the connection is closed")
+        finally:
+            answer.noise = self.noise
+            self._listeners.remove(listener)
+            if number is not None:
+                self._waiting.pop(number, None)
+
+    async def _begin(self, envelope: Any, *, streaming: bool) -> tuple[int, asyncio.Queue[bytes | CallFailed]]:
+        if self._ended is not None:
+            raise CallFailed(self._ended)
+        if not self._waiting:
+            self._is_quiet = self._was_heard
+        self._number += 1
+        number = self._number
+        queue: asyncio.Queue[bytes | CallFailed] = asyncio.Queue()
+        self._waiting[number] = queue
+        extra = b"" if streaming == is_stream(envelope) else b',"stream":true' if streaming else b',"stream":false'
+        if self._tells_hooks:
+            extra += b',"hooks":' + json.dumps(self._hooks.address()[1]).encode()
+        try:
+            await self._send(b'{"id":%d%b,"envelope":%b}' % (number, extra, written(envelope)))
+        except (OSError, RuntimeError):
+            self._waiting.pop(number, None)
+            raise self._failure(self._ended or CallFault("raised", "the connection is closed")) from None
+        except BaseException:
+            self._waiting.pop(number, None)
+            raise
+        return number, queue
+
+    async def _cancel(self, number: int) -> None:
+        if self._ended is None:
+            try:
+                await asyncio.shield(self._send(b'{"cancel":%d}' % number))
+            except (OSError, RuntimeError):
+                return
+
+
+class Listener:
+    """Notes what comes on a channel for one call, and knows how long to listen.
+
+    Attributes:
+        news: something came, or the channel was closed.
+    """
+
+    def __init__(self, request: RawRequest, answer: RawAnswer) -> None:
+        self._request, self._answer = request, answer
+        self._until: float | None = None
+        self.news = asyncio.Event()
+        if request.body is not None:
+            self.ends_in(SILENCE_S)
+
+    @property
+    def is_satisfied(self) -> bool:
+        """Whether the call is answered or was left: a channel that is closed from then on was closed while idle."""
+        return self._request.body is None and self._until is not None
+
+    def ends_in(self, seconds: float) -> None:
+        """Listen for so long from now on."""
+        self._until = time.monotonic() + seconds
+
+    def heard(self, message: bytes, *, binary: bool) -> None:
+        """Note a message; the last one of the call is listened to a little longer, and so is what is no answer."""
+        self._answer.keep(message, binary=binary)
+        self.news.set()
+        try:
+            number, frame = (None, b"") if binary else unpack(message)
+        except NoMessage:
+            number = None
+        if self._answer.left_s is not None:
+            return
+        if number is None:
+            self.ends_in(self._request.listen_s if self._request.body is not None else SILENCE_S)
+        elif number == self._answer.number:
+            is_last = not self._request.streaming or is_terminal(frame)
+            self._until = time.monotonic() + self._request.listen_s if is_last else None
+
+    def leaves(self) -> bool:
+        """Whether so many messages have come that nobody listens any more."""
+        most = self._request.leave_after
+        return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
+
+    async def goes_on(self) -> bool:
+        """Wait for the next message; whether there may be another."""
+        left = None if self._until is None else self._until - time.monotonic()
+        if left is not None and left <= 0:
+            return False
+        try:
+            await asyncio.wait_for(self.news.wait(), left)
+        except TimeoutError:
+            return False
+        self.news.clear()
+        return True
+
+
+def is_terminal(frame: bytes) -> bool:
+    """Whether no frame can follow this one: a final chunk, an error, or what is no frame of a stream at all."""
+    if _GOING_ON.search(frame) and not _PERHAPS_TERMINAL.search(frame):
+        return False
+    try:
+        body = json.loads(frame)
+    except (ValueError, RecursionError):
+        return True
+    if not isinstance(body, dict) or body.get("ok") is not True:
+        return True
+    chunk = body.get("chunk")
+    return not isinstance(chunk, dict) or chunk.get("is_final") is True

@@ -1,0 +1,1 @@
+"""The calls, tokens and outages of a run."""

@@ -1,0 +1,1 @@
+"""Behaviour bundles inside pytest."""

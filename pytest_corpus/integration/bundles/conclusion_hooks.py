@@ -1,0 +1,162 @@
+"""Hooks at the end of a run with bundles: sections of reports, summary, baseline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus.bundles import baselines, section
+from pytest_corpus.bundles.cassettes import Cassettes
+from pytest_corpus.bundles.results import ERROR
+from pytest_corpus.integration.bundles.options import BundleOptions
+from pytest_corpus.integration.bundles.records import Arrived
+from pytest_corpus.integration.session.properties import BUNDLE_RESULT
+from pytest_corpus.text.redaction import printable
+
+USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+class BundleConclusionHooks:
+    """The part of the plugin to which the results of cases arrive, in the process that concludes the run."""
+
+    def __init__(self, config: pytest.Config, options: BundleOptions, purse: Any) -> None:
+        self.config, self.options = config, options
+        self.arrived = Arrived()
+        self._purse = purse
+        self._sections: dict[str, dict[str, Any]] | None = None
+        self._judged: list[str] = []
+        self._said: list[str] = []
+        self._started, self._started_at = time.monotonic(), datetime.now(UTC)
+
+    @property
+    def _concludes(self) -> bool:
+        return not hasattr(self.config, "workerinput") and not self.config.option.collectonly
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(self.config, "workerinput"):
+            return
+        for name, value in report.user_properties:
+            if name == BUNDLE_RESULT:
+                self.arrived.take(str(value))
+        # It has arrived; what pytest writes of properties (JUnit) is for people.
+        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != BUNDLE_RESULT]
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
+        if not self._concludes or not self.arrived.heads:
+            return (yield)
+        if exitstatus in USUAL_ENDS:
+            self._judged = self._all_judged()
+        self._sections = self.arrived.sections(self._judged)
+        self._note_cassettes()
+        failed = self._hold_to_baseline()
+        from pytest_corpus.integration.bundles import report_files
+
+        self._said += report_files.write_alone(self)
+        result = yield
+        if failed and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        return result
+
+    @property
+    def ran(self) -> bool:
+        """Whether a case of a bundle ended."""
+        return bool(self.arrived.heads)
+
+    @property
+    def duration_s(self) -> float:
+        """How long the run took so far."""
+        return time.monotonic() - self._started
+
+    @property
+    def started_at(self) -> str:
+        """When it began, as reports write it."""
+        return self._started_at.isoformat(timespec="seconds")
+
+    def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
+        """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
+        found = (self._sections or self.arrived.sections(self._all_judged())).values()
+        return [each for each in found if adapter is None or each.get("adapter", adapter) == adapter]
+
+    def _all_judged(self) -> list[str]:
+        return [key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)]
+
+    def contents(self) -> list[dict[str, Any]]:
+        """Prompts and answers of cases that did not pass, where files may hold them."""
+        return self.arrived.contents() if self.options.full_files else []
+
+    # -- cassettes and baseline ------------------------------------------------------------------------
+
+    def _note_cassettes(self) -> None:
+        for key, head in self.arrived.heads.items():
+            if head.cassettes != "off" and head.whole and self._sections is not None:
+                unused = Cassettes(self.arrived.roots[key], head.cassettes).unused(head.cases)
+                if unused:
+                    self._sections[key]["cassettes"]["unused"] = unused
+
+    def _entries(self) -> Mapping[str, Any]:
+        assert self._sections is not None
+        found = {}
+        for key in self._judged:
+            # A case whose worker was lost has no result.
+            statuses = dict.fromkeys(self.arrived.heads[key].cases, ERROR)
+            statuses |= {case: result.status for case, result in self.arrived.results[key].items()}
+            found[key] = baselines.entry(statuses, self._sections[key]["metrics"])
+        return found
+
+    def _named(self, key: str, baseline: Path) -> str:
+        head = self.arrived.heads[key]
+        return baselines.name_of(self.arrived.roots[key] / Path(head.file).name, head.provider, baseline)
+
+    def _hold_to_baseline(self) -> bool:
+        """Compare with the baseline, or write it; whether that failed."""
+        path = self.options.baseline
+        if path is None or self._sections is None:
+            return False
+        entries = self._entries()
+        if len(entries) < len(self.arrived.heads):
+            self._said.append("baseline: bundles of which only a part ran are neither compared nor written")
+        try:
+            before = baselines.read(path) if path.exists() or not self.options.update_baseline else {}
+            if self.options.update_baseline:
+                baselines.write(path, {self._named(key, path): each for key, each in entries.items()}, before)
+                self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
+                return False
+        except baselines.BaselineError as error:
+            self._said.append(f"baseline: {path}: {error}")
+            return True
+        except OSError as error:
+            self._said.append(f"baseline: {path} could not be written: {error.strerror}")
+            return True
+        for key, entry in entries.items():
+            self._sections[key]["baseline"] = baselines.compare(entry, before.get(self._named(key, path)))
+        return False
+
+    # -- the summary -----------------------------------------------------------------------------------
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self._concludes:
+            return
+        spent = self._spent()
+        if self._sections is None and not spent.calls:
+            return
+        terminalreporter.section("behaviour bundles")
+        for each in (self._sections or {}).values():
+            for line in section.lines(each):
+                terminalreporter.write_line(printable(line))
+        for said in self._said:
+            terminalreporter.write_line(printable(said))
+        terminalreporter.write_line(f"used: {spent}")
+
+    def _spent(self) -> Any:
+        for folder in self.arrived.folders:
+            from pytest_corpus.bundles.running.shared_store import SharedPurse
+
+            return SharedPurse(folder).spent
+        return self._purse.spent

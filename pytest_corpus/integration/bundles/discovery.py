@@ -1,0 +1,31 @@
+"""Recognition of bundle files; other tools use the name bundle.yaml too (R77)."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+NAMES = ("bundle.yaml", "bundle.yml")
+
+
+def is_collected(path: Path, parent: pytest.Collector) -> bool:
+    """Whether a file is a bundle: it was named, matches the ini option `corpus_bundles`, or says so at its top."""
+    config = parent.config
+    try:
+        relative = path.relative_to(config.rootpath).as_posix()
+    except ValueError:
+        relative = path.name
+    for pattern in config.getini("corpus_bundles") or ():
+        if fnmatchcase(relative, pattern) or PurePosixPath(relative).match(pattern):
+            return True
+    if path.name not in NAMES:
+        return False
+    named = (os.path.abspath(config.invocation_params.dir / str(arg).partition("::")[0]) for arg in config.args)
+    if str(path) in named:
+        return True
+    from pytest_corpus.bundles.load import is_bundle
+
+    return is_bundle(path)

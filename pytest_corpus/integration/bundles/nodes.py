@@ -1,0 +1,132 @@
+"""Collectors and items of a bundle.yaml: its cases, then its thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_corpus.bundles import metrics
+from pytest_corpus.bundles.bundle import Case, Threshold
+from pytest_corpus.bundles.errors import BundleError
+from pytest_corpus.bundles.results import PASSED, CaseResult
+from pytest_corpus.integration.bundles.runs import BundleRun
+
+MARKER = "bundle"
+
+MOST_NAMED = 20
+MOST_EXPLAINED = 3
+"""Cases that a threshold that does not hold names, and explains."""
+
+FOREIGN_MARKERS = frozenset(
+    (
+        "skip",
+        "skipif",
+        "xfail",
+        "usefixtures",
+        "filterwarnings",
+        "parametrize",
+        "tryfirst",
+        "trylast",
+        "xdist_group",
+        "timeout",
+        "forked",
+    )
+)
+"""Tags that would do something as a marker; they are none."""
+
+
+class BundleFailure(Exception):
+    """A case that did not pass, or a threshold that does not hold; its text is what is shown."""
+
+
+class BundleFile(pytest.File):
+    """A bundle.yaml."""
+
+    bundles: Any
+
+    def collect(self) -> Iterable[pytest.Item]:
+        try:
+            runs: list[BundleRun] = self.bundles.runs_of(self.path)
+        except BundleError as error:
+            raise self.CollectError(str(error)) from None
+        for run in runs:
+            suffix = f"[{run.label}]" if len(runs) > 1 else ""
+            yield from self._items(run, suffix)
+
+    def _items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
+        for case in run.cases:
+            item: CaseItem = CaseItem.from_parent(self, name=f"{case.id}{suffix}")
+            item.run, item.case = run, case
+            item.add_marker(MARKER)
+            for tag in case.tags:
+                self._mark(item, tag)
+            yield item
+        for threshold in run.bundle.thresholds:
+            node: ThresholdItem = ThresholdItem.from_parent(self, name=f"threshold[{threshold}]{suffix}")
+            node.run, node.threshold = run, threshold
+            node.add_marker(MARKER)
+            yield node
+
+    def _mark(self, item: pytest.Item, tag: str) -> None:
+        name = "".join(char if char.isalnum() or char in "_.-" else "_" for char in tag)
+        if name in FOREIGN_MARKERS or name.startswith("_"):
+            return
+        self.config.addinivalue_line("markers", f"{name}: tag of behaviour bundles")
+        item.add_marker(pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True))
+
+
+class _Item(pytest.Item):
+    """What cases and thresholds have in common."""
+
+    run: BundleRun
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, BundleFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        return self.path, None, f"{self.run.bundle.name}: {self.name}"
+
+
+class CaseItem(_Item):
+    """One case with one provider."""
+
+    case: Case
+    result: CaseResult | None = None
+
+    def runtest(self) -> None:
+        self.result = self.run.pool.result(self.case.id)
+        if self.result.status != PASSED:
+            raise BundleFailure(self.run.explain(self.result))
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        return self.path, None, self.name
+
+
+class ThresholdItem(_Item):
+    """One threshold, held to the results of all cases."""
+
+    threshold: Threshold
+
+    def runtest(self) -> None:
+        run = self.run
+        whole = len(run.bundle.cases)
+        if not run.whole:
+            pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
+        results = [run.pool.result(case.id) for case in run.bundle.cases]
+        if run.stops_early and any(result.status != PASSED for result in results):
+            pytest.skip("not judged: the run stops at its first failure (-x, --maxfail), and a case failed")
+        found = metrics.measure(results, whole, [self.threshold.metric])
+        judged = metrics.judge(self.threshold, found)
+        if not judged.holds:
+            bad = [result for result in results if result.status != PASSED]
+            names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
+            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
+            # Each is tolerated (R80), so that pytest shows nothing of it: the first few explain the red.
+            raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        return self.path, None, self.name

@@ -1,0 +1,78 @@
+"""The checked options of behaviour bundles."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_corpus.bundles.cassettes import MODES
+from pytest_corpus.bundles.running.budget import SpendingLimit, read_limit
+
+
+@dataclass(frozen=True)
+class BundleOptions:
+    """How bundles are to be run."""
+
+    providers: tuple[str, ...]
+    limit: int | None
+    cassettes: str | None
+    baseline: Path | None
+    update_baseline: bool
+    budget: SpendingLimit
+    full: bool
+    """Whether content may be shown in the terminal."""
+
+    full_files: bool
+    """Whether it may stand in the HTML page."""
+
+    stops_early: bool
+
+
+def read(config: pytest.Config) -> BundleOptions:
+    """The options of a run.
+
+    Raises:
+        pytest.UsageError: an option has a value that makes no sense.
+    """
+    option = config.getoption("corpus_evidence")
+    given = option if option is not None else config.getini("corpus_evidence") or None
+    full = given == "full" if given is not None else not os.environ.get("CI")
+    baseline = config.getoption("corpus_baseline")
+    update = bool(config.getoption("corpus_update_baseline"))
+    if update and not baseline:
+        raise pytest.UsageError("--corpus-update-baseline: name the file with --corpus-baseline=PATH")
+    return BundleOptions(
+        providers=tuple(config.getoption("corpus_bundle_provider") or ()),
+        limit=_limit(config.getoption("corpus_bundle_limit")),
+        cassettes=_mode(config.getoption("corpus_cassettes")),
+        baseline=config.invocation_params.dir / baseline if baseline else None,
+        update_baseline=update,
+        budget=_budget(config.getoption("corpus_budget") or config.getini("corpus_budget")),
+        full=full,
+        full_files=given == "full",
+        stops_early=bool(config.getoption("maxfail", 0) or config.getoption("stepwise", False)),
+    )
+
+
+def _limit(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and 0 < int(given) < 10**9):
+        raise pytest.UsageError(f"--corpus-bundle-limit={given}: use a whole number above 0")
+    return int(given)
+
+
+def _mode(given: str | None) -> str | None:
+    if given is not None and given not in MODES:
+        raise pytest.UsageError(f"--corpus-cassettes={given}: use {', '.join(MODES[:-1])} or {MODES[-1]}")
+    return given
+
+
+def _budget(given: str | None) -> SpendingLimit:
+    try:
+        return read_limit(given) if given else SpendingLimit()
+    except ValueError as error:
+        raise pytest.UsageError(f"--corpus-budget={given}: {error}") from None

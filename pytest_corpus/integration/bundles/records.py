@@ -1,0 +1,79 @@
+"""Results of cases on their way into reports: from the process that ran a case to the one that concludes the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
+from pytest_corpus.bundles.section import Head, build, head_of
+from pytest_corpus.bundles.telling import fit
+from pytest_corpus.integration.bundles.runs import BundleRun
+from pytest_corpus.integration.session.properties import BUNDLE_RESULT
+
+
+def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple[str, str]:
+    """The user property of a case's report; content only of a case that did not pass, where it may be shown."""
+    content = run.asking.keeps_content and result.status != PASSED
+    value = {
+        "key": run.key,
+        "head": run.head.document(),
+        "result": result.document(content=content),
+        "folder": None if folder is None else str(folder),
+        "root": str(run.bundle.folder),
+    }
+    return BUNDLE_RESULT, json.dumps(value)
+
+
+class Arrived:
+    """The results that came, by bundle and provider."""
+
+    def __init__(self) -> None:
+        self.heads: dict[str, Head] = {}
+        self.results: dict[str, dict[str, CaseResult]] = {}
+        self.roots: dict[str, Path] = {}
+        self.folders: set[Path] = set()
+
+    def take(self, text: str) -> None:
+        """Take in what `travelling` made."""
+        value: Mapping[str, Any] = json.loads(text)
+        key = value["key"]
+        self.heads.setdefault(key, head_of(value["head"]))
+        self.roots.setdefault(key, Path(value["root"]))
+        result = from_document(value["result"])
+        self.results.setdefault(key, {})[result.case] = result
+        if value["folder"]:
+            self.folders.add(Path(value["folder"]))
+
+    def is_judged(self, key: str, *, stops_early: bool) -> bool:
+        """Whether a bundle is held to its thresholds: all of it was selected, and no first failure ended it (R80)."""
+        head, results = self.heads[key], self.results[key]
+        sound = len(results) == len(head.cases) and all(each.status == PASSED for each in results.values())
+        return head.whole and (sound or not stops_early)
+
+    def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
+        """What reports say of each bundle, by key; those that are not `judged` are held to nothing."""
+        return {
+            key: build(head, list(self.results[key].values()), stopped=key not in judged)
+            for key, head in self.heads.items()
+        }
+
+    def contents(self) -> list[dict[str, Any]]:
+        """What was sent and came back of the cases that did not pass, for the developer's page."""
+        return [
+            {
+                "bundle": self.heads[key].name,
+                "provider": self.heads[key].provider,
+                "case": result.case,
+                "reasons": [fit(reason.full or reason.shape) for reason in result.every_reason],
+                "prompt": fit(sample.content.prompt),
+                "system": None if sample.content.system is None else fit(sample.content.system),
+                "output": None if sample.content.output is None else fit(sample.content.output),
+            }
+            for key, results in self.results.items()
+            for result in results.values()
+            for sample in result.samples
+            if sample.content is not None
+        ]

@@ -1,0 +1,1 @@
+"""Collectors of the suites and the selection of tests."""

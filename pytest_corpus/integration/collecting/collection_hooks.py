@@ -1,0 +1,180 @@
+"""Hooks that collect the suite of each adapter and note which tests must run."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus import resources
+from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.collecting import order as ordering
+from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
+from pytest_corpus.integration.declaring.suite import Suite
+from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.properties import REORDERED, USAGE_ERROR
+from pytest_corpus.integration.session.state import RunState
+
+
+class CollectionHooks:
+    """The part of the plugin that adds the suites to what pytest collects."""
+
+    def __init__(self, state: RunState, declaring: DeclarationHooks) -> None:
+        self.state, self.declaring = state, declaring
+        self._elsewhere: set[pytest.Item] = set()
+        self._unusable = ""
+
+    # -- nodes -----------------------------------------------------------------------------------------
+
+    def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """The suite below a conftest.py that declares an adapter."""
+        adapter = self.declaring.at_conftest(path)
+        return None if adapter is None else _anchor(self.state.open(adapter), parent, path=path)
+
+    def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
+        """The suites that a test module assigns to names."""
+        self.declaring.start()
+        nodes: list[pytest.Collector] = []
+        for name, declared in found.items():
+            where = f"{parent.nodeid}::{name}"
+            adapter = self.state.open(self.declaring.declare(declared.factory, where, declared.label or name))
+            node: collect.SuiteNode = collect.SuiteNode.from_parent(parent, name=name)
+            node.adapter = adapter
+            nodes.append(node)
+        return nodes
+
+    def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
+        """Say in the report of a module that what it declares cannot be tested; a worker ends with that."""
+        report.outcome, report.longrepr = "failed", str(error)
+        setattr(report, USAGE_ERROR, True)
+        if self.state.worker is not None:
+            self._unusable = self.state.unusable_here(error)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        self.declaring.start()
+        several = len(self.state.by_option) > 1
+        for adapter in self.state.by_option:
+            root = f"corpus[{adapter.label}]" if several else "corpus"
+            anchor = _anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
+            anchor.separator = "/"
+            items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
+        items.extend(self._missed_conftests(session, items))
+        self._expect({own[0].label for item in items if (own := collect.owner(item))})
+        self._select(items)
+        if (worker := self.state.worker) is not None and worker.get(REORDERED):
+            items[:] = ordering.interleaved(items, list(map(collect.function_of, items)), worker["workercount"])
+
+    def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
+        """Whether the ids on the command line, if there are any, name a test."""
+        named = self.state.named
+        return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
+
+    def _missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
+        """Suites of a conftest.py above the test paths, in a run that names no path."""
+        if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
+            return
+        seen = {own[0].label for item in items if (own := collect.owner(item))}
+        for path, adapter in self.declaring.by_conftest.items():
+            if adapter.label not in seen:
+                yield from session.genitems(_anchor(adapter, session, path=path))
+
+    # -- tests -----------------------------------------------------------------------------------------
+
+    def _expect(self, collected: set[str]) -> None:
+        """Note which tests a whole run has of each adapter, whatever was collected."""
+        options = self.state.options
+        for adapter in self.state.adapters.known.values():
+            adapter.left_out = self._left_out(adapter, collected)
+            if adapter.left_out:
+                continue
+            for component in adapter.components:
+                adapter.ledger.expect(collect.keys_of(component, options.profile.name, options.repeat))
+                if not collect.wants_all(adapter, component):
+                    adapter.ledger.mark_partial("tests were deselected")
+            if self._names_tests():
+                adapter.ledger.mark_partial("single chapters or tests were named on the command line")
+
+    def _names_tests(self) -> bool:
+        """Whether an argument of the command line names a chapter or a test of a suite."""
+        below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
+        return bool(self.state.named) or any(".py" in part for part in below)
+
+    def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
+        """Whether the arguments of the command line leave out an adapter that a file declares."""
+        named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
+        by_id = adapter not in self.state.by_option or bool(self.state.named)
+        return named and by_id and adapter.label not in collected
+
+    def _select(self, items: list[pytest.Item]) -> None:
+        options = self.state.options
+        chosen = {item for item in collect.own(items) if options.wants(collect.requirement_of(item))}
+        if options.profile.smoke:
+            chosen = collect.smoke(item for item in items if item in chosen)
+        elsewhere = self._of_other_shards(chosen)
+        chosen -= elsewhere
+        dropped = [item for item in collect.own(items) if item not in chosen]
+        if dropped:
+            items[:] = [item for item in items if item not in set(dropped)]
+            self.state.config.hook.pytest_deselected(items=dropped)
+
+    def _of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
+        """The tests that are another shard's; this one's run is a part by that alone."""
+        shard = self.state.options.shard
+        if shard is None:
+            return set()
+        own = {}
+        for adapter in self.state.adapters.known.values():
+            own[adapter.label] = shard.tests(collect.suites_of(adapter))
+            if not adapter.left_out:
+                adapter.ledger.mark_partial(shard.gap)
+        self._elsewhere = {item for item in items if not collect.is_among(item, own)}
+        return self._elsewhere
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if (own := collect.owner(item)) and item not in self._elsewhere:
+                own[0].ledger.mark_partial("tests were deselected")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> Generator[None, object, object]:
+        if self._unusable:  # before xdist compares what the workers collected
+            session.shouldfail = self._unusable
+            raise session.Failed(self._unusable)
+        result = yield
+        self._finish(session)
+        return result
+
+    def _finish(self, session: pytest.Session) -> None:
+        for item in session.items:
+            if own := collect.owner(item):
+                own[0].ledger.select([collect.key_of(item)])
+        for adapter in self.state.adapters.known.values():
+            ledger = adapter.ledger
+            if ledger.expected <= ledger.selected or ledger.incomplete:
+                continue
+            if self.state.config.getoption("lf", False):
+                ledger.mark_partial("only the tests that failed last were to run")
+            else:
+                ledger.mark_unreliable("tests of the suite were not collected, or were removed without a word")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        collect.repeat(metafunc, self.state.options.repeat)
+
+    @pytest.fixture
+    def corpus_repetition(self, request: pytest.FixtureRequest) -> int:
+        """Which repetition of its test this is."""
+        number: int = request.param
+        return number
+
+    def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str, obj: object) -> Any:
+        return collect.make_item(collector, name, obj)
+
+
+def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> collect.Anchor:
+    anchor: collect.Anchor = collect.Anchor.from_parent(parent, **options)
+    anchor.adapter = adapter
+    return anchor

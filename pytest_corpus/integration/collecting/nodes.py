@@ -1,0 +1,213 @@
+"""Collectors: the chapters of a suite below the user's file or below the session."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.node_ids import repetition_in, unrepeated
+from pytest_corpus.suites import modules_of
+from pytest_corpus.suites.inventory import tests
+from pytest_corpus.verdict.ledger import ledger_key
+
+REPETITION = "corpus_repetition"
+"""The fixture in which a test's repetition travels."""
+
+OWNER = pytest.StashKey[tuple[Adapter, str]]()
+"""On a conformance item: the adapter and the component that it tests."""
+
+
+class Anchor(pytest.File):
+    """The root of an adapter's suite below a file: the user's conftest.py, or the packaged suites."""
+
+    adapter: Adapter
+    separator = "::"
+
+    def collect(self) -> Iterable[pytest.Collector]:
+        return chapters(self, self.adapter, self.nodeid + self.separator)
+
+
+class SuiteNode(pytest.Collector):
+    """The root of an adapter's suite below a name in a test module."""
+
+    adapter: Adapter
+
+    def collect(self) -> Iterable[pytest.Collector]:
+        return chapters(self, self.adapter, self.nodeid + "::")
+
+
+def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
+    """The chapters of all components of an adapter, in their order."""
+    for component in adapter.components:
+        for name, module in modules_of(component).items():
+            wanted = _wanted(adapter, component, f"{component}/{name}.py::")
+            if not wanted:
+                continue
+            spec = find_spec(module)
+            assert spec is not None
+            assert spec.origin is not None
+            title = f"{component}/{name}.py"
+            chapter: Chapter = Chapter.from_parent(parent, path=Path(spec.origin), name=title, nodeid=prefix + title)
+            chapter.adapter, chapter.component, chapter.module_name = adapter, component, spec.name
+            chapter.wanted = wanted
+            chapter.add_marker(component)
+            yield chapter
+
+
+def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
+    """The functions and classes of a chapter with a test of a requirement that was asked for."""
+    found = set()
+    for name, requirement in tests(component, adapter.options.profile.name).items():
+        if name.startswith(title) and adapter.options.wants(requirement):
+            first, _, rest = name.removeprefix(title).partition("[")[0].partition("::")
+            found |= {first, rest}
+    return frozenset(found)
+
+
+class _OwnNames:
+    """Tests are found by our names, whatever the user's project sets for its own."""
+
+    def funcnamefilter(self, name: str) -> bool:
+        return name.startswith("test_")
+
+    def classnamefilter(self, name: str) -> bool:
+        return name.startswith("Test")
+
+
+class Chapter(_OwnNames, pytest.Module):
+    """A module of the suite."""
+
+    adapter: Adapter
+    component: str
+    module_name: str
+    wanted: frozenset[str]
+
+    def _getobj(self) -> Any:
+        # pytest 8 reads the fixtures of an object once: below a second adapter the same module would have none.
+        module = importlib.import_module(self.module_name)
+        view = ModuleType(module.__name__)
+        vars(view).update(vars(module))
+        return view
+
+
+class ChapterClass(_OwnNames, pytest.Class):
+    """A class of a chapter: what the component shares with others; tests under load only where these are wanted."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        chapter = self.getparent(Chapter)
+        assert chapter is not None
+        for node in super().collect():
+            if chapter.adapter.options.profile.stress or node.get_closest_marker("slow") is None:
+                yield node
+
+
+def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterClass | list[pytest.Item] | None:
+    """Our own collector for a class of a chapter, nothing for what was not asked for; None for anything else."""
+    if not isinstance(collector, (Chapter, ChapterClass)):
+        return None
+    chapter = collector.getparent(Chapter)
+    assert chapter is not None
+    if name.startswith(("test_", "Test")) and name not in chapter.wanted:
+        return []
+    if inspect.isclass(found) and name.startswith("Test"):
+        node: ChapterClass = ChapterClass.from_parent(collector, name=name, obj=found)
+        return node
+    return None
+
+
+def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
+    """The adapter and component of a conformance item; None for any other item."""
+    if OWNER not in item.stash:
+        chapter = item.getparent(Chapter)
+        if chapter is None:
+            return None
+        item.stash[OWNER] = (chapter.adapter, chapter.component)
+    return item.stash[OWNER]
+
+
+def own(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The conformance items among items."""
+    return [item for item in items if owner(item)]
+
+
+def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """The first core test of each requirement, component and adapter."""
+    first: dict[tuple[object, ...], pytest.Item] = {}
+    for item in items:
+        whose = owner(item)
+        if whose is not None and item.get_closest_marker("core"):
+            first.setdefault((whose[0].label, whose[1], requirement_of(item), repetition_of(item)), item)
+    return set(first.values())
+
+
+def requirement_of(item: pytest.Item) -> str:
+    """The id of the requirement that a conformance item decides."""
+    marker = item.get_closest_marker("requirement")
+    assert marker is not None, f"{item.nodeid} names no requirement"
+    return str(marker.args[0])
+
+
+def test_of(item: pytest.Item) -> str:
+    """The name of a test within its suite, the same however the adapter was declared and in every repetition."""
+    chapter = item.getparent(Chapter)
+    assert chapter is not None
+    name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
+    return unrepeated(name)
+
+
+def function_of(item: pytest.Item) -> str:
+    """The function of a conformance item; empty for any other."""
+    return str(getattr(item, "originalname", "")) if owner(item) else ""
+
+
+def repetition_of(item: pytest.Item) -> int:
+    """Which repetition of its test an item is, from 1; 0 where tests are not repeated."""
+    return repetition_in(item.nodeid)
+
+
+def repeat(metafunc: pytest.Metafunc, times: int) -> None:
+    """Collect a test of the suite so many times, if more than once."""
+    if times > 1 and metafunc.definition.getparent(Chapter) is not None:
+        metafunc.fixturenames.append(REPETITION)
+        ids = [f"run{number}of{times}" for number in range(1, times + 1)]
+        metafunc.parametrize(REPETITION, range(1, times + 1), ids=ids, indirect=True)
+
+
+def keys_of(component: str, profile: str, repeat: int) -> Iterator[str]:
+    """What a ledger calls the tests that a whole run of a component has."""
+    for name in tests(component, profile):
+        yield from (ledger_key(component, name, number) for number in (range(1, repeat + 1) if repeat > 1 else (0,)))
+
+
+def suites_of(adapter: Adapter) -> dict[str, list[str]]:
+    """The tests that a whole run of an adapter has, in their order, by component."""
+    return {name: list(tests(name, adapter.options.profile.name)) for name in adapter.components}
+
+
+def is_among(item: pytest.Item, chosen: Mapping[str, Collection[tuple[str, str]]]) -> bool:
+    """Whether a conformance item is among (component, test) of its adapter, by label."""
+    whose = owner(item)
+    return whose is not None and (whose[1], test_of(item)) in chosen[whose[0].label]
+
+
+def wants_all(adapter: Adapter, component: str) -> bool:
+    """Whether every requirement that the suite of a component decides was asked for."""
+    return all(map(adapter.options.wants, tests(component, adapter.options.profile.name).values()))
+
+
+def key_of(item: pytest.Item) -> str:
+    """What a ledger calls a conformance item."""
+    whose = owner(item)
+    assert whose is not None
+    return ledger_key(whose[1], test_of(item), repetition_of(item))
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]

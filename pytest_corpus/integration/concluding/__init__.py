@@ -1,0 +1,1 @@
+"""The end of a run: verdicts, reports, summary, exit code."""

@@ -1,0 +1,210 @@
+"""Hooks that compute verdicts, write reports and set the exit code."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from pytest_corpus.adapter.opening import address
+from pytest_corpus.integration.concluding import github, progress
+from pytest_corpus.integration.concluding.exits import TERMINATED, Exits, uninterrupted
+from pytest_corpus.integration.concluding.history import since_the_last_run
+from pytest_corpus.integration.concluding.placeholders import Placeholders
+from pytest_corpus.integration.concluding.result import RunResult
+from pytest_corpus.integration.concluding.screen import Screen
+from pytest_corpus.integration.options.profiles import on_github
+from pytest_corpus.integration.running import messages
+from pytest_corpus.integration.running import rerun as rerunning
+from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.state import RunState
+from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.terminal import Line
+from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.text.masking import masked, secret_values
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.verdict.ledger import Ledger
+
+
+class ConclusionHooks:
+    """The part of the plugin that begins and ends a run."""
+
+    def __init__(self, state: RunState, distributing: DistributionHooks) -> None:
+        self.state, self.distributing = state, distributing
+        self.result: RunResult | None = None
+        self._placeholders = Placeholders(state.options.reports)
+        self._exits = Exits()
+        self._unsaid: list[str] = []
+        self._since: list[str] = []
+
+    @property
+    def _concludes(self) -> bool:
+        """Whether this process is the one that draws verdicts."""
+        return self.state.worker is None and not self.state.config.option.collectonly
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        if self._concludes:
+            self._exits.watch()
+            self._placeholders.put(self.state.labels)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        self._exits.go_on()
+
+    def pytest_collection_finish(self) -> None:
+        if self._concludes:
+            self._placeholders.put(list(self.state.adapters.known))
+
+    def pytest_report_header(self) -> list[str]:
+        options = self.state.options
+        known = self.state.adapters.known.values()
+        return [
+            *(f"corpus: {_shown(declared)}" for declared in options.adapters),
+            *(f"corpus client: {declared}" for declared in options.clients),
+            f"corpus seed: {options.seed}, profile: {options.profile.name}",
+            f"corpus run: {self.state.adapters.run}",
+            *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
+            *([f"corpus shard: {options.shard}"] if options.shard else []),
+            *progress.environment(os.environ),
+            *((*progress.snapshot(known), *progress.left_out(known)) if self.state.distributes else ()),
+        ]
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        known = self.state.adapters.known.values()
+        stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
+        return [*stated, *progress.left_out(known)]
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
+        left = self._close()
+        if self.state.worker is not None:
+            self.distributing.give_account()
+        elif self._concludes:
+            session.exitstatus = TERMINATED if self._exits.terminated else exitstatus
+            session.exitstatus = self._conclude(int(session.exitstatus))
+        decided = session.exitstatus
+        try:
+            for said in left:
+                self._warn(printable(said))
+            return (yield)
+        except pytest.exit.Exception as ended:
+            ended.returncode = ended.returncode or decided
+            raise
+        finally:
+            session.exitstatus = session.exitstatus or decided
+
+    def _close(self) -> list[str]:
+        if self.state.worker is None:
+            return self.state.adapters.close()
+        with uninterrupted():  # execnet gives a stopped run's worker five seconds, and then interrupts its tidying
+            return self.state.adapters.close()
+
+    def _warn(self, said: str) -> None:
+        try:
+            self.state.config.issue_config_time_warning(pytest.PytestWarning(said), stacklevel=2)
+        except Warning:  # where warnings are errors, the verdict is still to be said
+            self._unsaid.append(f"corpus warning: {said}")
+
+    def _conclude(self, given: int) -> int | pytest.ExitCode:
+        if self.state.usage_error:
+            return pytest.ExitCode.USAGE_ERROR
+        self.distributing.settle()
+        chosen = [adapter for adapter in self.state.adapters.known.values() if not adapter.left_out]
+        if not chosen and self.state.adapters.known:
+            return given
+        self.result = RunResult(
+            self._meant(chosen),
+            self.state.options,
+            self.state.started_at,
+            time.monotonic() - self.state.started,
+            interrupted=given not in USUAL_ENDS,
+            findings=self.state.findings,
+            commands={adapter.label: self._again(adapter) for adapter in chosen},
+            bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
+        )
+        self.result.write()
+        self.result.draft()
+        self._compare(self.result)
+        return self.result.exit_code(given)
+
+    def _compare(self, result: RunResult) -> None:
+        """Note what changed since the last run, of several adapters with their names."""
+        several = len(result.ledgers) > 1
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            if said := since_the_last_run(self.state.config, ledger, verdict):
+                self._since.append(f"{ledger.adapter}: {said}" if several else said)
+
+    def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:
+        """Write annotations and the step's summary; what could not be written."""
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
+                screen.reporter.write_line(line)
+            document = result.document(ledger, verdict)
+            if said := github.add_summary(os.environ, formats.render(document, ".md")):
+                yield said
+
+    def _again(self, adapter: Adapter) -> str:
+        """The command that runs the suite of an adapter again."""
+        by_option = adapter in self.state.by_option
+        again = rerunning.command(self.state.config, adapter, by_option=by_option)
+        again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
+        return printable(masked(again, secret_values(os.environ)))
+
+    def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
+        """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
+        wants = self.state.options.wants
+        meant = {
+            adapter.option
+            for adapter in chosen
+            if any(wants(entry.id) for name in adapter.ledger.components for entry in applicable(name))
+        }
+        return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
+        if self.result is None:
+            return (yield)
+        screen = Screen(terminalreporter, self.state.options, self.state.findings)
+        screen.show_findings(self.result)
+        try:
+            with screen.without_own():
+                return (yield)
+        finally:
+            told = list(self._tell_github(screen, self.result)) if on_github(os.environ) else []
+            notes = [*self._notes(self.result), *told]
+            screen.show_summary(self.result, [Line(printable(line)) for line in notes])
+
+    def _notes(self, result: RunResult) -> Iterator[str]:
+        """What is said of a run before its verdict."""
+        yield from filter(None, map(messages.offered, result.ledgers))
+        if self.state.config.get_verbosity() < 0:
+            yield from progress.environment(os.environ)
+        yield from self._unsaid
+        yield from self._since
+        yield from result.lines()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        try:
+            if self.result is not None or self.state.usage_error:
+                self._placeholders.remove(self.result.paths if self.result else ())
+        finally:
+            self._exits.leave()
+
+
+USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""The exit codes of a run that pytest brought to its end."""
+
+
+def _shown(declared: str) -> str:
+    """A declaration as the header of a run says it: of an address only what may be shown."""
+    found = address.split_label(declared)
+    if found is None:
+        return declared
+    label, spec = found
+    shown = address.shown(spec)
+    return shown if label == shown else f"{label}={shown}"

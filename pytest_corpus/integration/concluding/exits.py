@@ -1,0 +1,86 @@
+"""Exits that bypass pytest: a termination signal, and an adapter that leaves the process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+TERMINATED = 128 + signal.SIGTERM
+"""The exit code of a run that SIGTERM ended, as shells have it."""
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Meanwhile SIGINT, and what `_thread.interrupt_main` makes of it, is without effect."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
+
+
+class Terminated(KeyboardInterrupt):
+    """The end of a run that SIGTERM asks for: like Ctrl-C, and unlike `pytest.exit`, it ends a collection too."""
+
+
+class Exits:
+    """While it watches, SIGTERM ends the run as Ctrl-C does, and no thread of this process can leave it with code 0.
+
+    A handler that somebody else installed is left alone. `terminated` says that SIGTERM came.
+    """
+
+    def __init__(self) -> None:
+        self._leave: Any = None
+        self._errors = -1
+        self._handles = False
+        self.terminated = False
+
+    def watch(self) -> None:
+        """Begin to watch; a second call does nothing."""
+        if self._leave is not None:
+            return
+        leave, process = os._exit, os.getpid()
+        errors = self._errors = os.dup(2)  # what stands there during a test, pytest captures
+
+        def checked(status: int) -> NoReturn:
+            if status == 0 and os.getpid() == process:
+                os.write(errors, b"\npytest-corpus: os._exit(0) was called in the middle of the run: exit code 1\n")
+                status = 1
+            leave(status)
+
+        self._leave = leave
+        os._exit = checked
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._terminate)
+            self._handles = True
+
+    def leave(self) -> None:
+        """Put everything back."""
+        if self._leave is not None:
+            os._exit, self._leave = self._leave, None
+            os.close(self._errors)
+        if self._handles:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            self._handles = False
+
+    def go_on(self) -> None:
+        """Let a run go on, unless SIGTERM came and somebody's code swallowed it.
+
+        Raises:
+            Terminated: that is so.
+        """
+        if self.terminated:
+            raise Terminated("terminated by SIGTERM")
+
+    def _terminate(self, _signal: int, _frame: Any) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        self.terminated = True
+        raise Terminated("terminated by SIGTERM")

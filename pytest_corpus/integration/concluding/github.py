@@ -1,0 +1,54 @@
+"""GitHub Actions: an annotation for each violated requirement, and the report as the summary of the step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_corpus.integration.concluding.screen import Group
+from pytest_corpus.reports.finding_text import one_line
+from pytest_corpus.reports.text import printable
+from pytest_corpus.verdict.verdict import counted
+
+MOST = 10
+"""So many annotations of one kind GitHub shows of a step."""
+
+LONGEST_SUMMARY = 1_000_000
+"""So many bytes a step may write into its summary; a little less than what GitHub takes."""
+
+TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
+
+
+def commands(groups: Sequence[Group], level: str) -> Iterator[str]:
+    """The commands that annotate a run: an error for what counts, a warning for what does not."""
+    number = {"error": 0, "warning": 0}
+    for group in groups:
+        entry = group.status.requirement
+        kind = "error" if group.status.status == "violated" and entry.level in counted(level) else "warning"
+        number[kind] += 1
+        if number[kind] <= MOST:
+            title = _escaped(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
+            text = f"{group.of}: {one_line(group.seen[0].finding)}"
+            yield f"::{kind} title={title}::{_escaped(printable(text))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for char in ("%", "\r", "\n", *more):
+        text = text.replace(char, f"%{ord(char):02X}")
+    return text
+
+
+def add_summary(environment: Mapping[str, str], text: str) -> str:
+    """Add a text to the summary of the step; what went wrong, if anything did."""
+    path = environment.get("GITHUB_STEP_SUMMARY", "")
+    if not path:
+        return ""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) > LONGEST_SUMMARY:
+        data = data[:LONGEST_SUMMARY].rpartition(b"\n")[0] + TRUNCATED.encode()
+    try:
+        with open(path, "ab") as file:
+            file.write(data + b"\n")
+    except OSError as error:
+        return f"step summary: {printable(path)} could not be written: {os.strerror(error.errno or 0)}"
+    return ""

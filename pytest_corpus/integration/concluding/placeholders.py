@@ -1,0 +1,56 @@
+"""Placeholder reports during a run, so that no older report survives a run that never finished."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pytest_corpus.integration.options.report_paths import report_paths
+from pytest_corpus.reports import formats, json_report
+from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import decide
+
+UNENDED = "the run did not come to its end"
+
+
+class Placeholders:
+    """Reports of a run that has not ended, of which nothing but that is known."""
+
+    def __init__(self, reports: Sequence[Path]) -> None:
+        self._reports = reports
+        self._put: dict[Path, str] = {}
+
+    def put(self, labels: Sequence[str]) -> None:
+        """Put one at the place of each report of these adapters; what cannot be written is said at the end."""
+        for number, label in enumerate(labels or [""]):
+            for asked in self._reports:
+                path = report_paths(asked, labels)[number]
+                if path in self._put:
+                    continue
+                text = formats.render(_document(label), formats.suffix_of(asked.name) or ".json")
+                try:
+                    write_whole(text, path)
+                    self._put[path] = text
+                except OSError:
+                    continue
+
+    def remove(self, written: Collection[Path] = ()) -> None:
+        """Remove those in whose place no report was written."""
+        for path, text in self._put.items():
+            if path in written:
+                continue
+            try:
+                if path.read_text(encoding="utf-8") == text:
+                    path.unlink()
+            except (OSError, ValueError):
+                continue
+
+
+def _document(label: str) -> dict[str, object]:
+    ledger = Ledger(label)
+    ledger.mark_unreliable(UNENDED)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    run = json_report.Run(started, 0.0, 0, "must", None)
+    return json_report.build(ledger, decide(ledger), run)

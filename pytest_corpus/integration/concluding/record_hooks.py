@@ -1,0 +1,65 @@
+"""Hooks that collect the record of each test and compare it with pytest's report."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from pytest_corpus.integration.concluding.progress import Progress
+from pytest_corpus.integration.running import messages, presentation
+from pytest_corpus.integration.session.properties import EVIDENCE, RECORD, USAGE_ERROR
+from pytest_corpus.integration.session.state import RunState, UnusableDeclaration
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
+
+
+class RecordHooks:
+    """The part of the plugin to which reports arrive: in the process that concludes the run."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self._progress = Progress()
+        self._arrived: dict[str, tuple[Ledger, str]] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if self.state.worker is not None:
+            return
+        if report.when == "call":
+            for text in [value for name, value in report.user_properties if name == RECORD]:
+                self._take(report, text)
+        elif report.outcome != "passed" and report.nodeid in self._arrived:
+            ledger, key = self._arrived[report.nodeid]
+            ledger.mark_mismatch(key)
+
+    def _take(self, report: pytest.TestReport, text: object) -> None:
+        try:
+            record = TestRecord.load(text)
+        except ValueError:
+            for adapter in self.state.adapters.known.values():
+                adapter.ledger.mark_unreliable("a report carries a record that cannot be read")
+            return
+        shown = presentation.shown_outcome(record, self.state.options)
+        ledger = self.state.ledger(record.adapter)
+        ledger.reported(record, agrees=report.outcome == shown and not hasattr(report, "wasxfail"))
+        self._arrived[report.nodeid] = (ledger, record.key)
+        self.state.findings.take(record, report)
+        # It has arrived; what pytest writes of properties (JUnit) is for people.
+        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in (RECORD, EVIDENCE)]
+        self._progress.tell(self.state.config)
+        if record.findings and isinstance(report.longrepr, str):
+            # As a bare text it would stand in the short summary a second time, where CI is set.
+            shown_as = messages.Shown(report.longrepr, messages.in_one_line(record.findings))
+            report.longrepr = shown_as  # type: ignore[assignment]
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if getattr(report, USAGE_ERROR, False):
+            self.state.usage_error = True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        call = getattr(report, "call", None)
+        if call is not None and call.excinfo is not None and isinstance(call.excinfo.value, UnusableDeclaration):
+            setattr(report, USAGE_ERROR, True)  # a worker sends it along
+        return report

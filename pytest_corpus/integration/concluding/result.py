@@ -1,0 +1,169 @@
+"""The result of a finished run: verdicts, written reports, exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from pytest_corpus.integration.options.profiles import on_github
+from pytest_corpus.integration.options.report_paths import report_paths
+from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.session.findings import Findings
+from pytest_corpus.reports import formats, json_report, origin
+from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.verdict import deviations
+from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import Status, Verdict, decide
+
+
+class BundleSections(Protocol):
+    """What a run with behaviour bundles adds to the reports."""
+
+    @property
+    def ran(self) -> bool:
+        """Whether a case ended."""
+
+    def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
+        """The sections of an adapter's report."""
+
+    def contents(self) -> list[dict[str, Any]]:
+        """Prompts and answers, where the developer's page may show them."""
+
+
+class RunResult:
+    """What a finished run comes to, for each adapter."""
+
+    def __init__(
+        self,
+        ledgers: Sequence[Ledger],
+        options: Options,
+        started_at: str,
+        duration_s: float,
+        *,
+        interrupted: bool,
+        findings: Findings,
+        commands: Mapping[str, str],
+        bundles: BundleSections | None = None,
+    ) -> None:
+        self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
+        self.bundles = bundles
+        self.run = json_report.Run(
+            started_at,
+            duration_s,
+            options.seed,
+            options.level,
+            options.edition,
+            options.globs,
+            profile=options.profile.name,
+            budget=options.budget,
+            shard=options.shard,
+        )
+        if options.reports or on_github(os.environ):
+            commit = origin.commit(os.environ, options.folder)
+            self.run = replace(self.run, commit=commit, ci=origin.ci(os.environ), notes=options.notes)
+        if interrupted:
+            for ledger in ledgers:
+                ledger.mark_partial("the run was interrupted")
+        self.verdicts: list[Verdict] = [decide(ledger, options.level, options.deviations) for ledger in ledgers]
+        self.written: list[str] = []
+        self.paths: set[Path] = set()
+
+    def write(self) -> None:
+        """Write every report that was asked for; what cannot be written is said in the summary."""
+        for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
+            document = self.document(ledger, verdict) if self.options.reports else {}
+            contents = self.bundles.contents() if self.bundles else ()
+            labels = [each.adapter for each in self.ledgers]
+            for asked in self.options.reports:
+                path = report_paths(asked, labels)[number]
+                try:
+                    suffix = formats.suffix_of(asked.name) or ".json"
+                    text = formats.render(document, suffix, evidence=self._evidence(ledger), contents=contents)
+                    write_whole(text, path)
+                    self.paths.add(path)
+                    if str(path.parent) != os.environ.get(json_report.UNTOLD):
+                        self.written.append(f"report: {path}")
+                except OSError as error:
+                    self.written.append(f"report: {path} could not be written: {error.strerror}")
+
+    def document(self, ledger: Ledger, verdict: Verdict) -> dict[str, object]:
+        """The report of an adapter."""
+        sections = tuple(self.bundles.sections(ledger.adapter)) if self.bundles else ()
+        run = replace(self.run, command=self.commands.get(ledger.adapter, ""), bundles=sections)
+        return json_report.build(ledger, verdict, run)
+
+    def _evidence(self, ledger: Ledger) -> list[Evidence]:
+        """What files may show of an adapter's findings."""
+        level = self.options.in_files
+        return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]
+
+    def draft(self) -> None:
+        """Draft deviations of what is violated, where that was asked for."""
+        if not self.options.update_deviations:
+            return
+        path = self.options.deviations_path
+        violated = {
+            (status.requirement.id, ledger.adapter)
+            for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True)
+            for status in self._of(verdict, "violated")
+        }
+        try:
+            count = deviations.append(path, violated, deviations.today())
+        except OSError as error:
+            self.written.append(f"deviations: {path} could not be written: {error.strerror}")
+            return
+        said = f"{count} drafted in {path}; write their reasons and plans" if count else "nothing new to draft"
+        self.written.append(f"deviations: {said}")
+
+    def _of(self, verdict: Verdict, status: str) -> list[Status]:
+        """The requirements of a status that count at the level of the run."""
+        counted = ("MUST",) if self.options.level == "must" else ("MUST", "SHOULD")
+        return [
+            each
+            for part in verdict.components
+            for each in part.statuses
+            if each.status == status and each.requirement.level in counted
+        ]
+
+    @property
+    def ran(self) -> bool:
+        """Whether a conformance test ran for every adapter."""
+        return bool(self.ledgers) and all(ledger.records for ledger in self.ledgers)
+
+    def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
+        """pytest's own exit code, but never 0 where nothing ran, a gap is nobody's wish, or what counts is violated."""
+        if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return given
+        if not self.ran and not (self.bundles and self.bundles.ran):
+            return pytest.ExitCode.NO_TESTS_COLLECTED
+        failed = any(
+            self._of(verdict, "violated") or verdict.faults or (self.options.strict and self._open(verdict))
+            for verdict in self.verdicts
+        )
+        failed = failed or any(ledger.unrequested_gaps for ledger in self.ledgers)
+        failed = failed or any("could not be written" in line for line in self.written)
+        return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
+
+    def _failed_by_strict(self) -> list[str]:
+        """The switch that makes the run fail, where nothing else that counts is wrong."""
+        left = sum(len(self._open(verdict)) for verdict in self.verdicts)
+        if not self.options.strict or not left or any(self._of(verdict, "violated") for verdict in self.verdicts):
+            return []
+        return [f"failed by --corpus-level=strict: {left} MUST not assessed"]
+
+    @staticmethod
+    def _open(verdict: Verdict) -> list[Status]:
+        """The MUST requirements that were not assessed."""
+        every = (status for part in verdict.components for status in part.statuses)
+        return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
+
+    def lines(self) -> list[str]:
+        """What became of files, and how the run was set."""
+        how = f"seed {self.options.seed}, profile {self.options.profile.name}"
+        return [*self._failed_by_strict(), *self.written, how]

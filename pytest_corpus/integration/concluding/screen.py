@@ -1,0 +1,167 @@
+"""The end of a run on the terminal: findings by requirement, what to fix first, totals, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration.concluding.result import RunResult
+from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.running.messages import Shown
+from pytest_corpus.integration.session.findings import Findings, Seen
+from pytest_corpus.reports import priority, terminal
+from pytest_corpus.reports.finding_text import block, got, one_line
+from pytest_corpus.reports.terminal import Detail, Line
+from pytest_corpus.reports.text import count, printable
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import Status, Verdict, counted
+
+COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "bad": {"red": True}}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All findings of one requirement in one component; `of` says how many of its tests found them."""
+
+    status: Status
+    seen: Sequence[Seen]
+
+    @property
+    def of(self) -> str:
+        """So many of the tests of the requirement, and of others in which it turned up."""
+        failed, every = priority.failed(self.status)
+        others = len({each.node for each in self.seen if each.record.requirement != self.status.requirement.id})
+        if not failed:
+            return f"seen in {count(others, 'test')} of other requirements"
+        more = f", and {count(others, 'test')} of others" if others else ""
+        return f"{failed} of {count(every, 'test')}{more}"
+
+
+class Screen:
+    """Writes the end of a run; pytest shows the tests that are not the suite's as it always does."""
+
+    def __init__(self, reporter: pytest.TerminalReporter, options: Options, findings: Findings) -> None:
+        self.reporter, self.options, self.findings = reporter, options, findings
+        self.verbosity = reporter.verbosity
+        self._style = reporter.config.option.tbstyle
+
+    def write(self, lines: Iterable[Line]) -> None:
+        """Write lines in their colours."""
+        for line in lines:
+            self.reporter.write_line(line.text, **COLOURS[line.tone])
+
+    @contextmanager
+    def without_own(self) -> Iterator[None]:
+        """Keep pytest from showing the tests of the suite one by one; it counts them all the same."""
+        stats = self.reporter.stats
+        whole: dict[str, list[Any]] = {name: list(stats[name]) for name in ("failed", "passed") if name in stats}
+        for name, reports in whole.items():
+            stats[name][:] = [each for each in reports if not self._is_shown_here(each)]
+            if not stats[name]:
+                del stats[name]
+        try:
+            yield
+        finally:
+            stats.update(whole)
+
+    def _is_shown_here(self, report: Any) -> bool:
+        own = getattr(report, "nodeid", None) in self.findings.nodes
+        return own and (report.outcome == "passed" or isinstance(getattr(report, "longrepr", None), Shown))
+
+    # -- findings --------------------------------------------------------------------------------------
+
+    def show_findings(self, result: RunResult) -> None:
+        """What was found of each adapter, by requirement, what is best repaired first on top."""
+        if self._style == "no":
+            return
+        several = len(result.ledgers) > 1
+        for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
+            groups = self.groups(ledger, verdict)
+            if not groups:
+                continue
+            self.reporter.write_sep("=", f"corpus findings: {ledger.adapter}" if several else "corpus findings")
+            self.write(terminal.fix_first(verdict))
+            for group in groups:
+                self._show(group, several=len(verdict.components) > 1)
+
+    def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
+        """The findings to show of an adapter, or every one of them, in the order of repair."""
+        found: dict[tuple[str, str], list[Seen]] = {}
+        for each in self.findings.of(ledger.adapter):
+            found.setdefault((each.record.component, each.finding.requirement), []).append(each)
+        deviated = [each for part in verdict.components for each in part.statuses if each.status == "deviated"]
+        groups = []
+        for status in (*priority.violations(verdict), *deviated):
+            seen = found.get((status.component, status.requirement.id), [])
+            direct = [each for each in seen if not each.finding.indirect] or seen[:1]
+            if direct and (every or self._wants(status)):
+                groups.append(Group(status, direct))
+        return groups
+
+    def _wants(self, status: Status) -> bool:
+        """A finding that does not count is shown where it was asked for."""
+        binding = status.status == "violated" and status.requirement.level in counted(self.options.level)
+        return binding or self.verbosity > 0 or bool(self.options.globs)
+
+    def _show(self, group: Group, *, several: bool) -> None:
+        name = group.status.requirement.id
+        if self._style == "line" or self.verbosity < -1:
+            self.reporter.write_line(f"{group.of}: {one_line(group.seen[0].finding)}")
+            return
+        where = f" ({group.status.component})" if several else ""
+        tone = "red" if group.status.requirement.level == "MUST" else "yellow"
+        self.reporter.write_sep("_", f"{name}{where}: {group.of}", **{tone: True, "bold": True})
+        first, *others = group.seen
+        self._whole(first)
+        if self.verbosity > 0:
+            for each in others:
+                self.reporter.write_line("")
+                self._whole(each)
+        elif others and self.verbosity < 0:
+            self.reporter.write_line(f"  also in:  {count(len(others), 'other test')}, which -v shows")
+        elif others:
+            self.reporter.write_line("  also in:")
+            for each in others:
+                self.reporter.write_line(printable(f"    {_other(each, first)}"))
+
+    def _whole(self, each: Seen) -> None:
+        evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
+        for line in block(each.finding, evidence, test=True):
+            self.reporter.write_line(line)
+
+    # -- the end ---------------------------------------------------------------------------------------
+
+    @property
+    def detail(self) -> Detail:
+        """How much of the summary is told, as `-v` and `-r` say."""
+        letters = self.reporter.reportchars
+        return Detail(
+            violations="f" in letters,
+            reasons=self.verbosity > 0 or "s" in letters,
+            satisfied="p" in letters,
+        )
+
+    def show_summary(self, result: RunResult, notes: Sequence[Line]) -> None:
+        """The numbers of each adapter, and its verdict; of several adapters the verdicts once more in one line."""
+        self.reporter.section("corpus conformance")
+        pairs = list(zip(result.ledgers, result.verdicts, strict=True))
+        for ledger, verdict in pairs:
+            self.write(terminal.summary(ledger, verdict, self.detail, notes if len(pairs) == 1 else ()))
+        if len(pairs) > 1:
+            self.write(notes)
+            said = "; ".join(f"{ledger.adapter}: {verdict.verdict}" for ledger, verdict in pairs)
+            self.write([Line(printable(f"verdicts: {said}"))])
+        if not pairs:
+            self.write(notes)
+
+
+def _other(each: Seen, first: Seen) -> str:
+    """Another finding of a requirement, without what the first one said already."""
+    if each.finding == first.finding:
+        return each.node
+    expected = f"expected {each.finding.expected}; " if each.finding.expected != first.finding.expected else ""
+    return f"{each.node}  {expected}got {got(each.finding)}"

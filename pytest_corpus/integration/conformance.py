@@ -1,0 +1,63 @@
+"""The conformance run of a pytest session, registered only if an adapter is declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.integration.collecting import markers
+from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.collecting.collection_hooks import CollectionHooks
+from pytest_corpus.integration.concluding.conclusion_hooks import ConclusionHooks
+from pytest_corpus.integration.concluding.record_hooks import RecordHooks
+from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
+from pytest_corpus.integration.running.execution_hooks import ExecutionHooks
+from pytest_corpus.integration.session.state import RunState
+from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
+
+NAME = "corpus-conformance"
+
+
+def conformance(config: pytest.Config) -> Conformance:
+    """The conformance run of a session, made on first use."""
+    found = config.pluginmanager.get_plugin(NAME)
+    if found is None:
+        found = Conformance(config)
+        config.pluginmanager.register(found, NAME)
+    assert isinstance(found, Conformance)
+    return found
+
+
+class Conformance:
+    """A run and its parts, each a pytest plugin of its own."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        markers.register(config)
+        self.state = RunState(config)
+        self.declaring = DeclarationHooks(self.state)
+        self.collecting = CollectionHooks(self.state, self.declaring)
+        self.executing = ExecutionHooks(self.state)
+        self.recording = RecordHooks(self.state)
+        self.distributing = DistributionHooks(self.state)
+        self.concluding = ConclusionHooks(self.state, self.distributing)
+        parts = (self.declaring, self.collecting, self.executing, self.recording, self.distributing, self.concluding)
+        for part in parts:
+            config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")
+
+    def begin(self) -> None:
+        """Do what is done at the start of a session, for a run that was declared later; a second call does nothing."""
+        self.concluding.pytest_sessionstart()
+        self.declaring.pytest_sessionstart()
+
+    def client(self, node: Any) -> AdapterClient:
+        """The open adapter that a test speaks to: its own in the suite, else the only one declared."""
+        own = collect.owner(node) if isinstance(node, pytest.Item) else None
+        known = [adapter for adapter in self.state.adapters.known.values() if adapter.handle.kind == "adapter"]
+        if own is None and len(known) != 1:
+            many = f"{len(known)} adapters are declared" if known else "no adapter is declared"
+            pytest.fail(f"corpus_adapter: {many}; declare one with --corpus-adapter=module:factory", pytrace=False)
+        client = self.state.open(own[0] if own else known[0]).handle.client
+        assert client is not None
+        return client

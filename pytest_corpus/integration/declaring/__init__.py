@@ -1,0 +1,1 @@
+"""Declarations of adapters: options, conftest files, test modules."""

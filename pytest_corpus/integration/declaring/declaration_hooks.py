@@ -1,0 +1,133 @@
+"""Hooks that declare the adapters of a run: from options, conftest files and test modules."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import raising, split_label
+from pytest_corpus.integration.session import node_ids
+from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.state import RunState, UnusableDeclaration
+from pytest_corpus.suites.inventory import tests
+from pytest_corpus.text.redaction import printable
+
+
+class DeclarationHooks:
+    """The part of the plugin that learns what is to be tested, before anything is collected."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self.by_conftest: dict[Path, Adapter] = {}
+        self._begun = False
+
+    def start(self) -> None:
+        """Declare and check what is known before collecting; a second call does nothing."""
+        if self._begun:
+            return
+        self._begun = True
+        for declared in self.state.options.adapters:
+            label, spec = split_label(declared)
+            self.state.by_option.append(self.declare(spec, spec, label or spec))
+        for declared in self.state.options.clients:
+            label, spec = split_label(declared)
+            self.state.by_option.append(self._declare_client(spec, label or spec))
+        for path in self._conftests():
+            self.at_conftest(path)
+        for adapter in self.state.adapters.known.values():
+            self.state.open(adapter)
+        if wrong := node_ids.check(self.state.named, self._known()):
+            self.state.usage_error = True
+            raise pytest.UsageError(printable(wrong))
+        if self.state.distributes:
+            self.state.adapters.close()
+
+    def _known(self) -> Iterator[tuple[str, str]]:
+        """The tests that an id may name, with the label of their adapter."""
+        profile = self.state.options.profile.name
+        for adapter in self.state.by_option if self.state.named else ():
+            for component in adapter.components:
+                yield from ((adapter.label, test) for test in tests(component, profile))
+
+    def pytest_sessionstart(self) -> None:
+        if self.state.distributes:
+            self.start()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        # Not at the start of the session: coverage of a process is measured from there on.
+        try:
+            self.start()
+        except UnusableDeclaration as error:
+            session.shouldfail = self.state.unusable_here(error)  # xdist tells the controller, which ends the run
+            raise session.Failed(session.shouldfail) from None
+
+    def at_conftest(self, path: Path) -> Adapter | None:
+        """The adapter that a conftest.py declares, if it declares one.
+
+        Raises:
+            pytest.UsageError, pytest.Collector.CollectError: what it declares cannot be tested.
+        """
+        if path not in self.by_conftest:
+            config = self.state.config
+            impls = config.hook.pytest_corpus_adapter.get_hookimpls()
+            here = [impl.plugin for impl in impls if getattr(impl.plugin, "__file__", None) == str(path)]
+            if not here:
+                return None
+            others = [impl.plugin for impl in impls if impl.plugin not in here]
+            caller = config.pluginmanager.subset_hook_caller("pytest_corpus_adapter", others)
+            try:
+                found = [factory for factory in caller(config=config) if factory is not None]
+            except Exception as error:
+                said = raising(self._relative(path), "pytest_corpus_adapter", error)
+                raise self.state.usage(said) from error
+            if not found:
+                return None
+            label, factory = split_label(found[0]) if isinstance(found[0], str) else ("", found[0])
+            name = label or getattr(factory, "__qualname__", str(factory))
+            self.by_conftest[path] = self.declare(
+                factory, f"{self._relative(path)}: {name}", label or label_of(factory, path)
+            )
+        return self.by_conftest[path]
+
+    def _conftests(self) -> list[Path]:
+        impls = self.state.config.hook.pytest_corpus_adapter.get_hookimpls()
+        files = [getattr(impl.plugin, "__file__", None) for impl in impls]
+        return [Path(file) for file in files if file]
+
+    def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
+        """Note an adapter under a label of its own.
+
+        Raises:
+            pytest.UsageError, pytest.Collector.CollectError: it cannot be found, or the label is taken.
+        """
+        try:
+            return self.state.adapters.declare(factory, declared, label)
+        except DeclarationError as error:
+            raise self.state.usage(error) from None
+
+    def _declare_client(self, declared: str, label: str) -> Adapter:
+        try:
+            return self.state.adapters.declare_client(declared, label)
+        except DeclarationError as error:
+            raise self.state.usage(error) from None
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return path.relative_to(self.state.config.rootpath).as_posix()
+        except ValueError:
+            return str(path)
+
+
+def label_of(factory: Any, conftest: Path) -> str:
+    """How reports call the adapter of a conftest.py: as `--corpus-adapter` would, for many are called `factory`."""
+    name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
+    if name is None or module is None:
+        return str(factory)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return name if file is None or Path(file) == conftest else f"{module}:{name}"

@@ -1,0 +1,1 @@
+"""Options and settings of a run."""

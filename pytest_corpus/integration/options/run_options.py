@@ -1,0 +1,315 @@
+"""The checked options and settings of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from pytest_corpus.adapter.opening.factory import split_label
+from pytest_corpus.adapter.opening.remote import Connection
+from pytest_corpus.adapter.usage import budget as budgets
+from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.integration.options import connection
+from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_production, refusal, usual
+from pytest_corpus.integration.options.report_paths import report_paths
+from pytest_corpus.integration.options.table import setting
+from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES
+from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
+from pytest_corpus.spec.requirements import catalogue, nearest
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.text.whole_files import obstacle
+from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
+from pytest_corpus.verdict.deviations import read as read_deviations
+from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
+from pytest_corpus.verdict.evidence import Level
+from pytest_corpus.verdict.shards import Shard
+from pytest_corpus.verdict.shards import parse as parse_shard
+
+LEVELS = ("must", "should", "strict")
+MOST_REPETITIONS = 1_000
+MOST_WRITE_DELAY_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How this run was asked to be; `on_terminal` and `in_files` say what may be shown there of a finding."""
+
+    adapters: tuple[str, ...]
+    clients: tuple[str, ...]
+    components: tuple[str, ...]
+    globs: tuple[str, ...]
+    level: str
+    reports: tuple[Path, ...]
+    folder: Path
+    notes: tuple[str, ...]
+    seed: int
+    edition: str | None
+    call_timeout: float
+    write_delay: float | None
+    max_namespaces: int
+    dialects: Mapping[str, Dialect]
+    deviations: tuple[Deviation, ...]
+    deviations_path: Path
+    update_deviations: bool
+    strict: bool
+    traceback: bool
+    repeat: int
+    profile: Profile
+    read_only: bool
+    budget: Budget
+    shard: Shard | None
+    on_terminal: Level
+    in_files: Level
+    connection: Connection = field(default_factory=Connection)
+
+    def deviates(self, requirement: str, adapter: str) -> bool:
+        """Whether a deviation that counts today is declared."""
+        day = today()
+        return any(entry.covers(requirement, adapter) and not entry.expired(day) for entry in self.deviations)
+
+    def wants(self, requirement: str) -> bool:
+        """Whether a requirement is selected."""
+        return not self.globs or any(fnmatchcase(requirement, glob) for glob in self.globs)
+
+
+def read(config: pytest.Config) -> Options:
+    """The options of a run.
+
+    Raises:
+        pytest.UsageError: an option has a value that makes no sense.
+    """
+    profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
+    allowed = bool(config.getoption("corpus_allow_production"))
+    if not allowed and (refused := refusal(profile, os.environ)):
+        raise pytest.UsageError(refused)
+    drafting = bool(config.getoption("corpus_update_deviations"))
+    levels = _levels(_listed(config, "level"))
+    reached, call_timeout = connection.read(config, profile.call_timeout)
+    level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
+    declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
+    return Options(
+        adapters=tuple(_several(config, "adapter")),
+        clients=tuple(_several(config, "client")),
+        components=_components(_listed(config, "components")),
+        globs=_globs(_listed(config, "requirement")),
+        level="should" if "should" in levels else "must",
+        reports=_reports(config),
+        folder=config.invocation_params.dir,
+        notes=_notes(config),
+        seed=_seed(_one(config, "seed")),
+        edition=_choice(config, "schema-version", EDITIONS),
+        call_timeout=call_timeout,
+        write_delay=_write_delay(_one(config, "write-delay")),
+        max_namespaces=_namespaces(_one(config, "max-namespaces")),
+        dialects=_dialects(config, _one(config, "dialects")),
+        deviations=deviations,
+        deviations_path=declared,
+        update_deviations=drafting,
+        strict="strict" in levels,
+        traceback=bool(config.getoption("corpus_traceback")),
+        repeat=_count(_one(config, "repeat")),
+        profile=profile,
+        read_only=is_production(os.environ) and not allowed,
+        budget=_budget(_one(config, "budget")),
+        shard=_shard(config, profile),
+        on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
+        in_files=level or "shape",
+        connection=reached,
+    )
+
+
+def meant(wrong: str, known: Sequence[str]) -> str:
+    """The question which of some words a wrong one was meant to be; empty where none is near."""
+    near = get_close_matches(wrong, known, n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def _several(config: pytest.Config, name: str) -> list[str]:
+    given = config.getoption(f"corpus_{name}")
+    return list(given or config.getini(f"corpus_{name}") or [])
+
+
+def _one(config: pytest.Config, name: str) -> str | None:
+    key = setting(name)
+    given = config.getoption(key)
+    value = given if given is not None else config.getini(key)
+    return str(value).strip() or None if value is not None else None
+
+
+def _listed(config: pytest.Config, name: str) -> list[str]:
+    return [part.strip() for part in (_one(config, name) or "").split(",") if part.strip()]
+
+
+def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
+    value = _one(config, name)
+    if value is not None and value.lower() not in allowed:
+        near = f"{hint} " if value.isalpha() and (hint := meant(value.lower(), allowed)) else ""
+        raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
+    return value.lower() if value else None
+
+
+def _levels(given: list[str]) -> set[str]:
+    for level in given:
+        if level.lower() not in LEVELS:
+            near = f"{hint} " if (hint := meant(level.lower(), LEVELS)) else ""
+            raise pytest.UsageError(f"--corpus-level={level}: {near}use must, should, strict or should,strict")
+    return {level.lower() for level in given}
+
+
+def _components(names: list[str]) -> tuple[str, ...]:
+    names = [name.lower() for name in names]
+    for name in names:
+        if name not in COMPONENTS:
+            hint = meant(name, COMPONENTS) or f"use {', '.join(COMPONENTS)}"
+            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; {hint}")
+        if name not in CHAPTERS:
+            raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _globs(globs: list[str]) -> tuple[str, ...]:
+    for glob in globs:
+        if not any(fnmatchcase(known, glob.upper()) for known in catalogue()):
+            near = nearest(glob)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`pytest-corpus list` shows them all"
+            raise pytest.UsageError(f"--corpus-requirement: {glob!r} matches no requirement; {hint}")
+    return tuple(glob.upper() for glob in globs)
+
+
+def _reports(config: pytest.Config) -> tuple[Path, ...]:
+    """Where the reports go, but for the one that pytest writes."""
+    declared = [*_several(config, "adapter"), *_several(config, "client")]
+    labels = [label or spec for label, spec in map(split_label, declared)]
+    taken: dict[str, str] = {}
+    found = []
+    for given in _several(config, "report"):
+        path, shown = _report(config, given), f"--corpus-report={printable(given)}"
+        file = os.path.normcase(os.path.realpath(path))
+        if file in taken:
+            raise pytest.UsageError(f"{taken[file]} and {shown}: two reports cannot be one file")
+        taken[file] = shown
+        own = suffix_of(path.name, (*FORMATS, JUNIT)) != JUNIT
+        if blocked := next(filter(None, map(obstacle, report_paths(path, labels) if own else [path])), ""):
+            raise pytest.UsageError(f"{shown}: {printable(blocked)}")
+        found += [path] if own else []
+    return tuple(found)
+
+
+def _report(config: pytest.Config, given: str) -> Path:
+    shown = f"--corpus-report={printable(given)}"
+    if any(not char.isprintable() and char.isascii() for char in given):
+        raise pytest.UsageError(f"{shown}: a report cannot have a control character in its path")
+    path = config.invocation_params.dir / given
+    suffixes = (*FORMATS, JUNIT)
+    if suffix_of(path.name, suffixes) is None:
+        raise pytest.UsageError(f"{shown}: the name must end in {listed(suffixes)}")
+    return path
+
+
+def _notes(config: pytest.Config) -> tuple[str, ...]:
+    """What the attestation notes of coverage (BEHAVIORAL_CONFORMANCE 12)."""
+    floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
+    return () if floor is None else (f"COV_FAIL_UNDER={floor:g}",)
+
+
+def _dialects(config: pytest.Config, given: str | None) -> Mapping[str, Dialect]:
+    if given is None:
+        return DIALECTS
+    path = config.invocation_params.dir / given
+    try:
+        return with_overrides(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise pytest.UsageError(f"--corpus-dialects={given}: it cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise pytest.UsageError(f"--corpus-dialects={given}: {error}") from None
+
+
+def _deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> tuple[Path, tuple[Deviation, ...]]:
+    folders = (config.invocation_params.dir, config.rootpath)
+    path = folders[0] / given if given else next((f / FILE for f in folders if (f / FILE).exists()), folders[0] / FILE)
+    if not path.exists() and (drafting or not given):
+        return path, ()
+    try:
+        return path, read_deviations(path, drafting=drafting)
+    except DeviationError as error:
+        named = f"--corpus-deviations={given}" if given else str(path)
+        raise pytest.UsageError(f"{named}: {error}") from None
+
+
+def _seed(value: str | None) -> int:
+    try:
+        return int(value or 0)
+    except ValueError:
+        raise pytest.UsageError(f"--corpus-seed={value}: use a whole number") from None
+
+
+def _count(value: str | None) -> int:
+    try:
+        count = int(value or 1)
+    except ValueError:
+        count = 0
+    if not 1 <= count <= MOST_REPETITIONS:
+        raise pytest.UsageError(f"--corpus-repeat={value}: use a whole number from 1 to {MOST_REPETITIONS}")
+    return count
+
+
+def _namespaces(value: str | None) -> int:
+    try:
+        most = int(value or MAX_NAMESPACES)
+    except ValueError:
+        most = 0
+    if most < MIN_NAMESPACES:
+        raise pytest.UsageError(f"--corpus-max-namespaces={value}: use a whole number of {MIN_NAMESPACES} or more")
+    return most
+
+
+def _budget(value: str | None) -> Budget:
+    """What a run may use; without an option anything."""
+    try:
+        return budgets.parse(value) if value else Budget()
+    except ValueError as error:
+        raise pytest.UsageError(f"--corpus-budget={printable(value or '')}: {printable(str(error))}") from None
+
+
+def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
+    """Which part of the suite runs; None for all of it."""
+    value = _one(config, "shard")
+    if value is None:
+        return None
+    shown = f"--corpus-shard={printable(value)}"
+    try:
+        shard = parse_shard(value)
+    except ValueError as error:
+        raise pytest.UsageError(f"{shown}: {error}") from None
+    if profile.smoke:
+        raise pytest.UsageError(f"{shown}: the profile {profile.name!r} is no whole suite; use dev, ci or stress")
+    if _count(_one(config, "repeat")) > 1:
+        raise pytest.UsageError(
+            f"{shown}: with --corpus-repeat the shards cannot be combined; leave out one of the two"
+        )
+    return shard
+
+
+def _write_delay(value: str | None) -> float | None:
+    """The seconds after which a write shows; None where they are to be found out."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MOST_WRITE_DELAY_S:
+        raise pytest.UsageError(f"--corpus-write-delay={value}: use a number of seconds from 0 to {MOST_WRITE_DELAY_S}")
+    return seconds

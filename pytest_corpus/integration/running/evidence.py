@@ -1,0 +1,209 @@
+"""Evidence of a test's findings, taken from its exchanges in the process that ran it."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.metrics import Observation
+from pytest_corpus.adapter.tracebacks import EscapedException
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.text.masking import LONGEST_STRING, content, masked, secret_values, sentence, shape
+from pytest_corpus.text.redaction import cut, listed, word
+from pytest_corpus.verdict.evidence import Content, Evidence
+from pytest_corpus.verdict.ledger import Finding, TestRecord
+
+LONGEST_ANSWER = 2_000
+MOST_LINES = 20
+MOST_RECORDS = 5
+MADE_UP = 12
+MOST_OBSERVATIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FindingContext:
+    """What is behind a finding: an exchange, or the requests that led to it, and all that was wrong with the answer."""
+
+    exchange: Exchange | None = None
+    replay: str = ""
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, violation: Violation, exchange: Exchange | None) -> FindingContext:
+        """What is behind a violation that was found in an exchange, or by several."""
+        return cls(None if violation.replay else exchange, violation.replay, violation.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCapture:
+    """How evidence is taken: at `full` with its content, and of a request and its replay so many characters.
+
+    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` says that what was
+    logged is told too.
+    """
+
+    full: bool
+    sent_length: int
+    planted: tuple[str, ...] = ()
+    printed: Sequence[tuple[str, str]] = ()
+    logs: bool = False
+    trace: str = ""
+
+    def evidence(
+        self, record: TestRecord, behind: Sequence[FindingContext], node: str, rerun: Callable[[str], str]
+    ) -> tuple[Evidence, ...]:
+        """The evidence of each finding of a test; `rerun` gives the command that shows a requirement's again."""
+        secrets = (*self.planted, *secret_values(os.environ))
+        return tuple(
+            self._one(record, finding, each, secrets, node=node, rerun=rerun)
+            for finding, each in zip(record.findings, behind, strict=True)
+        )
+
+    def _one(
+        self,
+        record: TestRecord,
+        finding: Finding,
+        behind: FindingContext,
+        secrets: tuple[str, ...],
+        *,
+        node: str,
+        rerun: Callable[[str], str],
+    ) -> Evidence:
+        exchange = behind.exchange
+        fault = exchange.fault if exchange else None
+        return Evidence(
+            adapter=record.adapter,
+            component=record.component,
+            requirement=finding.requirement,
+            test=record.test,
+            node=node,
+            rerun=masked(rerun(finding.requirement), secrets),
+            sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
+            raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
+            fault=_fault(exchange) if exchange else "",
+            observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
+            problems=tuple(masked(each, secrets) for each in behind.problems),
+            replay=tuple(_replayed(behind.replay)),
+            trace=masked(self.trace, secrets),
+            content=self._content(behind, secrets) if self.full else None,
+        )
+
+    def _content(self, behind: FindingContext, secrets: tuple[str, ...]) -> Content:
+        exchange = behind.exchange
+        replay = tuple(masked(line, secrets) for line in behind.replay.splitlines())
+        logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
+        printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
+        shown = tuple(_printed(printed, secrets))
+        if exchange is None:
+            return Content(replay=replay, printed=shown)
+        bodies = [frame.body for frame in exchange.frames]
+        answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
+        raised = exchange.fault.raised if exchange.fault else None
+        return Content(
+            sent=_sent(exchange, content(exchange.request, secrets, self.sent_length, foreign=False)),
+            answer=content(answer, secrets, LONGEST_ANSWER, foreign=True) if bodies else "",
+            raised=_whole(raised, secrets) if raised else "",
+            traceback=tuple(_traceback(raised, secrets)) if raised else (),
+            replay=replay,
+            logged=logged,
+            printed=shown,
+        )
+
+
+def context_secrets(request: Any) -> Iterator[str]:
+    """The tenant and the idempotency key of a request, where they were made up for it."""
+    context = request.get("ctx") if isinstance(request, Mapping) else None
+    if isinstance(context, Mapping):
+        values = (context.get(name) for name in ("tenant", "idempotency_key"))
+        yield from (value for value in values if isinstance(value, str) and len(value) >= MADE_UP)
+
+
+def without_secrets(text: str, planted: Iterable[str]) -> str:
+    """A text of a finding without the secrets that a class, a function or a key of the adapter's is named for."""
+    return masked(text, (*planted, *secret_values(os.environ)))
+
+
+def _sent(exchange: Exchange, request: str) -> str:
+    return f"{'handle_stream' if exchange.streaming else 'handle'} {request}"
+
+
+def _fault(exchange: Exchange) -> str:
+    """The planned faults of the provider that struck, each once."""
+    return ", ".join(
+        f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
+        for kind in dict.fromkeys(exchange.faults)
+    )
+
+
+def _observed(exchange: Exchange, requirement: str) -> str:
+    """What the metrics hook was told during an exchange, where a requirement speaks of that."""
+    if not requirement.startswith("COM-OBS-"):
+        return ""
+    counters = [f"counter {word(count.name)} by {word(count.value)}{_extra(count.extra)}" for count in exchange.counts]
+    every = [*map(_observation, exchange.observations), *counters]
+    more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
+    return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
+
+
+def _observation(seen: Observation) -> str:
+    labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
+    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra)
+
+
+def _extra(labels: Mapping[str, Any]) -> str:
+    """The keys of further labels, and which of them say how the call ended."""
+    if not labels:
+        return ""
+    codes = [f" and code={word(labels['code'])}"] if "code" in labels else []
+    return f", extra with {listed('the key', labels)}" + "".join(codes)
+
+
+def _rounded(value: object) -> object:
+    return round(value, 1) if isinstance(value, float) else value
+
+
+def _whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
+    message = sentence(raised.message, secrets)
+    where = f"  (at {raised.place})" if raised.place else ""
+    return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
+
+
+def _traceback(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
+    for place in raised.places:
+        file = os.path.abspath(place.file)
+        linecache.checkcache(file)  # the file may have changed since it was read
+        source = linecache.getline(file, place.line).strip()
+        yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
+    yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
+
+
+def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
+    """The first line of each record, the last ones of many, and one line for what was said again and again."""
+    times = Counter(cut(sentence(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record)
+    if len(times) > MOST_RECORDS:
+        yield f"... {len(times) - MOST_RECORDS} records before"
+    for line, number in [*times.items()][-MOST_RECORDS:]:
+        yield line + (f"  ({number} times)" if number > 1 else "")
+
+
+def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> Iterator[str]:
+    for title, text in sections:
+        lines = text.rstrip("\n").splitlines()
+        more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
+        yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
+
+
+def _replayed(replay: str) -> Iterator[str]:
+    """The head of a replay, and the shapes of its requests."""
+    for line in replay.splitlines():
+        try:
+            yield shape(json.loads(line), LONGEST_ANSWER)
+        except ValueError:
+            yield line

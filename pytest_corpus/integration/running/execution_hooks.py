@@ -1,0 +1,65 @@
+"""Hooks that run the tests of a suite and put the outcome into pytest's report."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.running import presentation
+from pytest_corpus.integration.running import rerun as rerunning
+from pytest_corpus.integration.running.execution import TestExecution
+from pytest_corpus.integration.session.state import RunState
+from pytest_corpus.kit.fixtures import SUBJECT
+
+EXECUTION = pytest.StashKey[TestExecution]()
+"""On a conformance item: the execution in progress."""
+
+
+class ExecutionHooks:
+    """The part of the plugin that is at work while tests run."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        own = collect.owner(item)
+        if own is None:
+            return
+        assert isinstance(item, pytest.Function)
+        target = item.stash[SUBJECT] = self.state.open(own[0]).target(own[1])
+        causes = own[0].root_causes(own[1])
+        execution = item.stash[EXECUTION] = TestExecution(
+            item, *own, target, causes=causes, reported=self.state.reported, spending=self.state.spending
+        )
+        # What stands in `item.obj` by now may be another plugin's.
+        function = getattr(item.cls() if item.cls else item.module, item.originalname)
+        item.obj = execution.around(function, traceback=self.state.options.traceback)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        execution = item.stash.get(EXECUTION, None)
+        if execution is not None and call.when == "call":
+            seen = call.excinfo.value if call.excinfo else None
+            presentation.present(execution, seen, report, self.state.options, partial(self._rerun, item))
+        return report
+
+    def _rerun(self, item: pytest.Item, requirement: str) -> str:
+        """The command that shows a finding of a test again."""
+        own = collect.owner(item)
+        assert own is not None
+        by_option = own[0] in self.state.by_option
+        again = rerunning.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
+        # What the audit of another requirement's test turned up shows again in that test.
+        ids = (requirement, collect.requirement_of(item)) if by_option else ()
+        return again + rerunning.only(ids, self.state.options.seed)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        return presentation.letter(report)

@@ -1,0 +1,139 @@
+"""The outcome, message and letter of a conformance test in pytest's report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+
+from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.running import messages
+from pytest_corpus.integration.running.evidence import EvidenceCapture
+from pytest_corpus.integration.running.execution import TestExecution
+from pytest_corpus.integration.session.properties import EVIDENCE, RECORD, STATUS
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.verdict import evidence
+from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
+from pytest_corpus.verdict.verdict import counted
+
+LETTERS: dict[str, tuple[str, str, Any]] = {
+    "violated": ("SHOULD not kept", "w", ("SHOULD", {"yellow": True})),
+    "deviated": ("deviated", "d", ("DEVIATED", {"yellow": True})),
+    "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
+    "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
+}
+"""For a test that neither passed nor failed: what pytest counts it as, its letter, its word."""
+
+KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter. Please report it with the traceback above."
+
+
+def present(
+    execution: TestExecution,
+    seen: BaseException | None,
+    report: pytest.TestReport,
+    options: Options,
+    rerun: Callable[[str], str],
+) -> None:
+    """Put into a test's report what its execution came to.
+
+    What pytest reports otherwise is disputed: then it is shown as failed or as not assessed.
+
+    Args:
+        seen: the exception with which the call ended, as pytest saw it.
+        rerun: gives the command that shows a finding of a requirement again.
+    """
+    record = execution.record or execution.kept_from_running()
+    disputed = not _agrees(execution, record, seen, report)
+    _add_properties(execution, record, report, disputed=disputed, options=options)
+    if disputed:
+        execution.adapter.ledger.mark_mismatch(record.key)
+        vars(report).pop("wasxfail", None)
+        if report.outcome == "failed" and not record.findings:
+            return
+    if record.outcome == "error":
+        report.sections.append(("pytest-corpus", KIT_FAULT))
+        return
+    where = (str(execution.item.path), execution.item.location[1] or 0)
+    outcome = shown_outcome(record, options)
+    report.outcome = "skipped" if disputed and outcome == "passed" else outcome
+    if record.findings:
+        found = _evidence(execution, record, report, options, rerun)
+        report.user_properties.append((EVIDENCE, evidence.dump(found)))
+        in_files = [each.at(options.in_files) for each in found]
+        said = messages.failure(record.findings, in_files)
+        report.longrepr = said if outcome == "failed" else (*where, messages.in_one_line(record.findings))
+    elif report.outcome == "skipped":
+        report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
+
+
+def _evidence(
+    execution: TestExecution,
+    record: TestRecord,
+    report: pytest.TestReport,
+    options: Options,
+    rerun: Callable[[str], str],
+) -> tuple[evidence.Evidence, ...]:
+    shown = getattr(execution.item.config.option, "showcapture", "all")
+    gathering = EvidenceCapture(
+        full="full" in (options.on_terminal, options.in_files),
+        sent_length=options.profile.sent_length,
+        planted=tuple(execution.planted),
+        printed=_captured(report, shown),
+        logs=shown in ("all", "log"),
+        trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
+    )
+    return gathering.evidence(record, execution.behind, execution.item.nodeid, rerun)
+
+
+def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
+    """What was printed and logged during a test, as far as `--show-capture` shows it."""
+    return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
+
+
+def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
+    """What pytest reports of a test with this record."""
+    if record.outcome == "error":
+        return "failed"
+    if record.findings:
+        levels = {catalogue()[finding.requirement].level for finding in _counting(record, options)}
+        return "failed" if levels.intersection(counted(options.level)) else "skipped"
+    return "passed" if record.outcome == "satisfied" else "skipped"
+
+
+def _counting(record: TestRecord, options: Options) -> list[Finding]:
+    return [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
+
+
+def _agrees(
+    execution: TestExecution, record: TestRecord, seen: BaseException | None, report: pytest.TestReport
+) -> bool:
+    """Whether pytest saw the test end as it did."""
+    if record.broken_off or hasattr(report, "wasxfail") or seen is not execution.raised:
+        return False
+    return report.outcome == ("passed" if seen is None else "failed")
+
+
+def _add_properties(
+    execution: TestExecution, record: TestRecord, report: pytest.TestReport, *, disputed: bool, options: Options
+) -> None:
+    status: str = record.outcome
+    if record.findings and not _counting(record, options):
+        status = "deviated"
+    elif disputed and not record.findings:
+        status = "not_assessed"
+    properties = {"corpus_requirement": record.requirement, "corpus_level": execution.requirement.level, STATUS: status}
+    report.user_properties += [*properties.items(), (RECORD, record.dump())]
+    # JUnit takes the properties of a test from its teardown, and a test may have run before.
+    own = execution.item.user_properties
+    own[:] = [*(pair for pair in own if pair[0] not in properties), *properties.items()]
+
+
+def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
+    """How the terminal shows a test that neither passed nor failed; None for any other."""
+    if report.when != "call":
+        return None
+    status = next((str(value) for name, value in report.user_properties if name == STATUS), None)
+    if status is None or report.outcome != "skipped":
+        return None
+    return LETTERS[status if status in LETTERS else "not_assessed"]

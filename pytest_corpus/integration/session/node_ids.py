@@ -1,0 +1,78 @@
+"""Node ids that begin with `corpus` and belong to no file, as arguments of the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import pytest
+
+ROOT = "corpus"
+_REPETITION = re.compile(r"(?P<more>-)?(?(more)|\[)run(?P<number>\d+)of\d+\]$")
+_ID = re.compile(r"corpus(?:\[(?P<label>.+?)\](?=/|$))?(?:/(?P<test>.*))?")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeId:
+    """A chapter, class or test that was named: of every adapter, or of the one with a label."""
+
+    given: str
+    label: str
+    test: str
+
+    def names(self, label: str, test: str) -> bool:
+        """Whether it names a test, which is given without its root."""
+        beginnings = tuple(f"{self.test}{end}" for end in ("::", "[", "/"))
+        below = self.test in ("", test) or test.startswith(beginnings)
+        return below and self.label in ("", label)
+
+
+def unrepeated(name: str) -> str:
+    """The name of a test without the number of its repetition."""
+    return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
+
+
+def repetition_in(name: str) -> int:
+    """The number of a test's repetition, from 1; 0 if tests are not repeated."""
+    found = _REPETITION.search(name)
+    return int(found["number"]) if found else 0
+
+
+def take(config: pytest.Config) -> tuple[NodeId, ...]:
+    """Take the ids out of the arguments of a run, for pytest would look for files of that name."""
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        return ()
+    found = {arg: each for arg in config.args if (each := _read(arg, config))}
+    config.args[:] = [arg for arg in config.args if arg not in found]
+    return tuple(found.values())
+
+
+def check(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
+    """What is wrong with ids, by the labels and tests that there are; empty where each names one."""
+    every = list(known)
+    for each in asked:
+        if any(each.names(label, test) for label, test in every):
+            continue
+        labels = sorted({label for label, _ in every})
+        if each.label and each.label not in labels:
+            near = get_close_matches(each.label, labels, n=1) or labels
+            return f"{each.given}: no adapter has the label {each.label!r}; did you mean {' or '.join(near)}?"
+        near = get_close_matches(each.test, {test for _, test in every}, n=1, cutoff=0.4)
+        hint = f"did you mean {ROOT}/{near[0]}?" if near else "--collect-only -q lists them all"
+        return f"{each.given}: the suite has no such test; {hint}"
+    return ""
+
+
+def _read(arg: str, config: pytest.Config) -> NodeId | None:
+    path, colons, rest = arg.partition("::")
+    if Path(config.invocation_params.dir, path).exists():
+        return None
+    if os.path.isabs(path):
+        path = os.path.relpath(path, config.rootpath)
+    path = os.path.normpath(path).replace(os.sep, "/") if path else path
+    read = _ID.fullmatch(f"{path}{colons}{rest}")
+    return NodeId(arg, read["label"] or "", unrepeated(read["test"] or "")) if read else None

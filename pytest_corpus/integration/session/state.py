@@ -1,0 +1,96 @@
+"""The state that the parts of a conformance run share."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import split_label
+from pytest_corpus.adapter.usage.budget import Budget, Spending
+from pytest_corpus.integration.options import run_options
+from pytest_corpus.integration.session import node_ids
+from pytest_corpus.integration.session.adapters import Adapter, Adapters
+from pytest_corpus.integration.session.findings import Findings
+from pytest_corpus.integration.session.node_ids import NodeId
+from pytest_corpus.integration.session.properties import BUDGET, RECORD
+from pytest_corpus.text.masking import masked, secret_values
+from pytest_corpus.text.redaction import printable
+from pytest_corpus.verdict.ledger import Ledger
+
+
+class UnusableDeclaration(pytest.Collector.CollectError):
+    """What is declared cannot be tested; a worker says so by a collection that fails."""
+
+
+class RunState:
+    """The options and adapters of a run, and what it has come to so far.
+
+    `worker` is what xdist told a worker, None in any other process; `spending` what this process may use and has used;
+    `reported` are the places and requirements of
+    which a violation was found, `findings` what is behind them, `usage_error` that what was declared cannot be tested,
+    `named` the tests that the command line names by their ids.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.options = run_options.read(config)
+        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        told = self.worker or {}
+        budget = Budget(**json.loads(told[BUDGET])) if BUDGET in told else self.options.budget
+        self.spending = Spending(budget)
+        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(RECORD, "{}")), self.worker)
+        self.by_option: list[Adapter] = []
+        self.reported: set[tuple[str, str]] = set()
+        self.findings = Findings()
+        self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        self.started = time.monotonic()
+        self.usage_error = False
+        declared = self.options.adapters or self.options.clients
+        self.named: tuple[NodeId, ...] = node_ids.take(config) if declared else ()
+
+    @property
+    def distributes(self) -> bool:
+        """Whether this process runs no tests itself but hands them to workers."""
+        return self.worker is None and self.config.getoption("dist", "no") != "no"
+
+    @property
+    def labels(self) -> list[str]:
+        """How the adapters and clients that options declare are called."""
+        declared = (split_label(each) for each in (*self.options.adapters, *self.options.clients))
+        return [label or spec for label, spec in declared]
+
+    def usage(self, error: DeclarationError) -> Exception:
+        """One clear line; a worker cannot end the run itself and reports it as a collection error."""
+        self.usage_error = True
+        told = str(error) if self.options.on_terminal == "full" else error.without_content()
+        said = printable(masked(told, secret_values(os.environ)))
+        return UnusableDeclaration(said) if self.worker is not None else pytest.UsageError(said)
+
+    def unusable_here(self, error: pytest.Collector.CollectError) -> str:
+        """One clear line of a worker in which something cannot be tested that the controller has opened."""
+        assert self.worker is not None
+        return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
+
+    def open(self, adapter: Adapter) -> Adapter:
+        """Open an adapter, unless tests are only to be collected and its components are known.
+
+        Raises:
+            pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
+        """
+        if self.config.option.collectonly and (adapter.components or self.options.components):
+            adapter.handle.components = adapter.components or self.options.components
+            return adapter
+        try:
+            return adapter.open()
+        except DeclarationError as error:
+            raise self.usage(error) from None
+
+    def ledger(self, label: str) -> Ledger:
+        """The ledger of an adapter, which perhaps only a worker knows."""
+        return self.adapters.at(label).ledger

@@ -1,0 +1,1 @@
+"""Distribution over the workers of pytest-xdist."""

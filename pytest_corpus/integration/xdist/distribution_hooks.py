@@ -1,0 +1,88 @@
+"""Hooks that exchange the input and the accounts of the workers of pytest-xdist."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_corpus.integration.session.properties import BUDGET, RECORD, REORDERED, RUN, USAGE_ERROR
+from pytest_corpus.integration.session.state import RunState
+
+
+class DistributionHooks:
+    """The part of the plugin that speaks between the processes of a run."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self._waiting: set[Any] = set()
+        self._nodes = 0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
+        node.workerinput[RECORD] = json.dumps(decided)
+        node.workerinput[RUN] = self.state.adapters.run
+        node.workerinput[REORDERED] = self._chooses
+        node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
+        self._waiting.add(node)
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the command line and the settings leave it open how tests are handed to workers."""
+        option, given = self.state.config.option, self.state.config.known_args_namespace
+        asked = getattr(given, "dist", "no") != "no" or getattr(given, "distload", False)
+        return not asked and getattr(given, "maxschedchunk", None) is None and option.dist == "load"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Hand each worker a part of the suite in one piece; who is done takes of the others' ends."""
+        if not self._chooses:
+            return None
+        from xdist.scheduler import WorkStealingScheduling
+
+        return WorkStealingScheduling(config, log)
+
+    def _share(self, workers: int) -> dict[str, int]:
+        """What the next worker may use: its part of what is left, and nothing in the place of one that was lost."""
+        number, self._nodes = self._nodes, self._nodes + 1
+        budget = self.state.options.budget
+        if number >= workers:
+            return dict.fromkeys(budget.limits, 0)
+        return budget.share(number, workers, used=self.state.spending).limits
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
+        output = getattr(node, "workeroutput", {})
+        text = output.get(RECORD)
+        self.state.usage_error = self.state.usage_error or bool(output.get(USAGE_ERROR))
+        self._waiting.add(node)
+        if error or not isinstance(text, str):
+            return
+        try:
+            for label, account in json.loads(text).items():
+                self.state.ledger(label).take_account(account)
+                self.state.adapters.known[label].left_out = False
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return
+        self._waiting.remove(node)
+
+    def settle(self) -> None:
+        """Note the workers that ended without an account of what they ran."""
+        if self._waiting:
+            for adapter in self.state.adapters.known.values():
+                adapter.ledger.unaccounted = True
+                adapter.ledger.mark_unreliable("a worker was lost")
+
+    def give_account(self) -> None:
+        """Tell the controller, from a worker, what this part of the run came to."""
+        output: dict[str, Any] = self.state.config.workeroutput  # type: ignore[attr-defined]
+        output[USAGE_ERROR] = self.state.usage_error
+        output[RECORD] = json.dumps(
+            {
+                label: adapter.ledger.account()
+                for label, adapter in self.state.adapters.known.items()
+                if not adapter.left_out
+            }
+        )

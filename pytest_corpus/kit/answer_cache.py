@@ -1,0 +1,86 @@
+"""What a run has learnt of an adapter already, so that no call is made twice to look at the same thing.
+
+A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
+or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
+must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.run_state import Settings, Shared
+from pytest_corpus.spec.errors import TAXONOMY
+
+T = TypeVar("T")
+
+
+class Calls(Protocol):
+    """What of a component is needed to remember its answers."""
+
+    settings: Settings
+    client: AdapterClient
+
+    @property
+    def shared(self) -> Shared: ...
+
+    @property
+    def clients(self) -> list[AdapterClient]: ...
+
+    def invoke(
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None
+    ) -> Reply | StreamReply: ...
+
+
+def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
+    """What `ask` came to when it was first asked under this key.
+
+    What a test planned at the provider does not strike it. `ask` may plan faults of its own.
+    """
+    kept = calls.shared.cached
+    if key in kept:
+        answer, exchanges = kept[key]
+        here = {id(each) for client in calls.clients for each in client.exchanges}
+        for exchange in exchanges:
+            if id(exchange) not in here:
+                exchange.recalled = True
+                calls.client.exchanges.append(exchange)
+        recalled: T = answer
+        return recalled
+    before = {id(each) for client in calls.clients for each in client.exchanges}
+    with calls.client.provider.paused():
+        answer = ask()
+    made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
+    if calls.settings.remembers and all(map(lasting, made)):
+        kept[key] = (answer, made)
+    return answer
+
+
+def lasting(exchange: Exchange) -> bool:
+    """Whether an exchange would come out the same later: it came to its end, and not in a failure that may pass."""
+    if exchange.fault or not exchange.frames:
+        return False
+    passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
+    return exchange.own or bool(exchange.faults) or not passing
+
+
+def plain(calls: Calls, name: str) -> Reply | StreamReply:
+    """The answer to a plain request of an operation, at its own entry point."""
+    return cached(calls, ("plain", name), lambda: calls.invoke(name))
+
+
+def plain_call(calls: Calls, name: str) -> Reply:
+    """The answer to a plain request of a unary operation."""
+    reply = plain(calls, name)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def expired(calls: Calls, name: str) -> Reply | StreamReply:
+    """The answer to a plain request of an operation whose deadline passed a minute ago."""
+    return cached(calls, ("expired", name), lambda: calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)}))

@@ -1,0 +1,1 @@
+"""Generated inputs and sequences of operations."""

@@ -1,0 +1,99 @@
+"""The settings of a run, and the state that all instances of a component share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from itertools import count
+from typing import Any, ClassVar
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.outcomes import Undecided
+from pytest_corpus.kit.store.leftovers import PREFIX, Journal
+from pytest_corpus.kit.store.settling import Settle
+from pytest_corpus.spec.dialects import DIALECTS, Dialect
+
+MAX_NAMESPACES = 10
+"""The default for the number of namespaces that are held at a time (R115)."""
+
+MIN_NAMESPACES = 3
+"""The number of namespaces that a worker needs: tests compare as many."""
+
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a run.
+
+    Attributes:
+        seed: the seed of generated inputs.
+        edition: the schema edition to validate against; None for all.
+        run: the id of the run.
+        dialects: the probe queries of the graph dialects.
+        settle_s: the seconds after which a write is visible; None: to be measured.
+        remembers: a test may use the answer that another one got.
+        max_namespaces: the number of namespaces that are held at a time.
+        journal: the data that was written and is not deleted yet.
+    """
+
+    seed: int = 0
+    edition: str | None = None
+    run: str = "run"
+    dialects: Mapping[str, Dialect] = field(default_factory=lambda: DIALECTS)
+    settle_s: float | None = None
+    remembers: bool = True
+    max_namespaces: int = MAX_NAMESPACES
+    journal: Journal = field(default_factory=Journal)
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of every name that the suite makes in an adapter's store."""
+        return f"{PREFIX}-{self.run}-"
+
+
+@dataclass(slots=True)
+class Actions:
+    """The actions of the current test on stored data, in words of the component.
+
+    Sandboxes note them; `RootCauses` reads them.
+    """
+
+    done: set[str] = field(default_factory=set)
+
+    def forget(self) -> None:
+        """Begin anew, for another test."""
+        self.done.clear()
+
+
+@dataclass(slots=True)
+class Shared:
+    """Knowledge of an adapter that an instance shares with all that replace it.
+
+    Attributes:
+        obstacles: by operation, the reason why it cannot be relied on; None if it can.
+        actions: the actions of the current test.
+        settle: the time that writes take to become visible, and the places that were written to.
+        cached: answers, with the exchanges that showed them (`kit/answer_cache.py`).
+        provider_ops: by operation, the ops at which a plain request reaches the provider.
+    """
+
+    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached")
+    """The attributes that a failing provider can have made wrong."""
+
+    settle: Settle = field(default_factory=Settle)
+    actions: Actions = field(default_factory=Actions)
+    obstacles: dict[str, Undecided | None] = field(default_factory=dict)
+    provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    cached: dict[Hashable, tuple[Any, list[Exchange]]] = field(default_factory=dict)
+
+    def unlearn(self) -> None:
+        """Forget what was learnt of the adapter while its provider failed."""
+        for each in fields(self):
+            if each.name in self.learnt:
+                empty = each.default if each.default_factory is MISSING else each.default_factory()
+                setattr(self, each.name, empty)
+
+    def number(self) -> int:
+        """A number that is unique in the process: the adapters of a run may share a provider."""
+        return next(_NUMBERS)

@@ -1,0 +1,194 @@
+"""What a run wrote into an adapter's store and has not deleted yet, in memory and in a file that outlives the run.
+
+Every name that the suite makes begins with `corpus-RUN-`. The protocol has no operation that lists namespaces, so a run
+writes down what it makes before it makes it, one line at a time, and removes the file when nothing is left. After a
+SIGKILL the file says what `pytest-corpus sweep` has to delete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+FOLDER = ".corpus"
+"""The folder of the files, below the one in which pytest was started."""
+
+PREFIX = "corpus"
+"""The first word of every name that the suite makes."""
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+RANDOM_DIGITS, TIME_DIGITS = 4, 6
+
+TIDY_S = 20.0
+"""How long a component cleans up in the end; what is left then is listed."""
+
+Kind = Literal["namespace", "vector", "node", "edge"]
+
+Place = tuple[str, "str | None", "str | None", Kind]
+"""A component, a tenant or none, a namespace or none, and what lies there; of a namespace, itself."""
+
+
+def new_run() -> str:
+    """The id of a run: random digits, then the second in which it began, in base 36."""
+    now, digits = int(time.time()), ""
+    for _ in range(TIME_DIGITS):
+        now, rest = divmod(now, len(DIGITS))
+        digits = DIGITS[rest] + digits
+    return "".join(secrets.choice(DIGITS) for _ in range(RANDOM_DIGITS)) + digits
+
+
+def began_at(run: str) -> float | None:
+    """When a run began, in seconds since 1970; None if that is not the id of a run."""
+    if len(run) != RANDOM_DIGITS + TIME_DIGITS or not set(run) <= set(DIGITS):
+        return None
+    return float(int(run[RANDOM_DIGITS:], len(DIGITS)))
+
+
+def run_of(name: str) -> str | None:
+    """The run that made something of this name, in letters of either case; None if the suite did not make it."""
+    first, _, rest = name.lower().partition("-")
+    run = rest.partition("-")[0]
+    return run if first == PREFIX and began_at(run) is not None else None
+
+
+def uuid_of(run: str) -> str:
+    """The one UUID that a run uses as an id, for an adapter that may take no other ids."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{PREFIX}-{run}"))
+
+
+@dataclass(slots=True)
+class Leftovers:
+    """The names of what may be in a store, by place.
+
+    Attributes:
+        run: the id of the run.
+        adapter: the adapter, as it was declared.
+    """
+
+    run: str = ""
+    adapter: str = ""
+    names: dict[Place, dict[str, None]] = field(default_factory=dict)
+
+    def add(self, place: Place, names: Iterable[str]) -> None:
+        """Note that these may be there now."""
+        self.names.setdefault(place, {}).update(dict.fromkeys(names))
+
+    def remove(self, place: Place, names: Iterable[str]) -> None:
+        """Note that these are gone."""
+        held = self.names.get(place, {})
+        for name in names:
+            held.pop(name, None)
+        if not held:
+            self.names.pop(place, None)
+
+    def counted(self) -> Iterator[tuple[Kind, list[str]]]:
+        """What is left of each kind, with its names."""
+        for kind in ("namespace", "vector", "node", "edge"):
+            found = [name for place, names in self.names.items() if place[3] == kind for name in names]
+            if found:
+                yield kind, found
+
+
+class Journal(Leftovers):
+    """Leftovers that are also in a file, from the first one on until `close` finds that nothing is left."""
+
+    def __init__(self, path: Path | None = None, run: str = "", adapter: str = "") -> None:
+        super().__init__(run, adapter)
+        self._path, self._file = path, -1
+
+    def add(self, place: Place, names: Iterable[str]) -> None:
+        fresh = [name for name in names if name not in self.names.get(place, {})]
+        if fresh:
+            super().add(place, fresh)
+            self._write("+", place, fresh)
+
+    def remove(self, place: Place, names: Iterable[str]) -> None:
+        known = [name for name in names if name in self.names.get(place, {})]
+        if known:
+            super().remove(place, known)
+            self._write("-", place, known)
+
+    def close(self) -> None:
+        """Close the file, and remove it if nothing is left."""
+        if self._file < 0 or self._path is None:
+            return
+        os.close(self._file)
+        self._file, path, self._path = -1, self._path, None
+        if not self.names:
+            forget(path)
+
+    def _write(self, sign: str, place: Place, names: list[str]) -> None:
+        if self._path is None:
+            return
+        if self._file < 0:
+            try:
+                self._path.parent.mkdir(exist_ok=True)
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            except OSError:  # a folder that cannot be written to: nothing to sweep by after a SIGKILL
+                self._path = None
+                return
+            _lock(self._file)
+            self._line({"run": self.run, "adapter": self.adapter})
+        self._line([sign, *place, names])
+
+    def _line(self, value: object) -> None:
+        os.write(self._file, (json.dumps(value) + "\n").encode())
+
+
+def read(path: Path) -> Leftovers | None:
+    """What the file of a run says; None if it is not one. A line that was cut off by the end of the run is left out.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    found: Leftovers | None = None
+    for line in path.read_text("utf-8", errors="replace").splitlines():
+        try:
+            value = json.loads(line)
+            if found is None:
+                found = Leftovers(str(value["run"]), str(value["adapter"]))
+                continue
+            sign, component, tenant, namespace, kind, names = value
+            (found.add if sign == "+" else found.remove)((component, tenant, namespace, kind), names)
+        except (ValueError, TypeError, KeyError):
+            continue
+    return found
+
+
+def is_held(path: Path) -> bool:
+    """Whether the run that writes a file is still going."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return not _lock(file)
+    finally:
+        os.close(file)
+
+
+def _lock(file: int) -> bool:
+    """Take a file for as long as it is open, in this process alone; False if another one holds it."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def forget(path: Path) -> None:
+    """Remove the file of a run, and its folder with the last one."""
+    path.unlink(missing_ok=True)
+    try:
+        path.parent.rmdir()
+    except OSError:  # there are others
+        return

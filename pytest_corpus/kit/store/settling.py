@@ -1,0 +1,229 @@
+"""Looking at what was written only once it can be seen (R46).
+
+No document promises that a write is seen at once. How long an adapter takes is given, or found out once a run, just
+before the first look at something that was written: a plain write is read back until it shows. From then on a request
+that looks at something waits until the last write before it is older than that. What a request finds then is what
+the adapter says, whether it must show or must never show. An adapter that shows its writes at once never waits.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pytest_corpus.kit.expect import uncounted
+from pytest_corpus.kit.outcomes import Undecided, Violation
+from pytest_corpus.spec.operations import BY_OP, Operation
+
+LIMIT_S = 10.0
+"""What does not show after this time is not late: it is missing."""
+
+PAUSE_S = 0.01
+"""How long the suite waits between two looks at what does not show yet."""
+
+TRIALS = 3
+"""How often the time is taken where the first write is late: one that waits for a tick may be lucky."""
+
+MARGIN, MARGIN_S = 1.25, 0.02
+"""The settle time is so much more than the longest time that was seen."""
+
+EVERYWHERE = ""
+"""The place of a write that may be seen in any place."""
+
+Look = Callable[[], bool | None]
+"""Whether a write shows; None where that cannot be told."""
+
+
+@dataclass(slots=True)
+class Settle:
+    """What is known of the settle time of a component, the same for all its instances.
+
+    Attributes:
+        seconds: the settle time; None while it is not known.
+        found: whether it was found out, and not given.
+        missed_s: how long a plain write was looked for that did not show at all; 0 where all of them showed.
+        waited_s: how long was waited in all.
+        written: by place when something was last written there, on the monotonic clock.
+    """
+
+    seconds: float | None = None
+    found: bool = False
+    missed_s: float = 0.0
+    waited_s: float = 0.0
+    written: dict[str, float] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """What of a component is needed to wait for its writes."""
+
+    @property
+    def shared(self) -> HasSettle: ...
+
+    @property
+    def settings(self) -> HasSettleTime: ...
+
+
+class HasSettle(Protocol):
+    """What the instances of a component have in common."""
+
+    @property
+    def settle(self) -> Settle: ...
+
+
+class HasSettleTime(Protocol):
+    """What a run fixes."""
+
+    @property
+    def settle_s(self) -> float | None: ...
+
+
+class Settling:
+    """Waits where a request looks at what was written, for as long as it takes to settle.
+
+    A component that keeps what it is given says which requests look at nothing, which places a request speaks of, and
+    how a write can be tried.
+    """
+
+    blind: frozenset[str] = frozenset({"capabilities", "health"})
+    """Bare names of operations that need nothing of what was written before them."""
+
+    def __init__(self, store: Store) -> None:
+        self._settle, self._given = store.shared.settle, store.settings.settle_s
+        self._at_once = False
+
+    @property
+    def seconds(self) -> float | None:
+        """The settle time; None where nothing was looked at yet."""
+        return self._settle.seconds
+
+    @property
+    def late(self) -> bool:
+        """Whether a write was seen to show late."""
+        return self._settle.found and bool(self._settle.seconds)
+
+    # -- what a component says ---------------------------------------------------------------------------
+
+    def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
+        """The places that a request writes to or looks at; empty where it may be all of them."""
+        return frozenset()
+
+    def looks(self, name: str, _request: Mapping[str, Any]) -> bool:
+        """Whether a request of an operation looks at what was written."""
+        return name not in self.blind
+
+    def trials(self) -> Iterator[Look]:
+        """Write something in the plainest way, and give a look at it; once for each kind of write."""
+        yield from ()
+
+    # -- what the component asks -------------------------------------------------------------------------
+
+    def awaited(self, request: Any) -> Any:
+        """The request, once all that it looks at has settled; its deadline is later by the time that was waited."""
+        op = _operation(request)
+        if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
+            return request
+        self.find_out()
+        waited_s = self._wait(self.places(request))
+        return postponed(request, waited_s) if waited_s else request
+
+    @property
+    def missed_s(self) -> float:
+        """How long a plain write was looked for that did not show at all; 0 where all of them showed."""
+        return self._settle.missed_s
+
+    @property
+    def waited_s(self) -> float:
+        """How long was waited in this run."""
+        return self._settle.waited_s
+
+    def note(self, request: Any) -> None:
+        """Note that something may have been written."""
+        op = _operation(request)
+        if op is not None and op.mutating and self._settle.seconds != 0:
+            for place in self.places(request) or {EVERYWHERE}:
+                self._settle.written[place] = time.monotonic()
+
+    def find_out(self) -> float:
+        """The settle time, which is found out where it is neither known nor given."""
+        if self._settle.seconds is None:
+            self._settle.seconds = self._given
+        if self._settle.seconds is None:
+            with self.at_once(), uncounted():
+                try:
+                    longest = self._longest()
+                except (Undecided, Violation):
+                    longest = 0.0
+            self._settle.seconds = longest * MARGIN + MARGIN_S if longest else 0.0
+            self._settle.found = True
+        if not self._settle.seconds:
+            self._settle.written.clear()
+        return self._settle.seconds
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What is looked at here is looked at as soon as it is written."""
+        outer, self._at_once = self._at_once, True
+        try:
+            yield
+        finally:
+            self._at_once = outer
+
+    # -- waiting ---------------------------------------------------------------------------------------
+
+    def _wait(self, places: frozenset[str]) -> float:
+        """Wait until what was written in some places has settled; the seconds that were waited."""
+        written = self._settle.written
+        known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
+        left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - time.monotonic()
+        if left_s <= 0:
+            return 0.0
+        time.sleep(left_s)
+        self._settle.waited_s += left_s
+        return left_s
+
+    def _longest(self) -> float:
+        """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
+        begun, longest = time.monotonic(), 0.0
+        for _ in range(TRIALS):
+            taken = [shows_after(look, begun + LIMIT_S) for look in self.trials()]
+            if math.inf in taken:
+                self._settle.missed_s = time.monotonic() - begun
+            longest = max([longest, *(seconds for seconds in taken if seconds < math.inf)])
+            if not longest:
+                break
+        return longest
+
+
+def shows_after(look: Look, until: float) -> float:
+    """The seconds until a write shows; 0 where it does at once or that cannot be told, infinity where it is missing.
+
+    Args:
+        until: when to give up, on the monotonic clock.
+    """
+    begun, shows = time.monotonic(), look()
+    if shows is not False:
+        return 0.0
+    while shows is False:
+        if time.monotonic() > until:
+            return math.inf
+        time.sleep(PAUSE_S)
+        shows = look()
+    return time.monotonic() - begun if shows else 0.0
+
+
+def _operation(request: Any) -> Operation | None:
+    op = request.get("op") if isinstance(request, Mapping) else None
+    return BY_OP.get(op) if isinstance(op, str) else None
+
+
+def postponed(request: Any, waited_s: float) -> Any:
+    """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
+    ctx = request.get("ctx") if waited_s and isinstance(request, Mapping) else None
+    deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
+    if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (time.time() - waited_s) * 1000:
+        return {**request, "ctx": {**ctx, "deadline_ms": deadline + round(waited_s * 1000)}}
+    return request

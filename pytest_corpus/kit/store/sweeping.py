@@ -1,0 +1,105 @@
+"""Deleting what earlier runs left in an adapter's store: by the prefix of their names alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
+from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of, uuid_of
+
+ORDER: tuple[Kind, ...] = ("edge", "node", "vector", "namespace")
+"""Edges go before the nodes that they join."""
+
+DELETES: dict[Kind, tuple[str, str]] = {
+    "edge": ("graph.delete_edges", "ids"),
+    "node": ("graph.delete_nodes", "ids"),
+    "vector": ("vector.delete", "ids"),
+    "namespace": ("vector.delete_namespace", "namespace"),
+}
+"""The operation that deletes what is of a kind, and the argument that names it."""
+
+AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000
+
+MOST_S = 10.0
+"""How long it waits at most where an answer asks for it."""
+
+Send = Callable[[Mapping[str, Any], str], Reply]
+"""Sends an envelope to a component."""
+
+
+def patient(send: Send) -> Send:
+    """Send as a sound client does, which waits if it is asked to."""
+
+    def sent(envelope: Mapping[str, Any], component: str) -> Reply:
+        reply = send(envelope, component)
+        for pause_s in PAUSES_S:
+            if not is_retryable(reply):
+                break
+            time.sleep(min(hint_s(reply) or pause_s, MOST_S))
+            reply = send(envelope, component)
+        return reply
+
+    return sent
+
+
+def sweep(left: Leftovers, send: Send) -> int:
+    """Delete what a run left; the number of what is gone. What is still there stays in `left`."""
+    gone = 0
+    for place in sorted(left.names, key=lambda each: ORDER.index(each[3])):
+        own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
+        names = [*own, *left.names[place].keys() & {uuid_of(left.run)}]
+        left.remove(place, set(left.names[place]).difference(names))  # it is not known to be the suite's
+        size = 1 if place[3] == "namespace" else AT_ONCE
+        for start in range(0, len(names), size):
+            deleted = list(_deleted(place, names[start : start + size], send))
+            gone += len(deleted)
+            left.remove(place, deleted)
+    return gone
+
+
+def _deleted(place: Place, names: list[str], send: Send) -> Iterator[str]:
+    component, tenant, namespace, kind = place
+    op, key = DELETES[kind]
+    args = {} if namespace is None else {"namespace": namespace}
+    named = {**args, key: names[0] if kind == "namespace" else names}
+    reply = send({"op": op, "ctx": {} if tenant is None else {"tenant": tenant}, "args": named}, component)
+    if reply.is_success or reply.is_a("NamespaceNotFound"):
+        yield from names
+    elif len(names) > 1 and reply.is_error:
+        for name in names:
+            yield from _deleted(place, [name], send)
+
+
+def listed(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
+    """What an adapter itself says that runs left, by run: namespaces in `health`, and nodes of the default one."""
+    found: dict[str, Leftovers] = {}
+    for component in components:
+        kind: Kind = "node" if component == "graph" else "namespace"
+        names = _nodes(send) if component == "graph" else _namespaces(send) if component == "vector" else iter(())
+        for name in names:
+            if (run := run_of(name)) is not None:
+                found.setdefault(run, Leftovers(run)).add((component, None, None, kind), [name])
+    return found
+
+
+def _namespaces(send: Send) -> Iterator[str]:
+    result = send({"op": "vector.health", "ctx": {}, "args": {}}, "vector").result
+    stated = result.get("namespaces") if isinstance(result, Mapping) else None
+    yield from (str(name) for name in stated) if isinstance(stated, (Mapping, list)) else ()
+
+
+def _nodes(send: Send) -> Iterator[str]:
+    args: dict[str, Any] = {"limit": PAGE}
+    for _ in range(MOST_PAGES):
+        result = send({"op": "graph.bulk_vertices", "ctx": {}, "args": args}, "graph").result
+        nodes = result.get("nodes") if isinstance(result, Mapping) else None
+        if not isinstance(nodes, list):
+            return
+        yield from (str(node["id"]) for node in nodes if isinstance(node, Mapping) and "id" in node)
+        cursor = result.get("next_cursor")
+        if not cursor or result.get("has_more") is False:
+            return
+        args = {"limit": PAGE, "cursor": cursor}

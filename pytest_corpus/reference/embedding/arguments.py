@@ -1,0 +1,109 @@
+"""The arguments of embedding operations (SPECIFICATION 10.6, 12.5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_corpus.reference.errors import AdapterError, invalid
+from pytest_corpus.reference.request import Admission, Call
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What all texts of a request share."""
+
+    model: str
+    truncate: bool
+    normalize: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A checked text, cut to the limit where that was asked for, and what is to be done with it."""
+
+    text: str
+    truncated: bool
+    options: Options
+
+
+class Arguments(Admission):
+    """Reads texts as jobs, within the limits that the capabilities state."""
+
+    models: Mapping[str, int] = {"reference-large": 24, "reference-small": 16}
+    """The dimensions of each model."""
+    max_text_length = 512
+    max_batch_size = 8
+
+    def read_job(self, call: Call) -> Job:
+        """Read and check the arguments of `embed` and `stream_embed`."""
+        options = self.read_options(call)
+        return self.job(call.args.required_text("text"), "args.text", options)
+
+    def read_options(self, call: Call) -> Options:
+        model = self.read_model(call)
+        truncate = call.args.flag("truncate", default=True)
+        normalize = call.args.flag("normalize", default=False)
+        if normalize:
+            self.require("supports_normalization")
+        return Options(model, truncate, normalize)
+
+    def read_model(self, call: Call) -> str:
+        model = call.args.required_text("model")
+        if model not in self.models:
+            raise self.unknown_model(model)
+        call.labels["model"] = model  # a listed name: never what a client made up
+        return model
+
+    def unknown_model(self, model: str) -> AdapterError:
+        rule = "is not available"
+        return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
+
+    def read_texts(self, call: Call) -> list[str]:
+        """The texts of a batch; one that is not a string refuses the batch as a whole (ERRORS 6.2)."""
+        texts: list[str] = replace(call.args, error="InputFormatError").items("texts", "a string", required=True)
+        self.check_batch_size(len(texts))
+        return texts
+
+    def check_batch_size(self, size: int) -> None:
+        if size > self.max_batch_size:
+            raise invalid(
+                "args.texts",
+                "TOO_MANY",
+                "hold more texts than a batch may",
+                max_batch_size=self.max_batch_size,
+                suggested_batch_reduction=math.ceil(100 - 100 * self.max_batch_size / size),
+            )
+
+    def job(self, text: str, path: str, options: Options) -> Job:
+        """A text as it will be embedded: whole, or cut to the limit."""
+        cut = self.cut(text)
+        truncated = len(cut) < len(text)
+        if truncated and not (options.truncate and self.features["supports_truncation"]):
+            raise self.too_long(len(text), path)
+        return Job(cut, truncated, options)
+
+    def cut(self, text: str) -> str:
+        return text[: self.max_text_length]
+
+    def too_long(self, length: int, path: str) -> AdapterError:
+        return invalid(
+            path,
+            "TEXT_TOO_LONG",
+            "is longer than a text may be",
+            error="TextTooLong",
+            max_text_length=self.max_text_length,
+            provided_length=length,
+        )
+
+    def batch_jobs(self, texts: Sequence[str], options: Options) -> tuple[dict[int, Job], dict[int, AdapterError]]:
+        """The texts that can be embedded and the refused ones, by index."""
+        jobs: dict[int, Job] = {}
+        failures: dict[int, AdapterError] = {}
+        for index, text in enumerate(texts):
+            try:
+                jobs[index] = self.job(text, f"args.texts[{index}]", options)
+            except AdapterError as error:
+                failures[index] = error
+        return jobs, failures

@@ -1,0 +1,45 @@
+"""Pages of the nodes of a namespace, in the order of their ids (SPECIFICATION 11.5)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.reference.graph.arguments import Arguments
+from pytest_corpus.reference.graph.store import Graph, Node
+from pytest_corpus.reference.request import Fields
+
+
+class Pages(Arguments):
+    """Reads where a page starts and cuts it."""
+
+    vertices_in_page = 100
+
+    def read_limit(self, args: Fields) -> int:
+        return args.integer("limit", at_least=1) or self.vertices_in_page
+
+    def read_cursor(self, args: Fields) -> str | None:
+        """The id that a page comes after; None at the beginning."""
+        cursor = args.text("cursor")
+        try:
+            return str(json.loads(base64.b64decode(cursor, validate=True))) if cursor else None
+        except (binascii.Error, ValueError):
+            raise args.invalid("cursor", "NOT_ALLOWED", "must come from the page before") from None
+
+    def cursor(self, node: Node) -> str:
+        """What leads to the page after a node; opaque to clients (SPECIFICATION 11.5)."""
+        return base64.b64encode(json.dumps(node.id).encode()).decode()
+
+    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
+        """The nodes that fit a filter, in the order of their ids, from one id on."""
+        nodes = sorted(graph.nodes.values(), key=lambda node: node.id)
+        return [node for node in nodes if self.matches(node, wanted) and (after is None or node.id > after)]
+
+    def page(self, nodes: Sequence[Node], limit: int) -> dict[str, Any]:
+        """The first `limit` nodes, and what leads to the rest of them."""
+        has_more = len(nodes) > limit
+        cursor = self.cursor(nodes[limit - 1]) if has_more else None
+        return {"nodes": [node.to_wire() for node in nodes[:limit]], "next_cursor": cursor, "has_more": has_more}

@@ -1,0 +1,49 @@
+"""Filters over metadata: read from a request, and applied (SPECIFICATION 9.2, SCHEMA 4.2.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.reference.errors import AdapterError, invalid
+from pytest_corpus.reference.request import Fields
+from pytest_corpus.reference.vector.limits import Limits
+from pytest_corpus.reference.vector.store import Condition, Conditions, is_number
+
+FIELD_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+class Filters(Conditions, Limits):
+    """Reads a filter as conditions."""
+
+    max_filter_terms = 4
+
+    def read_filter(self, fields: Fields) -> list[Condition]:
+        """The terms of a filter, none where there is none; what cannot be served is refused (R31)."""
+        terms = fields.read("filter", "an object") or {}
+        if terms:
+            self.require("supports_filters")
+        conditions = [condition for name, term in terms.items() for condition in self.read_term(name, term)]
+        if max(len(terms), len(conditions)) > self.max_filter_terms:
+            raise self.beyond(f"{fields.path}.filter", "max_filter_terms", self.max_filter_terms)
+        return conditions
+
+    def read_term(self, name: str, term: Any) -> list[Condition]:
+        """One name's conditions: `{operator: operand}`, or a value that must be equal."""
+        if not FIELD_NAME.fullmatch(name) or term == {} or isinstance(term, list):
+            raise self.unreadable()
+        if not isinstance(term, Mapping):
+            return [Condition(name, self.equality, term)]
+        return [self.read_condition(name, sign, operand) for sign, operand in term.items()]
+
+    def read_condition(self, name: str, sign: str, operand: Any) -> Condition:
+        kind = sign.removeprefix("$")
+        sound = isinstance(operand, list) if kind == "in" else is_number(operand)
+        if sign not in self.operators or not sound:
+            raise self.unreadable()
+        return Condition(name, kind, operand)
+
+    def unreadable(self) -> AdapterError:
+        rule = "must map names to scalars or to known operators"
+        return invalid("args.filter", "SYNTAX", rule, error="FilterSyntaxError")

@@ -1,0 +1,107 @@
+"""The namespaces of a tenant: looked up, checked and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_corpus.reference.errors import AdapterError, invalid
+from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.vector.arguments import Query, VectorRequests
+from pytest_corpus.reference.vector.store import Condition, Item, Space
+
+Failures = list[tuple[int, AdapterError]]
+
+
+class Namespaces(VectorRequests):
+    """Keeps the namespaces of each tenant apart."""
+
+    tenants: dict[str | None, dict[str, Space]]
+    versions: Iterator[int]
+    item_by_item = False
+    """Whether an upsert leaves out what fails, or is refused whole: edition 1.0.0 cannot tell by index what failed."""
+
+    def spaces(self, call: Call) -> dict[str, Space]:
+        """The namespaces of the tenant; the default one is always there."""
+        spaces = self.tenants.setdefault(self.owner(call), {})
+        spaces.setdefault(self.default_namespace, Space(self.default_metric))
+        return spaces
+
+    def owner(self, call: Call) -> str | None:
+        """Whose data a call works on (SPECIFICATION 14.1)."""
+        return call.tenant_hash
+
+    def space(self, call: Call, name: str) -> Space:
+        space = self.spaces(call).get(name)
+        if space is None:
+            raise invalid("args.namespace", "NOT_FOUND", "does not exist", error="NamespaceNotFound", namespace=name)
+        return space
+
+    def touch(self, space: Space) -> None:
+        """Make the answers that are cached for a namespace unreachable."""
+        space.version = next(self.versions)
+
+    def create(self, call: Call, name: str, wanted: Space) -> None:
+        existing = self.check_existing(call, name, wanted)
+        if existing is None or existing.dimensions is None:
+            self.spaces(call)[name] = wanted
+            self.touch(wanted)
+
+    def drop(self, call: Call, name: str) -> bool:
+        return self.spaces(call).pop(name, None) is not None
+
+    def store(self, space: Space, item: Item) -> None:
+        space.dimensions = space.dimensions or len(item.vector)
+        space.items[item.id] = item
+
+    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Condition]) -> int:
+        space = self.space(call, namespace)
+        victims = [item for item in space.items.values() if self.is_meant(item, ids, conditions)]
+        for item in victims:
+            del space.items[item.id]
+        self.touch(space)
+        return len(victims)
+
+    def is_meant(self, item: Item, ids: Sequence[str], conditions: Sequence[Condition]) -> bool:
+        return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
+
+    def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:
+        """The namespace of that name, which must be like the wanted one."""
+        existing = self.spaces(call).get(name)
+        if existing is None or existing.dimensions is None:
+            return existing
+        if (existing.dimensions, existing.metric) != (wanted.dimensions, wanted.metric):
+            raise invalid("args.namespace", "EXISTS", "exists with other dimensions or another metric")
+        return existing
+
+    def check_query(self, call: Call, query: Query) -> None:
+        """Refuse an unknown namespace, or a vector that cannot lie in it."""
+        space = self.space(call, query.namespace)
+        if mismatch := self.mismatch(query.namespace, space.dimensions, query.vector):
+            raise mismatch
+
+    def check_items(self, call: Call, namespace: str, items: Sequence[Item]) -> Failures:
+        """The items that cannot be stored; where they are not told one by one, they refuse the others too."""
+        failures: Failures = []
+        dimensions = self.space(call, namespace).dimensions
+        for index, item in enumerate(items):
+            if mismatch := self.mismatch(namespace, dimensions, item.vector):
+                failures.append((index, mismatch))
+            else:
+                dimensions = len(item.vector)
+        if failures and not self.item_by_item:
+            raise failures[0][1]
+        return failures
+
+    def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
+        """What is wrong with the length of a vector (ERRORS 6.3)."""
+        provided = len(vector)
+        if provided == dimensions or (dimensions is None and provided <= self.max_dimensions):
+            return None
+        expected = self.max_dimensions if dimensions is None else dimensions
+        return AdapterError(
+            "DimensionMismatch",
+            f"expected {expected} dimensions, got {provided}",
+            expected=expected,
+            provided=provided,
+            namespace=namespace,
+        )

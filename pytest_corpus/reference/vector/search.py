@@ -1,0 +1,49 @@
+"""Exact search in one namespace."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.namespaces import Namespaces
+from pytest_corpus.reference.vector.store import Hit, Item, Space
+
+
+class Search(Namespaces):
+    """Selects, ranks and shows the items that match a query."""
+
+    vectors_always = True
+    """Whether matches hold their vectors unasked: edition 1.0.0 has no match without one."""
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        """Filter, then rank, then cut (SPECIFICATION 9.3)."""
+        space = self.space(call, query.namespace)
+        found = self.select(space, query)
+        ranked = self.rank(space, [self.hit(space, query, item) for item in found])
+        return {
+            "matches": [self.match(query, hit) for hit in ranked[: query.top_k]],
+            "query_vector": list(query.vector),
+            "namespace": query.namespace,
+            "total_matches": len(found),
+        }
+
+    def select(self, space: Space, query: Query) -> list[Item]:
+        return [item for item in space.items.values() if self.passes(item.metadata, query.conditions)]
+
+    def hit(self, space: Space, query: Query, item: Item) -> Hit:
+        return Hit(item, *self.measure(space.metric, query.vector, item.vector))
+
+    def rank(self, space: Space, hits: list[Hit]) -> list[Hit]:  # noqa: ARG002 - has what a variant may rank by
+        """Best first; equals in the order of their ids."""
+        return sorted(hits, key=lambda hit: (-hit.score, hit.distance, hit.item.id))
+
+    def match(self, query: Query, hit: Hit) -> dict[str, Any]:
+        """`vector.types.vector_match`."""
+        vector: dict[str, Any] = {"id": hit.item.id, "namespace": query.namespace}
+        if query.include_vectors or self.vectors_always:
+            vector["vector"] = list(hit.item.vector)
+        if query.include_metadata:
+            vector["metadata"] = copy.deepcopy(hit.item.metadata)
+        return {"vector": vector, "score": hit.score, "distance": hit.distance}

@@ -1,0 +1,1 @@
+"""The graph component as its tests call it: requests, capabilities, prerequisites, root causes."""

@@ -1,0 +1,1 @@
+"""Set-ups and expectations that several tests share."""

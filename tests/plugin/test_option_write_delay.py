@@ -1,0 +1,89 @@
+"""`--corpus-write-delay` and `corpus_write_delay`: adapters that show their writes late (R46)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import late_adapters
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, said, violated
+
+LATE = "--corpus-adapter=late_adapters:LateVector"
+LATER = [
+    "LateVector",
+    pytest.param("LaterVector", marks=pytest.mark.slow),
+    pytest.param("LatestVector", marks=pytest.mark.slow),
+    pytest.param("LateGraph", marks=pytest.mark.slow),
+    pytest.param("LatestGraph", marks=pytest.mark.slow),
+]
+GRAPH = "GRA-NODE-*,GRA-DELETE-*,GRA-TXN-*"
+PLAIN = "--corpus-requirement=VEC-UPSERT-1,VEC-UPSERT-2,VEC-DELETE-2,GRA-NODE-1,GRA-NODE-2,GRA-DELETE-1"
+"""What waits a few times: of an adapter that is a second late every look takes as long."""
+
+FEW = f"--corpus-requirement=VEC-UPSERT-2,VEC-DELETE-2,VEC-STATE-1,COM-CONC-1,{GRAPH}"
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_it_is_found_out(project: Project, name: str) -> None:
+    """What shows late is waited for; the run says how long, and so does each format that tells of it."""
+    late_s = getattr(late_adapters, name).late_s
+    result = project.run(
+        f"--corpus-adapter=late_adapters:{name}",
+        FEW if late_s < 1 else PLAIN,
+        "--corpus-report=r.json",
+        "--corpus-report=r.md",
+    )
+    assert violated(project.report()) == set(), said(result)
+    [seconds] = project.report()["settle_s"].values()
+    assert late_s <= seconds <= 2 * late_s + 5
+    (shown,) = re.findall(r"^  waited for: writes of \w+ show after (\S+) s$", said(result), re.MULTILINE)
+    assert float(shown) == pytest.approx(seconds, abs=0.01)
+    assert "- Writes show: `" in (project.pytester.path / "r.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("component", "workers"), [("vector", 0), ("vector", 2), ("graph", 0)])
+def test_what_never_shows_is_found(project: Project, component: str, workers: int) -> None:
+    """A write that is not late but missing is a finding; the run says for how long it was looked for."""
+    shutil.copy(late_adapters.__file__, project.path)  # for workers, which are processes of their own
+    kind = f"Late{component.title()}"
+    project.pytester.makepyfile(
+        losing=f"import math, late_adapters\nclass Losing(late_adapters.{kind}): late_s = math.inf"
+    )
+    plain = {"vector": "VEC-UPSERT-2", "graph": "GRA-NODE-1"}[component]
+    chosen = ["--corpus-adapter=losing:Losing", f"--corpus-requirement={plain}", "--corpus-report=r.json"]
+    result = project.run(*chosen, f"-n{workers}", plugins=("xdist",)) if workers else project.run(*chosen)
+    assert result.ret == 1
+    assert plain in violated(project.report())
+    assert project.report()["settle_s"] == {component: 0}
+    (note,) = project.report()["notes"]
+    assert re.fullmatch(rf"{component}: a plain write did not show in the (1\d(\.\d+)?) s that it was looked for", note)
+    assert f"  waited for: {note}" in result.outlines
+
+
+def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
+    """The settle time of the reference adapter is 0."""
+    project.run("--corpus-adapter=pytest_corpus.reference:vector", FEW, "--corpus-report=r.json")
+    assert project.report()["settle_s"] == {"vector": 0}
+
+
+@pytest.mark.parametrize("given", ["option", "ini"])
+def test_it_can_be_given(project: Project, given: str) -> None:
+    """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
+    options = ["--corpus-write-delay=0"]
+    if given == "ini":
+        project.pytester.makeini("[pytest]\ncorpus_write_delay = 0\n")
+        options = []
+    result = project.run(LATE, FEW, "--corpus-report=r.json", *options)
+    assert result.ret == 1
+    assert "VEC-UPSERT-2" in violated(project.report())
+    assert project.report()["settle_s"] == {"vector": 0}
+
+
+@pytest.mark.parametrize("seconds", ["-1", "61", "abc", "nan", "inf"])
+def test_wrong_number(project: Project, seconds: str) -> None:
+    """What is not a number of seconds from 0 to 60 is a usage error."""
+    result = project.run(REFERENCE, f"--corpus-write-delay={seconds}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert error_lines(result) == [f"ERROR: --corpus-write-delay={seconds}: use a number of seconds from 0 to 60"]

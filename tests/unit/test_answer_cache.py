@@ -1,0 +1,123 @@
+"""What a run has learnt is not asked again, and a call that came to nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.answer_cache import cached, expired, plain
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.run_state import Settings
+from pytest_corpus.reference import llm as reference
+from pytest_corpus.suites.llm.subject.component import LLM
+
+
+@pytest.fixture
+def llm() -> Iterator[LLM]:
+    """The reference adapter."""
+    client = AdapterClient(Declaration("a", reference, "a")).open(("llm",))
+    yield LLM(client, Capabilities("llm", {}), Settings())
+    client.close()
+
+
+def test_an_answer_is_asked_for_once(llm: LLM) -> None:
+    """The second test gets the exchange of the first, without a call, and its audit leaves it to the first."""
+    first = plain(llm, "health")
+    assert not first.exchange.recalled
+    llm.begin()
+    assert plain(llm, "health") is first
+    assert (llm.calls, llm.client.exchanges, first.exchange.recalled) == (1, [first.exchange], True)
+    assert list(llm.audit()) == []
+
+
+def test_within_a_test_it_is_no_other_exchange(llm: LLM) -> None:
+    """A test that looks twice at what it made itself has one exchange, which is its own."""
+    reply = plain(llm, "health")
+    assert plain(llm, "health") is reply
+    assert (len(llm.client.exchanges), reply.exchange.recalled) == (1, False)
+
+
+def test_other_requests_are_other_answers(llm: LLM) -> None:
+    """A plain request and one that came too late are not mixed up."""
+    assert plain(llm, "complete").is_success
+    assert expired(llm, "complete").is_a("DeadlineExceeded")
+    assert llm.calls == 2
+
+
+class FailsFirst:
+    """An adapter whose first call raises."""
+
+    def __init__(self) -> None:
+        self.inner, self.calls = reference(), 0
+
+    async def handle(self, envelope: Any) -> Any:
+        self.calls += 1
+        return self.first(envelope) if self.calls == 1 else await self.inner.handle(envelope)
+
+    def first(self, envelope: Any) -> Any:
+        """What becomes of the first call."""
+        raise OSError("not yet")
+
+
+class UnavailableFirst(FailsFirst):
+    """An adapter whose back end was gone at the first call."""
+
+    def first(self, envelope: Any) -> Any:
+        return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "gone", "details": {}, "ms": 1}
+
+
+def test_what_did_not_end_is_asked_again() -> None:
+    """A call that raised has taught nothing."""
+    client = AdapterClient(Declaration("a", FailsFirst, "a")).open(("llm",))
+    llm = LLM(client, Capabilities("llm", {}), Settings())
+    assert plain(llm, "health").exchange.fault is not None
+    assert plain(llm, "health").exchange.fault is None
+    client.close()
+
+
+def test_a_passing_failure_is_asked_again() -> None:
+    """A failure that may pass, and that no test planned, is asked again at once, and leaves no trace but the time."""
+    client = AdapterClient(Declaration("a", UnavailableFirst, "a")).open(("llm",))
+    llm = LLM(client, Capabilities("llm", {}), Settings())
+    assert not plain(llm, "health").is_error
+    assert (llm.calls, len(client.exchanges), llm.outages.interruptions) == (2, 1, 1)
+    assert llm.outages.clock
+    client.close()
+
+
+def test_nothing_is_learnt_under_a_plan(llm: LLM) -> None:
+    """A fault that a test planned strikes the test's own call, and nothing that is learnt before or after it."""
+    plan = llm.client.provider.plan("unavailable", times=9)
+    assert plain(llm, "complete").is_success
+    assert llm.works("stream")
+    assert llm.faults.provider_op("count_tokens") is None
+    assert plan.fired == 0
+    assert llm.call("complete").is_a("Unavailable")
+    llm.begin()
+    assert plain(llm, "complete").is_success
+    assert llm.shared.provider_ops == {"count_tokens": ("llm.count_tokens",)}
+
+
+def test_what_a_planned_failure_becomes_is_asked_for_once(llm: LLM) -> None:
+    """A test may ask for the answer to a fault that it plans itself, and that is remembered."""
+
+    def ask() -> Reply:
+        llm.client.provider.plan("unavailable")
+        return llm.call("complete")
+
+    assert cached(llm, "struck", ask).is_a("Unavailable")
+    assert cached(llm, "struck", ask).is_a("Unavailable")
+    assert llm.calls == 1
+
+
+def test_repeated_tests_ask_each_time() -> None:
+    """With `--corpus-repeat` nothing is remembered."""
+    client = AdapterClient(Declaration("a", reference, "a")).open(("llm",))
+    llm = LLM(client, Capabilities("llm", {}), Settings(remembers=False))
+    assert plain(llm, "health") is not plain(llm, "health")
+    assert llm.calls == 2
+    client.close()
