@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.provider import ProviderProbe
     from pytest_corpus.validation.schema.registry import SchemaRegistry
 
+from pytest_corpus.reports.formats import FORMATS, JUNIT
 from pytest_corpus.spec.components import ROWS
 
 pytest.register_assert_rewrite("pytest_corpus.suites", "pytest_corpus.kit")
@@ -68,9 +69,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
          metavar="GLOB")  # fmt: skip
     both("level", "string", "must (default) or should: from which level on a violation fails the run",
          metavar="LEVEL")  # fmt: skip
-    both("report", "linelist", "write the report to this file, in the format of its suffix: .json, .md, .html, "
-         ".intoto.json, .badge.json, .svg, .junit.xml; repeatable", action="append",
-         metavar="PATH")  # fmt: skip
+    both("report", "linelist", "write the report to this file, in the format of its suffix: "
+         f"{', '.join((*FORMATS, JUNIT))}; repeatable", action="append", metavar="PATH")  # fmt: skip
     both("evidence", "string", "shape or full: whether a finding shows requests, answers and exceptions with their "
          "content (default: full on a terminal outside CI, shape in files)", metavar="LEVEL")  # fmt: skip
     both("seed", "string", "seed of generated inputs (default 0)", metavar="N")

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pytest_corpus.integration.options.run_options import asked_for
-from pytest_corpus.reports.catalogue_text import chosen, explained, listed, unknown
+from pytest_corpus.reports.catalogue.listing import chosen, explained, listed, unknown
 
 
 def show(config: pytest.Config) -> int:
