@@ -78,7 +78,7 @@ help:
 ##                                any other, for code beside the wire is none of the suite's business
 ##   COV=module                   what coverage is measured of; the module of ADAPTER unless given
 ##   PYTEST_ARGS=                 more arguments for pytest
-##   PYTHON=python3               which Python makes the virtual environment (3.10 to 3.13)
+##   PYTHON=python3               which Python makes the virtual environment (3.11 to 3.14)
 ##   VENV=.venv                   where it lies
 ##
 ## Every target sets up what it needs. A target fails where pytest does, and make then names pytest's exit code:
@@ -96,8 +96,8 @@ $(READY)run $(READY)test $(READY)check $(READY)site: pyproject.toml | $(VENV)/bi
 	@touch $@
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-		{ echo "make: Python 3.10 or newer is needed; name one with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: Python 3.11 or newer is needed; name one with PYTHON=..." >&2; exit 1; }
 	$(PYTHON) -m venv '$(VENV)' || { rm -rf '$(VENV)'; exit 1; }
 
 $(EMPTY)/pytest.ini: | $(VENV)/bin/python
@@ -162,6 +162,7 @@ lint: $(READY)check
 	'$(BIN)/ruff' check .
 	'$(BIN)/ruff' format --check .
 	'$(BIN)/mypy'
+	'$(BIN)/mypy' tests/typing
 	'$(BIN)/lint-imports'
 	'$(BIN)/python' tools/lint_skeletons.py
 

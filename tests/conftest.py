@@ -5,6 +5,8 @@ from __future__ import annotations
 import hypothesis
 import pytest
 
+from pytest_corpus.integration.collecting import markers
+
 pytest_plugins = ["pytester"]
 
 
@@ -12,3 +14,4 @@ def pytest_configure(config: pytest.Config) -> None:
     """Generated cases have no deadline: how long one takes says more about the machine than about us."""
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
+    markers.register(config)  # tests import modules of the suite

@@ -27,20 +27,21 @@ row: it imports what else the rows need.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from textwrap import dedent, indent
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
 HEADER = re.compile(
     r"(?:(?P<requirement>[A-Z]+(?:-[A-Z]+)+-\d+) )?(?P<name>[A-Z]\w*)(?:\((?P<base>[^)]+)\))?"
-    r"(?: \[(?P<options>[^]]+)\])?: (?P<sentence>\S.*)"
+    r"(?: \[(?P<options>.+?)\](?=:))?:(?: (?P<sentence>\S.*))?"
 )
 TARGET = re.compile(r"@ (?P<name>\w+)(?: (?P<after>->)(?: (?P<value>\w+))?)?")
 SUPER = re.compile(r"\bsuper\(\)")
@@ -96,7 +97,8 @@ class Edits:
         self.path, self.package, self.reference = path, package, reference
         lines = path.read_text("utf-8").splitlines()
         begin = next((number for number, line in enumerate(lines) if HEADER.fullmatch(line)), len(lines))
-        self.code = "\n".join(lines[:begin])
+        self.head: dict[str, Any] = {"__name__": package, "__package__": package}
+        exec(compile("\n".join(lines[:begin]), str(path), "exec"), self.head)
         self.rows: dict[str, Row] = {}
         for row in self._read(lines, begin):
             if row.name in self.rows:
@@ -114,7 +116,7 @@ class Edits:
                 given = (option.partition("=") for option in (header["options"] or "").split(", ") if option)
                 options = {name: value for name, _, value in given}
                 parts = header["requirement"] or "", header["name"], header["base"] or ""
-                row = Row(place, *parts, options, _sentence(header["sentence"], lines[number:]), [Edit()])
+                row = Row(place, *parts, options, _sentence(header["sentence"] or "", lines[number:]), [Edit()])
             elif row is None:
                 raise ValueError(f"{place}: the first row must begin with an id or a name, and a colon")
             elif target := TARGET.fullmatch(line):
@@ -125,13 +127,6 @@ class Edits:
                 raise ValueError(f"{place}: {line!r} is neither a row, `@ method`, `+ code` nor `- code`")
         if row is not None:
             yield row
-
-    @cached_property
-    def head(self) -> dict[str, Any]:
-        """The names that the head of the file defines."""
-        names: dict[str, Any] = {"__name__": self.package, "__package__": self.package}
-        exec(compile(self.code, str(self.path), "exec"), names)
-        return names
 
     def make(self, name: str) -> type[Any]:
         """The class of a row.
@@ -144,12 +139,15 @@ class Edits:
         return self._made[name]
 
     def base(self, row: Row) -> tuple[type[Any], ...]:
-        """The base classes of a row: other rows of the file, or classes of its head."""
-        names = [name.strip() for name in row.base.split(",")] if row.base else []
-        missing = [name for name in names if name not in self.rows and name not in self.head]
-        if missing:
-            row.fail(f"{', '.join(missing)} is neither a row nor imported")
-        return tuple(self.make(each) if each in self.rows else self.head[each] for each in names) or (self.reference,)
+        """The base classes of a row."""
+        return tuple(self.named(row, name.strip()) for name in row.base.split(",") if name) or (self.reference,)
+
+    def named(self, row: Row, name: str) -> type[Any]:
+        """A class that a row names: another row of the file, or a class of its head."""
+        if name not in self.rows and name not in self.head:
+            row.fail(f"{name} is neither a row nor imported")
+        made: type[Any] = self.make(name) if name in self.rows else self.head[name]
+        return made
 
     def _compile(self, row: Row) -> type[Any]:
         bases = self.base(row)
@@ -278,4 +276,16 @@ def _sentence(first: str, following: list[str]) -> str:
         if not line.startswith("    "):
             break
         words.append(line.strip())
-    return " ".join(words)
+    return " ".join(words).strip()
+
+
+def unknown_names(made: type[Any]) -> list[str]:
+    """The names that the methods of a class use and that are neither global where they stand nor built in."""
+    found = []
+    for method in vars(made).values():
+        codes = [method.__code__] if isinstance(method, FunctionType) else []
+        for code in codes:
+            codes.extend(inner for inner in code.co_consts if isinstance(inner, CodeType))
+            loaded = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+            found += sorted(loaded - method.__globals__.keys() - vars(builtins).keys())
+    return found

@@ -94,7 +94,7 @@ def test_metadata_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     """Name, licence, the oldest Python and the runtime dependencies are declared."""
     (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
     lines = wheel.read(name).decode().splitlines()
-    for line in ("Name: pytest-corpus", "Requires-Python: >=3.10", "Classifier: Framework :: Pytest"):
+    for line in ("Name: pytest-corpus", "Requires-Python: >=3.11", "Classifier: Framework :: Pytest"):
         assert line in lines
     required = [line for line in lines if line.startswith("Requires-Dist: ") and "extra ==" not in line]
     wanted = ("pytest", "hypothesis", "jsonschema", "jsonschema-rs", "referencing", "orjson")

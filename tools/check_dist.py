@@ -1,6 +1,6 @@
 """`make dist-check`: the wheel in `dist/` installed and run in fresh environments.
 
-Once with every Python from 3.10 to 3.13 that is found on PATH or in pyenv, and once with each extra alone.
+Once with every Python from 3.11 to 3.14 that is found on PATH or in pyenv, and once with each extra alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 WITH = {"xdist": ["-n", "2"], "cov": ["--cov=pytest_corpus.reference.llm"]}
 """What a run says in which an extra must be seen to work."""
 

@@ -1,6 +1,6 @@
 """`pip install`, with the lower bound of each requirement for its version: tox's install command in `lowest`.
 
-python tools/install_lowest.py "pytest>=8.2" "tomli>=2; python_version < '3.11'"
+python tools/install_lowest.py "pytest>=8.2" "orjson>=3.10"
 
 The bounds are those of pyproject.toml, which tox passes on from the wheel's metadata. What has no lower bound, as
 options and paths, goes to pip as it is.

@@ -282,7 +282,7 @@ def conformance_run(component: str, fault: Fault, folder: str) -> None:
     os.chdir(folder)
     put_in_place(fault)
     own = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "pytest_corpus.plugin"]
-    given = [f"--corpus-adapter={PACKAGE}:{component}", f"--corpus-report={REPORT}", "--corpus-call-timeout=3"]
+    given = [f"--corpus-adapter={PACKAGE}:{component}", f"--corpus-report={REPORT}", "-ocorpus_call_timeout=3"]
     os._exit(int(pytest.main([*own, *given, f"--rootdir={folder}", "--corpus-profile=ci"])))
 
 

@@ -97,7 +97,7 @@ SHOTS = {
             (r"  fix first:", None),
         ),
     ),
-    "green": Shot("pytest-corpus verify -p llm", 0, ((r"corpus/llm/", None),)),
+    "green": Shot("pytest-corpus verify --component llm", 0, ((r"corpus/llm/", None),)),
 }
 
 

@@ -50,7 +50,7 @@ class Adapter:
             answer = {"ok": True, "code": "OK", "result": await self.result(envelope, labels)}
         except Refusal as refusal:
             answer = refusal.envelope
-        except asyncio.TimeoutError:
+        except TimeoutError:
             answer = Refusal("DeadlineExceeded", "The time budget of the call is spent").envelope
         except Exception as fault:  # noqa: BLE001 - of the provider; its own words stay behind
             name = STATUSES.get(getattr(fault, "http_status", None), "Unavailable")

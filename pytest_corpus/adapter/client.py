@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import time
-from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,20 +12,18 @@ from pytest_corpus.adapter.calls import call, call_all, cut_off, mark, moves, to
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.adapter.exchange import CallFault, Exchange, is_observed
+from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.hooks.logs import LogTap
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
+from pytest_corpus.adapter.recording import Recording
 from pytest_corpus.adapter.side_channel import SETTLE_S
+from pytest_corpus.adapter.timeouts import Timeouts
 from pytest_corpus.adapter.usage.meter import Meter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
-
-PATIENCE, MAX_SILENT = 2, 2
-"""Calls of one operation that may run into the time limit before it is not called any more, and calls of any operation
-where an adapter outside this process has never answered anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +63,7 @@ class AdapterClient:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
+        self.concurrent_observations: tuple[Observation, ...] = ()
         self.generation = 0
         self.metrics = metrics or RecordingSink()
         self.provider = provider or ProviderProbe()
@@ -74,10 +72,8 @@ class AdapterClient:
         self._opened = factories.Opened()
         self._loop: LoopThread | None = None
         self._lent = loop
-        self._late: Counter[str] = Counter()
-        self._moving: set[str] = set()
+        self._timeouts = Timeouts()
         self._abandoned = 0
-        self._answered = False
         self._threads_before = lasting()
 
     def open(self, components: tuple[str, ...] = COMPONENTS) -> AdapterClient:
@@ -106,13 +102,7 @@ class AdapterClient:
         declared = self.declaration.declared
         work = factories.open_factory(self.declaration.factory, keywords, self.metrics, declared, self._opened)
         limit = self.call_timeout + self.declaration.startup_s
-        try:
-            self._loop.run(work, limit)
-        except TimeLimit as late:
-            fault = f"raises {late.ended}" if late.ended else f"takes longer than {limit:g} s"
-            raise DeclarationError(declared, f"the factory {fault}") from None
-        except concurrent.futures.CancelledError:
-            raise DeclarationError(declared, "the factory raises CancelledError") from None
+        factories.within_limit(self._loop, work, limit, declared)
 
     def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
         refused: list[DeclarationError] = []
@@ -125,45 +115,42 @@ class AdapterClient:
             raise refused[0]
 
     def fresh(self) -> AdapterClient:
-        """Another instance from the same factory, opened: for tests that would leave traces in this one.
+        """Return another open instance from the same factory, for tests that would leave traces in this one.
 
         It shares the hooks and the loop of this one: what an adapter's module holds for all instances (a client
-        session, a lock) is bound to one loop. Where the factory hands out one and the same object, so does this, and
-        so it does where the adapter runs outside this process.
+        session, a lock) is bound to one loop. If the factory returns the same object again, or the adapter runs
+        outside this process, the result is this client.
         """
         if self.remote is not None:
             return self
-        loop = self._loop if self._loop and not self._loop.blocked else None
-        other = AdapterClient(
-            self.declaration,
-            self.call_timeout,
-            metrics=self.metrics,
-            provider=self.provider,
-            loop=loop,
-            read_only=self.read_only,
-            closing=self.closing,
-            meter=self.meter,
-            is_fresh=True,
-        ).open(tuple(self._opened.transports) or COMPONENTS)
-        if not any(part is own for part in other._opened.parts for own in self._opened.parts):
+        other = self._another(self.call_timeout, metrics=self.metrics, provider=self.provider, meter=self.meter)
+        if not other._is_copy_of(self):
             return other
-        other._opened.closers.clear()
         other.close()
         return self
 
     def second_instance(self, call_timeout: float | None = None) -> AdapterClient:
-        """Another instance for calls that are no test's: in the same loop, with hooks and a record of its own."""
+        """Return another instance for calls outside of tests: in the same loop, with hooks and a record of its own."""
+        return self._another(call_timeout or self.call_timeout)
+
+    def _another(self, call_timeout: float, **shared: Any) -> AdapterClient:
+        """Open another instance in this loop; objects that it shares with this one are closed with this one only."""
         other = AdapterClient(
             self.declaration,
-            call_timeout or self.call_timeout,
+            call_timeout,
             loop=self._loop if self._loop and not self._loop.blocked else None,
             read_only=self.read_only,
             closing=self.closing,
             is_fresh=True,
+            **shared,
         ).open(tuple(self._opened.transports) or COMPONENTS)
-        if any(part is own for part in other._opened.parts for own in self._opened.parts):
+        if other._is_copy_of(self):
             other._opened.closers.clear()
         return other
+
+    def _is_copy_of(self, other: AdapterClient) -> bool:
+        """Return if the factory returned an object for both."""
+        return any(part is own for part in self._opened.parts for own in other._opened.parts)
 
     def close(self) -> list[str]:
         """Close the adapter and end its loop; what closing raised and left behind, for a warning."""
@@ -261,7 +248,7 @@ class AdapterClient:
         secrets: Mapping[str, str] | None = None,
         debug_logs: bool = False,
     ) -> Exchange:
-        """Send one request, whatever it is, and record all that is seen of it.
+        """Send one request, whatever it is, and record everything that can be observed of the call.
 
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
@@ -269,50 +256,39 @@ class AdapterClient:
             BudgetSpent: the run may make no more calls.
         """
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
-        self._admit(exchange)
-        self._await_no_longer(exchange.op)
-        self.meter.spending.admit(1)
-        self._turn()
-        observed, counted = len(self.metrics.observations), len(self.metrics.counts)
-        reached, started = self.provider.calls(), time.monotonic()
-        struck, handed = len(self.provider.struck), len(self.provider.handed_on)
+        self._check_write(exchange)
+        self._check_timeouts(exchange.op)
+        recording, started = self._begin(1), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
-            self._carry_out(exchange, component, limit)
+            self._carry_out(exchange, limit)
         exchange.elapsed_s = time.monotonic() - started
-        self._await_reports([exchange], observed, counted)
-        exchange.observations = tuple(self.metrics.observations[observed:])
-        exchange.counts = tuple(self.metrics.counts[counted:])
+        self._end([exchange], recording, component)
         exchange.logs = tuple(tap.texts)
         if self.remote is not None:
             if exchange.secrets and self.hears_logs:
                 time.sleep(SETTLE_S)
             exchange.logs, exchange.headers = self.remote.side_channel.take()
-        exchange.reached_provider = self.provider.calls() - reached
-        exchange.faults, exchange.hints_ms = self.provider.struck_since(struck)
-        exchange.handed_on = tuple(self.provider.handed_on[handed:])
-        canaries = {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}
-        exchange.secrets = {**exchange.secrets, **canaries}
+        recording.complete(exchange)
         self.exchanges.append(exchange)
-        self.meter.note(component, [exchange])
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str) -> list[Exchange]:
-        """Send unary requests all at once; telemetry is not told apart, and nothing is kept in `exchanges`.
+        """Send unary requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
+
+        The observations of all of them together are in `concurrent_observations`.
 
         Raises:
             Unresponsive: they do not all end within the call limit.
             WriteForbidden: one of them writes, and the client only reads.
-            BudgetSpent: the run may not make so many calls.
+            BudgetSpent: the run may not make that many calls.
         """
         assert self._loop is not None, "the adapter is not open"
         exchanges = [Exchange(request, streaming=False) for request in requests]
         for exchange in exchanges:
-            self._admit(exchange)
-        self.meter.spending.admit(len(exchanges))
-        self._turn()
-        observed, counted = len(self.metrics.observations), len(self.metrics.counts)
+            self._check_write(exchange)
+        recording = self._begin(len(exchanges))
         try:
             self._loop.run(call_all(self._opened.transport(component), exchanges), self.call_timeout)
         except TimeLimit as late:
@@ -321,46 +297,43 @@ class AdapterClient:
             mark(exchanges, too_late(late, self.call_timeout))
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
-        self._await_reports(exchanges, observed, counted)
-        self.meter.note(component, exchanges)
+        self._end(exchanges, recording, component)
+        self.concurrent_observations = recording.observations()
         return exchanges
 
     def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]], op: str) -> CallFault | None:
-        """Carry out one call in the adapter's loop that is no exchange; why it did not come to its end, if so."""
+        """Carry out a call in the adapter's loop that is no exchange, and return why it did not end, if so."""
         assert self._loop is not None, "the adapter is not open"
-        self._await_no_longer(op)
-        self.meter.spending.admit(1)
-        self._turn()
+        self._check_timeouts(op)
+        self._begin(1)
         try:
             self._loop.run(work(), self.call_timeout)
         except TimeLimit as late:
-            self._late[op] += 1
+            self._timeouts.add(op)
             return too_late(late, self.call_timeout)
         return None
 
-    def _await_reports(self, exchanges: Sequence[Exchange], observed: int, counted: int) -> None:
-        if "metrics" not in self.hooks:
-            return
-        due = [exchange for exchange in exchanges if is_observed(exchange)]
-        streams = sum(exchange.streaming for exchange in due)
-        self.metrics.wait(observed, counted, calls=len(due), streams=streams)
-
-    def _turn(self) -> None:
-        """A call begins: what is still reported of those before belongs to none."""
-        if self.remote is not None:
-            self.remote.hooks.turn()
-
-    def _await_no_longer(self, op: str) -> None:
-        is_silent = self.remote is not None and not self._answered and sum(self._late.values()) >= MAX_SILENT
-        if self._late[op] >= PATIENCE or is_silent:
-            raise Unresponsive(op, moving=op in self._moving)
-
-    def _admit(self, exchange: Exchange) -> None:
+    def _check_write(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())
         if self.read_only and operation is not None and operation.mutating:
             raise WriteForbidden(exchange.op)
 
-    def _carry_out(self, exchange: Exchange, component: str, limit: float) -> None:
+    def _check_timeouts(self, op: str) -> None:
+        self._timeouts.check(op, remote=self.remote is not None)
+
+    def _begin(self, calls: int) -> Recording:
+        """Take calls from the budget; remote reports of earlier calls no longer count."""
+        self.meter.spending.admit(calls)
+        if self.remote is not None:
+            self.remote.hooks.turn()
+        return Recording(self.metrics, self.provider)
+
+    def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
+        if "metrics" in self.hooks:
+            recording.wait(exchanges)
+        self.meter.note(component, exchanges)
+
+    def _carry_out(self, exchange: Exchange, limit: float) -> None:
         assert self._loop is not None, "the adapter is not open"
         if self._loop.blocked:
             ended, blamed = self._loop.ended, self._loop.blamed
@@ -369,25 +342,30 @@ class AdapterClient:
                 exchange.fault = too_late(TimeLimit(blocked=True, ended=ended), limit)
                 return
         # What a call that was given up does later must not change the record of it.
-        seen = Exchange(exchange.request, exchange.streaming, until=time.monotonic() + limit)
+        seen = Exchange(exchange.request, exchange.streaming, component=exchange.component, limited=exchange.limited)
+        seen.until = time.monotonic() + limit
         try:
-            self._loop.run(call(self._opened.transport(component), seen), limit)
-            exchange.fault = seen.fault
-        except concurrent.futures.CancelledError:
-            exchange.fault = CallFault("raised", "CancelledError")
-        except TimeLimit as late:
-            exchange.fault = seen.fault or too_late(late, limit)
-            if not exchange.limited:
-                self._late[exchange.op] += 1
-                if moves(seen, limit):
-                    exchange.fault = cut_off(seen)
-                    self._moving.add(exchange.op)
-            if late.blocked:
-                exchange.fault = too_late(late, limit)
-                self._loop.blamed = True
-                self._replace_loop()
+            exchange.fault = self._fault_of(seen, limit)
         finally:
             exchange.frames = list(seen.frames)
-            self._answered = self._answered or bool(seen.frames)
-            if not exchange.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
-                self._late[exchange.op] += 1
+            self._timeouts.has_answered |= bool(seen.frames)
+            if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
+                self._timeouts.add(seen.op)
+
+    def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
+        """Make the call of an exchange, and return why it has no complete answer, if so."""
+        assert self._loop is not None, "the adapter is not open"
+        try:
+            self._loop.run(call(self._opened.transport(seen.component), seen), limit)
+        except concurrent.futures.CancelledError:
+            return CallFault("raised", "CancelledError")
+        except TimeLimit as late:
+            is_moving = not seen.limited and moves(seen, limit)
+            if not seen.limited:
+                self._timeouts.add(seen.op, moving=is_moving)
+            if late.blocked:
+                self._loop.blamed = True
+                self._replace_loop()
+                return too_late(late, limit)
+            return cut_off(seen) if is_moving else seen.fault or too_late(late, limit)
+        return seen.fault

@@ -55,14 +55,7 @@ class ClientLibrary:
         self._loop = LoopThread("corpus-client")
         self._opened = factories.Opened()
         try:
-            self.holder = self._loop.run(self._made(), self.call_timeout)
-        except TimeLimit as late:
-            self.close()
-            fault = f"raises {late.ended}" if late.ended else f"takes longer than {self.call_timeout:g} s"
-            raise self._wrong(f"the factory {fault}") from None
-        except concurrent.futures.CancelledError:
-            self.close()
-            raise self._wrong("the factory raises CancelledError") from None
+            self.holder = factories.within_limit(self._loop, self._made(), self.call_timeout, self.declared)
         except DeclarationError as error:
             error.kind = "client"
             self.close()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import re
 import string
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
@@ -28,7 +27,7 @@ _KEYS: Final = ("x_extra", "Extra", "a b", "", "\u00e9", "$in", "a\nb")
 _STRINGS: Final = ("text", "", "OK", "a b", "STREAMING", "1", "\u00e9\n", "2025-01-31T12:00:00Z")
 _IDENTIFIERS: Final = (*BY_OP, "req-7f3a-0001", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 _PLAIN: Final = string.ascii_letters + string.digits + string.punctuation + " "
-_PARSER: Final = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+_PARSER: Final = importlib.import_module("re._parser")
 """Python's own reader of patterns."""
 
 _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -186,13 +187,13 @@ def _sign(given: argparse.Namespace) -> int:
 
 def _faults(name: str) -> list[str]:
     """What is wrong with a report, one sentence each."""
-    from datetime import datetime, timezone
+    from datetime import datetime
 
     from pytest_corpus.reports.checking import verification
     from pytest_corpus.reports.reading import ReportError
 
     try:
-        return verification.faults(Path(name), datetime.now(timezone.utc).date(), _shipped)
+        return verification.faults(Path(name), datetime.now(UTC).date(), _shipped)
     except ReportError as error:
         raise CommandError(str(error)) from None
 

@@ -27,9 +27,7 @@ EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
 UNPROVEN = 3
 """The exit code where pytest ended well, and no attestation says that the suite ran."""
 
-_TELLING = frozenset(
-    ("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures", "--corpus-list")
-)
+_TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
 """Arguments with which pytest verifies nothing, and nobody expects it to."""
 
 UNENDED = "it ended before the suite did"
@@ -47,12 +45,10 @@ _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What to verify, where the attestation goes, and what else pytest is told."""
     parser.usage = (
-        "%(prog)s [-h] [-p COMPONENT]... [--adapter SPEC]... [--report PATH]... [--format text|json]\n"
+        "%(prog)s [-h] [--component COMPONENT]... [--adapter SPEC]... [--report PATH]... [--format text|json]\n"
         "       [-- PYTEST ARGUMENT...]"
     )
     parser.add_argument(
-        "-p",
-        "--protocol",
         "--component",
         dest="components",
         action="append",
@@ -100,7 +96,7 @@ def run(given: argparse.Namespace) -> int:
     components = _components(given.components)
     for word in given.more:
         if word in COMPONENTS:
-            raise CommandError(f"name a component with -p: -p {word}; what stands behind -- goes to pytest")
+            raise CommandError(f"name a component with --component={word}; what stands behind -- goes to pytest")
     if not given.adapters:
         console.warn(f"pytest-corpus verify: no --adapter is given, so the embedded ones are verified ({EMBEDDED})")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
@@ -131,7 +127,7 @@ def _attestations(folder: Path) -> list[dict[str, Any]]:
 def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
     """Why a run that pytest brought to an end shows nothing; empty where it does, or only a part was asked for."""
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
-    if _TELLING.intersection(more) or any(part.startswith("--corpus-explain") for part in more):
+    if _TELLING.intersection(more):
         return ""
     if not attestations or not all(_ran(each) for each in attestations):
         return UNENDED

@@ -106,7 +106,7 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
             if not client.hears_logs:
                 raise NotAssessed(
                     "log records are heard only in this process, and the adapter runs outside it; "
-                    "name its log with --corpus-log"
+                    "name its log with corpus_log"
                 )
         elif need == "supports_caching":
             if not capabilities.caches:

@@ -136,7 +136,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         """Await `work` for no longer than the deadline allows; where that has passed, `work` never begins."""
         try:
             return await asyncio.wait_for(work, self.seconds_left(call))
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
 
     def seconds_left(self, call: Call) -> float | None:

@@ -69,7 +69,7 @@ class HookClient:
 async def _connected(host: str, port: int) -> _Connection:
     try:
         return _Connection(*await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_S))
-    except asyncio.TimeoutError as late:  # before Python 3.11 it is no OSError
+    except TimeoutError as late:
         raise OSError(f"no connection within {CONNECT_S:g} s") from late
 
 

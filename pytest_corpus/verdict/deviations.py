@@ -11,21 +11,16 @@ expires = 2027-03-31         # the last day on which it counts
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.text.whole_files import write_whole
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = "corpus-deviations.toml"
 """Where deviations are looked for unless a path is given."""
@@ -74,7 +69,7 @@ class Deviation:
 
 def today() -> date:
     """The current day in UTC."""
-    return datetime.now(timezone.utc).date()
+    return datetime.now(UTC).date()
 
 
 def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:

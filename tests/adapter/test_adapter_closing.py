@@ -13,6 +13,7 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.event_loop.loop import Phase
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 
@@ -164,7 +165,7 @@ def test_a_callback_that_raises_for_ever(monkeypatch: pytest.MonkeyPatch) -> Non
     client = opened(Restarting)
     client.send(REQUEST, "llm")
     threading.Timer(0.3, monkeypatch.setenv, ("CORPUS_CLOSING_TEST", "1")).start()
-    client._loop._closing = True  # type: ignore[union-attr]
+    client._loop._phase = Phase.CLOSING  # type: ignore[union-attr]
     time.sleep(0.5)
     started = time.monotonic()
     client.close()

@@ -45,10 +45,10 @@ def test_resolve() -> None:
 @pytest.mark.parametrize(
     ("spec", "fault"),
     [
-        ("pathlib", "is no 'module:attribute'"),
-        ("pathlib:", "is no 'module:attribute'"),
-        (":Path", "is no 'module:attribute'"),
-        ("", "is no 'module:attribute'"),
+        ("pathlib", "is not of the form 'module:attribute'"),
+        ("pathlib:", "is not of the form 'module:attribute'"),
+        (":Path", "is not of the form 'module:attribute'"),
+        ("", "is not of the form 'module:attribute'"),
         ("no_such_module_here:x", "there is no module 'no_such_module_here'"),
         ("pathlib.nothing:x", "there is no module 'pathlib.nothing'"),
         ("pathlib:Pathh", "did you mean 'Path'?"),

@@ -61,7 +61,7 @@ def reach(probe: ProviderProbe, op: str = "llm.complete", **facts: Any) -> str:
         asyncio.run(asyncio.wait_for(probe.reached(op, **facts), 1))
     except ProviderFault as fault:
         return fault.kind
-    except asyncio.TimeoutError:
+    except TimeoutError:
         return "hang"
     except RuntimeError:
         return "unexpected"

@@ -54,7 +54,7 @@ def test_a_time_out_of_the_adapters_own(loop: LoopThread) -> None:
     """A TimeoutError that the coroutine raises is not taken for ours."""
 
     async def timing_out() -> None:
-        raise asyncio.TimeoutError
+        raise TimeoutError
 
     with pytest.raises((asyncio.TimeoutError, TimeoutError)):
         loop.run(timing_out(), 5)

@@ -11,7 +11,6 @@ import pytest
 
 from pytest_corpus.adapter import calls
 from pytest_corpus.adapter.calls import call, call_all
-from pytest_corpus.adapter.event_loop.cancellation import TELLS
 from pytest_corpus.adapter.event_loop.loop import TimeLimit
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.transports.in_process import InProcess
@@ -166,8 +165,6 @@ ERRORS = (ValueError, StopAsyncIteration, GeneratorExit, asyncio.CancelledError,
 )
 def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], name: str, streaming: bool) -> None:
     """Whatever an entry point raises, called or awaited, the call failed, and the type is named."""
-    if name == "CancelledError" and not TELLS:
-        pytest.skip("Python 3.10 cannot tell it from the order to stop; AdapterClient makes it a fault")
     exchange = carried(InProcess(Handler(entry_point, entry_point)), streaming=streaming)
     assert exchange.fault == CallFault("raised", name)
 
@@ -205,8 +202,6 @@ def test_an_answer_after_the_limit_is_too_late(streaming: bool) -> None:
 @pytest.mark.parametrize("waits", ["handle", "frame", "close"])
 def test_a_call_that_is_cancelled_ends(waits: str) -> None:
     """Our own order to stop is not a finding about the adapter: it goes through, and the stream is closed."""
-    if waits == "close" and not TELLS:
-        pytest.skip("Python 3.10 cannot tell the order from what closing raises; whoever gave up does not wait for it")
     closed = []
 
     class Source:

@@ -73,7 +73,7 @@ def test_the_terminals_show_what_they_are_shown_for(tone: str) -> None:
     assert red.startswith("$ \npytest --corpus-adapter=mypkg:factory")
     for said in ("fix first:", "  hint: ", "  rerun: ", "  verdict: nonconformant"):
         assert said in red
-    assert green.startswith("$ \npytest-corpus verify -p llm")
+    assert green.startswith("$ \npytest-corpus verify --component llm")
     assert "  verdict: conformant" in green
 
 

@@ -210,7 +210,8 @@ def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     """The whole suite, with both hooks, asks nothing of it in vain; `provider.reached` is never called by hand."""
     shutil.copytree(EXAMPLES / f"llm-{vendor}", tmp_path / "example")
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--corpus-strict", "--corpus-report=r.json"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--corpus-level=strict",
+         "--corpus-report=r.json"],
         cwd=tmp_path / "example", capture_output=True, text=True, check=False, timeout=500,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr

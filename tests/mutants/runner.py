@@ -213,7 +213,7 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
             *named,
             f"--corpus-requirement={scope}",
             f"--corpus-report={report}",
-            f"--corpus-call-timeout={CALL_TIMEOUT_S}",
+            f"-ocorpus_call_timeout={CALL_TIMEOUT_S}",
         ]
     )
     return json.dumps(json.loads(report.read_text()) if report.exists() else {"exit": int(code)})

@@ -41,7 +41,7 @@ def op_of(envelope):
 
 def preload() -> None:
     """Import once what every inner run needs: `pytester` forgets modules that an inner run imported."""
-    for name in ("integration.session", "stream_validator", "reference.llm.adapter", "integration.catalogue"):
+    for name in ("integration.conformance", "stream_validator", "reference.llm.adapter"):
         importlib.import_module(f"pytest_corpus.{name}")
     importlib.import_module("hypothesis.strategies")
     for component, chapters in CHAPTERS.items():

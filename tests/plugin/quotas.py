@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pytest_corpus.kit.store import leftovers
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.store import Space as GraphSpace
@@ -137,6 +138,18 @@ def names(component: str) -> list[str]:
     return found
 
 
+def unknown(component: str) -> set[str]:
+    """The names in the file that no journal of a run has noted: `sweep` would not find them."""
+    journals = [leftovers.read(path) for path in Path(leftovers.FOLDER).glob("*.jsonl")]
+    noted = {place: set(names) for journal in journals if journal for place, names in journal.names.items()}
+    named: set[str] = set().union(*noted.values())
+    spaces = [(name, space) for each in stored(component).values() for name, space in each.items()]
+    if component == "vector":
+        inside = {key for name, space in spaces if name not in named for key in space.items}
+        return ({name for name, _ in spaces} - {"default"} | inside) - named
+    return {key for _, space in spaces for key in (*space.nodes, *space.edges)} - named
+
+
 def keep(component: str, tenants: dict[str | None, Any]) -> None:
     """Write a component to the file, whole or not at all."""
     found = pickle.loads(STORE.read_bytes()) if STORE.exists() else {}
@@ -146,6 +159,10 @@ def keep(component: str, tenants: dict[str | None, Any]) -> None:
 
 
 TENANTS: dict[str, dict[str | None, Any]] = {}
+
+
+UNKNOWN: set[str] = set()
+"""Names that were in the file while no journal knew them."""
 
 
 class Kept:
@@ -165,6 +182,7 @@ class Kept:
         op = str(envelope.get("op")) if isinstance(envelope, dict) else ""
         if op.partition(".")[2] not in ("query", "batch_query", "capabilities", "health", "bulk_vertices", "traversal"):
             keep(self.component, self.tenants)
+            UNKNOWN.update(unknown(self.component))
         return answer
 
 

@@ -102,12 +102,18 @@ def test_strict_markers_and_config(project: Project) -> None:
     assert project.report()["seed"] == 1
 
 
-@pytest.mark.parametrize(
-    "marker", ["llm", "vector", "embedding", "graph", "wire", "schema", "core", "slow", "requirement(id)"]
-)
-def test_markers(project: Project, marker: str) -> None:
-    """`--markers` tells what each of our markers means."""
-    assert any(line.startswith(f"@pytest.mark.{marker}:") for line in project.run("--markers").outlines)
+def test_markers(project: Project) -> None:
+    """The suite's markers are registered in runs that have an adapter, and in no others."""
+    with_adapter, without = said(project.run(REFERENCE, "--markers")), said(project.run("--markers"))
+    for marker in ("llm", "vector", "embedding", "graph", "wire", "core", "slow", "requirement(id)"):
+        assert f"@pytest.mark.{marker}:" in with_adapter
+        assert f"@pytest.mark.{marker}:" not in without
+
+
+def test_a_marker_of_the_suite_is_unknown_elsewhere(project: Project) -> None:
+    """Without an adapter, `--strict-markers` refuses a user's `slow` that nothing registers."""
+    project.pytester.makepyfile("import pytest\n@pytest.mark.slow\ndef test_own(): pass\n")
+    assert "'slow' not found in `markers`" in said(project.run_apart("--strict-markers"))
 
 
 def test_marker_of_the_component(project: Project) -> None:
@@ -137,7 +143,7 @@ def test_silent_without_an_adapter(project: Project) -> None:
     project.pytester.makepyfile(
         test_own="import sys\n"
         "def test_own():\n"
-        "    heavy = ('pytest_corpus.suites', 'pytest_corpus.integration', 'jsonschema', 'jsonschema_rs')\n"
+        "    heavy = ('pytest_corpus.suites', 'pytest_corpus.integration.conformance', 'jsonschema', 'jsonschema_rs')\n"
         "    assert not [name for name in heavy if name in sys.modules]\n"
     )
     result = project.run_apart("-p", "no:hypothesispytest")
@@ -149,9 +155,9 @@ def test_can_be_switched_off(project: Project) -> None:
     """`-p no:corpus` leaves no option behind."""
     project.pytester.makepyfile(test_own="def test_own(): pass")
     off = ["-p", "no:corpus", "-p", "no:pytest_corpus.plugin"]
-    result = project.run_apart(*off, "--corpus-list")
+    result = project.run_apart(*off, "--corpus-seed=1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "unrecognized arguments: --corpus-list" in said(result)
+    assert "unrecognized arguments: --corpus-seed" in said(result)
 
 
 def test_junit_report(project: Project) -> None:

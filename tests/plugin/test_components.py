@@ -163,7 +163,7 @@ def test_constants_are_found_out(project: Project) -> None:
     """An adapter that stores nothing and answers valid constants violates over a third of every component's MUSTs."""
     project.pytester.makepyfile(constant=CONSTANT)
     (project.path / "answers.json").write_text(json.dumps(constant_answers()))
-    project.run("--corpus-adapter=constant:constants", "--corpus-report=r.json", "--corpus-call-timeout=3")
+    project.run("--corpus-adapter=constant:constants", "--corpus-report=r.json", "-ocorpus_call_timeout=3")
     report = project.report()
     for component in COMPONENTS:
         entry = report["components"][component]

@@ -189,7 +189,7 @@ def run(project: Project, name: str, few: str = FEW, *, apart: bool = False) -> 
     """A run of a few requirements on a hostile adapter; what never ends is given up after a second."""
     project.adapter(HOSTILE, name="hostile")
     timeout = 1 if name in ENDLESS or "hang" in name or "block" in name else 10
-    options = (f"--corpus-adapter=hostile:{name}", f"--corpus-call-timeout={timeout}", "--corpus-report=r.json", few)
+    options = (f"--corpus-adapter=hostile:{name}", f"-ocorpus_call_timeout={timeout}", "--corpus-report=r.json", few)
     return project.run_apart(*options) if apart else project.run(*options)
 
 

@@ -204,7 +204,7 @@ KEY = "sk_live_51H8xAbCdEf"
 def run(project: Project, name: str, *, apart: bool = False) -> pytest.RunResult:
     """A run of a few requirements."""
     project.adapter(HOSTILE, name="hostile")
-    given = (f"--corpus-adapter=hostile:{name}", "--corpus-call-timeout=2", "--corpus-report=r.json", FEW)
+    given = (f"--corpus-adapter=hostile:{name}", "-ocorpus_call_timeout=2", "--corpus-report=r.json", FEW)
     return project.run_apart(*given) if apart else project.run(*given)
 
 

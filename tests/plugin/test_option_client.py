@@ -225,7 +225,7 @@ def test_short_names_in_a_mapping(project: Project) -> None:
 
 WRONG = {
     "nowhere:client": "there is no module 'nowhere'",
-    "mine": "is no 'module:attribute'",
+    "mine": "is not of the form 'module:attribute'",
     "mine:nothing": "has no attribute 'nothing'",
     "mine:raising": "the factory raises ValueError: out of order",
     "mine:asking": "the factory requires an argument 'url'",
@@ -267,7 +267,7 @@ ESCAPES = {
 def test_whatever_a_builder_does_is_a_finding(project: Project, name: str) -> None:
     """A builder that gives nothing fails one test; the run goes on, and nothing secret is said."""
     source, said_of_it = ESCAPES[name]
-    result = project.run(client(project, source), REPORT, "--corpus-call-timeout=1")
+    result = project.run(client(project, source), REPORT, "-ocorpus_call_timeout=1")
     assert result.ret == 1
     assert violated(project.report()) == {"WIR-BUILD-1"}
     assert said_of_it in said(result)

@@ -68,10 +68,10 @@ def test_level_should_changes_nothing_for_a_sound_adapter(project: Project) -> N
 
 
 def test_wrong_level(project: Project) -> None:
-    """Anything else is a usage error that names the two."""
+    """Anything else is a usage error that names the values."""
     result = project.run(REFERENCE, "--corpus-level=may")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == ["ERROR: --corpus-level=may: use must or should"]
+    assert error_lines(result) == ["ERROR: --corpus-level=may: use must, should, strict or should,strict"]
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def assert_partial(report: dict[str, Any], result: pytest.RunResult) -> None:
 )
 def test_selected_by_pytest(project: Project, options: tuple[str, ...]) -> None:
     """Whatever leaves out a single test makes the run partial."""
-    result = project.run(REFERENCE, *options, "--corpus-report=r.json", "--corpus-call-timeout=5")
+    result = project.run(REFERENCE, *options, "--corpus-report=r.json", "-ocorpus_call_timeout=5")
     assert_partial(project.report(), result)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import quotas
-from inner_runs import Project
+from inner_runs import Project, said
 
 from pytest_corpus.cli import main
 from pytest_corpus.kit.store import leftovers
@@ -67,6 +67,17 @@ def test_a_run_leaves_nothing(project: Project, name: str) -> None:
     assert quotas.STORE.exists()
     assert quotas.names(component_of(name)) == []
     assert not (project.path / leftovers.FOLDER).exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_journal_knows_all_that_is_written(project: Project, name: str) -> None:
+    """Whenever a run is killed, what is in the store is in its journal, so that `sweep` finds it."""
+    quotas.UNKNOWN.clear()
+    quotas.TENANTS.clear()
+    result = project.run(f"--corpus-adapter=quotas:{name}", "--corpus-report=r.json")
+    assert project.report()["verdict"] == "conformant", said(result)
+    assert quotas.STORE.exists()
+    assert set() == quotas.UNKNOWN
 
 
 @pytest.mark.parametrize(("name", "workers"), [*((name, 0) for name in NAMES), ("KeptGraph", 2)])

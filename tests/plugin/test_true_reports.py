@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from inner_runs import Project
 
@@ -42,7 +42,7 @@ expires = 2999-12-31
 
 def found(project: Project) -> list[str]:
     """What is wrong with the report of a run."""
-    return faults(project.path / "r.json", datetime.now(timezone.utc).date(), inventory.tests)
+    return faults(project.path / "r.json", datetime.now(UTC).date(), inventory.tests)
 
 
 def test_of_an_unruly_adapter(project: Project) -> None:

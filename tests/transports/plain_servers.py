@@ -134,7 +134,7 @@ class PlainHttp:
                 await self.watched(answering, reader)
                 if self.closes or not answering.done():
                     return
-        except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, asyncio.CancelledError):
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             return
         finally:
             self._connections.discard(task)

@@ -69,7 +69,7 @@ def test_a_header_that_grpc_cannot_carry_is_refused(name: str, value: str) -> No
     """In one sentence, without its value, before anything is sent."""
     with place_of(broken_grpc.PlainGrpc) as place:
         assert asked(place, headers={"Authorization": "Bearer a", "x-a.b_c": ""}).fault is None
-        with pytest.raises(DeclarationError, match=f"gRPC cannot carry --corpus-header={name}") as refused:
+        with pytest.raises(DeclarationError, match=f"gRPC cannot carry the header {name}") as refused:
             asked(place, headers={name: value})
     assert "hunter2" not in str(refused.value)
 
@@ -116,7 +116,7 @@ def test_a_refused_upgrade_tells_its_status(status: int) -> None:
 
     with place_of(Refuses) as place, pytest.raises(DeclarationError, match=f"with the status {status}") as refused:
         asked(place.replace("http:", "ws:"))
-    assert ("--corpus-header" in str(refused.value)) == (status == 401)
+    assert ("corpus_headers" in str(refused.value)) == (status == 401)
 
 
 def test_a_long_header_is_read() -> None:

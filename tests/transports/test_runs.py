@@ -66,7 +66,7 @@ def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
     """Then what rests on log records is assessed."""
     (tmp_path / "adapter.log").write_text("")
     with served() as (place, _):
-        found = some(tmp_path, f"http://{place}/", "--corpus-log=adapter.log")
+        found = some(tmp_path, f"http://{place}/", "-ocorpus_log=adapter.log")
     assert found["llm", "COM-LEAK-3"] == "satisfied"
 
 
@@ -124,7 +124,7 @@ def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, addre
         stop = _answering(silent, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         address = address.replace("{place}", place).replace("{plain}", place).replace("{free}", str(_free_port()))
         wait_s = 0.2 if said.endswith("0.2 s") else 20
-        ended = run(tmp_path, f"--corpus-adapter=a={address}", f"--corpus-startup-timeout={wait_s}")
+        ended = run(tmp_path, f"--corpus-adapter=a={address}", f"-ocorpus_startup_timeout={wait_s}")
         stop()
     assert ended.returncode == 4, ended.stdout
     assert said in ended.stderr.replace("\n", " ")
@@ -165,13 +165,13 @@ def _answering(server: socket.socket, answer: bytes) -> Any:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--corpus-header=hunter2", "write it as NAME:VALUE"),
-        ("--corpus-header=A:hunter2\x01", "--corpus-header=A: the value holds a control character"),
-        ("--corpus-header=Accept:hunter2", "the suite sets this header itself"),
-        pytest.param("--corpus-tls-verify=nowhere.pem", "there is no such file", marks=pytest.mark.slow),
-        pytest.param("--corpus-connections=0", "use a whole number", marks=pytest.mark.slow),
-        pytest.param("--corpus-startup-timeout=-1", "use a number of seconds", marks=pytest.mark.slow),
-        ("--corpus-log=nowhere.log", "there is no such file to read"),
+        ("-ocorpus_headers=hunter2", "write each header as NAME:VALUE"),
+        ("-ocorpus_headers=A:hunter2\x01", "A: the value contains a control character"),
+        ("-ocorpus_headers=Accept:hunter2", "the suite sets this header itself"),
+        pytest.param("-ocorpus_tls_verify=nowhere.pem", "there is no such file", marks=pytest.mark.slow),
+        pytest.param("-ocorpus_connections=0", "use a whole number", marks=pytest.mark.slow),
+        pytest.param("-ocorpus_startup_timeout=-1", "use a number of seconds", marks=pytest.mark.slow),
+        ("-ocorpus_log=nowhere.log", "there is no such file to read"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_one_sentence(tmp_path: Path, option: str, said: str) -> None:

@@ -59,7 +59,7 @@ def test_the_reference_is_conformant_at_an_address(
 ) -> None:
     """With both hooks, and with its log."""
     with served(ALL, *more, serve=serve, log=tmp_path / "adapter.log") as (place, _):
-        verdict, found = statuses(tmp_path, f"{scheme}://{place}", "--corpus-log=adapter.log")
+        verdict, found = statuses(tmp_path, f"{scheme}://{place}", "-ocorpus_log=adapter.log")
     assert verdict == "conformant"
     same(inside, found)
 

@@ -67,7 +67,7 @@ def place(certificate: Path) -> Iterator[str]:
 
 
 def opened(address: str, tls: str) -> AdapterClient:
-    """A client of an address, with `--corpus-tls-verify`."""
+    """A client of an address, with `corpus_tls_verify`."""
     factory = RemoteFactory(parse(address), Connection(tls=tls, startup_s=5.0))
     return AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=5.0)).open()
 
@@ -92,7 +92,7 @@ def test_a_certificate_is_accepted_where_the_user_says_so(
 @pytest.mark.parametrize("scheme", ["https", "wss"])
 def test_an_unknown_certificate_is_refused(scheme: str, place: str) -> None:
     """Before anything is sent, and the sentence says how it can be named."""
-    with pytest.raises(DeclarationError, match="--corpus-tls-verify=FILE") as refused:
+    with pytest.raises(DeclarationError, match="corpus_tls_verify=FILE") as refused:
         opened(f"{scheme}://{place}/", "yes")
     assert "its certificate cannot be verified" in str(refused.value)
 

@@ -56,7 +56,7 @@ def test_an_empty_folder(tmp_path: Path) -> None:
 
 def test_a_project_is_left_out(folder: Path) -> None:
     """Settings, conftest.py and tests of the current folder do not run; an adapter in it is found."""
-    ended = ran("verify", "--adapter", "mine:sound", "-p", "llm", *ONE, cwd=folder)
+    ended = ran("verify", "--adapter", "mine:sound", "--component", "llm", *ONE, cwd=folder)
     assert ended.code == 0, ended.out + ended.err
     assert "no --adapter" not in ended.err
     assert "test_own" not in ended.out
@@ -76,10 +76,15 @@ def test_violations(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [("-p", "llm", "-p", "vector"), ("-p", "llm,vector"), ("--protocol=LLM", "-pvector", "-p", "llm")]
+    "given",
+    [
+        ("--component", "llm", "--component", "vector"),
+        ("--component", "llm,vector"),
+        ("--component=LLM", "--component=vector", "--component", "llm"),
+    ],
 )
 def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-p` may be repeated, take several with commas, in any case; each is verified once."""
+    """`--component` may be repeated, take several with commas, in any case; each is verified once."""
     asked: list[list[str]] = []
     monkeypatch.setattr(verify, "_pytest", lambda told, *_: asked.append(told) or 0)
     called("verify", *given)
@@ -88,7 +93,7 @@ def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.M
 
 def test_only_what_is_named_is_verified(tmp_path: Path) -> None:
     """The attestations, as JSON, have the components that were named and no other."""
-    ended = ran("verify", "--format", "json", "-p", "llm", "-p", "vector", *ONE, cwd=tmp_path)
+    ended = ran("verify", "--format", "json", "--component", "llm", "--component", "vector", *ONE, cwd=tmp_path)
     shown = json.loads(ended.out)
     (attestation,) = shown["attestations"]
     assert set(attestation["components"]) == {"llm", "vector"}
@@ -98,13 +103,13 @@ def test_only_what_is_named_is_verified(tmp_path: Path) -> None:
 def test_a_component_that_does_not_answer(folder: Path) -> None:
     """A component that is asked for and does not answer is a violation, not a pass."""
     (folder / "mine.py").write_text(ADAPTERS + "\n\ndef one():\n    return {'llm': sound()['llm']}\n")
-    assert ran("verify", "--adapter=mine:one", "-p", "graph", *ONE, cwd=folder).code == 1
+    assert ran("verify", "--adapter=mine:one", "--component", "graph", *ONE, cwd=folder).code == 1
 
 
 def test_several_adapters(folder: Path) -> None:
     """Each adapter has its own attestation; the worst of them decides."""
     ended = ran(
-        *("verify", "--format=json", "--adapter", "a=mine:sound", "--adapter", "b=mine:broken", "-p", "llm"),
+        *("verify", "--format=json", "--adapter", "a=mine:sound", "--adapter", "b=mine:broken", "--component", "llm"),
         *("--report", "x.json", *ONE),
         cwd=folder,
     )
@@ -117,11 +122,11 @@ def test_several_adapters(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["-p", "vectr"], "there is no component 'vectr'; did you mean vector? There are llm, vector"),
-        (["-p", ""], "there is no component ''"),
-        (["-p", "x\x1b[2J"], "there is no component"),
-        (["llm"], "name a component with -p: -p llm"),
-        (["--", "graph"], "name a component with -p: -p graph"),
+        (["--component", "vectr"], "there is no component 'vectr'; did you mean vector? There are llm, vector"),
+        (["--component", ""], "there is no component ''"),
+        (["--component", "x\x1b[2J"], "there is no component"),
+        (["llm"], "name a component with --component=llm"),
+        (["--", "graph"], "name a component with --component=graph"),
     ],
 )
 def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
@@ -137,7 +142,10 @@ def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
     [
         (["--adapter", "nope:factory"], "there is no module 'nope'"),
         (["--adapter", "mine:sound", "--report", "no/x.json"], "there is no folder"),
-        (["--adapter", "mine:sound", "-p", "llm", "--", "-q", "-m", "llm and vector"], "no conformance test ran"),
+        (
+            ["--adapter", "mine:sound", "--component", "llm", "--", "-q", "-m", "llm and vector"],
+            "no conformance test ran",
+        ),
         (["--adapter", "mine:sound", "--", "--no-such-option"], "unrecognized arguments"),
     ],
 )
@@ -151,7 +159,7 @@ def test_what_cannot_be_verified_ends_with_2(argv: list[str], said: str, folder:
 
 def test_an_attestation_is_written_where_it_was_asked_for(folder: Path) -> None:
     """`--report` is relative to the current folder."""
-    ended = ran("verify", "--adapter", "mine:sound", "-p", "llm", "--report", "here.json", *ONE, cwd=folder)
+    ended = ran("verify", "--adapter", "mine:sound", "--component", "llm", "--report", "here.json", *ONE, cwd=folder)
     assert ended.code == 0
     assert json.loads((folder / "here.json").read_bytes())["adapter"]["name"] == "mine:sound"
 
@@ -189,7 +197,7 @@ FEW = ("--", "-q", "--corpus-requirement=COM-CAP-1,LLM-TOKENS-1")
 def test_an_adapter_that_ends_the_process_well(tmp_path: Path, more: tuple[str, ...], form: str) -> None:
     """Where the adapter ends pytest with 0 before the suite has ended, nothing is verified, which is said."""
     ending(tmp_path, "os._exit(0)")
-    ended = ran("verify", "--adapter=ending:Ending", "-p", "llm", f"--format={form}", *more, cwd=tmp_path)
+    ended = ran("verify", "--adapter=ending:Ending", "--component", "llm", f"--format={form}", *more, cwd=tmp_path)
     assert ended.code == 3, ended.out + ended.err
     said = "pytest-corpus verify: pytest ended with 1, but it ended before the suite did, so nothing is verified"
     assert said in ended.err.splitlines()
@@ -201,7 +209,7 @@ def test_an_older_report_does_not_stay(tmp_path: Path) -> None:
     """A report of an earlier run does not pass for that of a run which ended in the middle."""
     ending(tmp_path, "os._exit(0)")
     (tmp_path / "r.json").write_text('{"verdict": "conformant", "complete": true}')
-    assert ran("verify", "--adapter=ending:Ending", "-p", "llm", "--report=r.json", cwd=tmp_path).code == 3
+    assert ran("verify", "--adapter=ending:Ending", "--component", "llm", "--report=r.json", cwd=tmp_path).code == 3
     path = tmp_path / "r.json"
     assert not path.exists() or json.loads(path.read_bytes())["verdict"] == "partial"
 
@@ -219,7 +227,7 @@ def test_an_older_report_does_not_stay(tmp_path: Path) -> None:
 def test_an_adapter_that_ends_the_process_badly(tmp_path: Path, how: str, code: int, said: str) -> None:
     """Any other end of pytest has an exit code that is not 0, and a sentence where the code alone does not tell."""
     ending(tmp_path, how)
-    ended = ran("verify", "--adapter=ending:Ending", "-p", "llm", *FEW, cwd=tmp_path)
+    ended = ran("verify", "--adapter=ending:Ending", "--component", "llm", *FEW, cwd=tmp_path)
     assert ended.code == code
     assert said in ended.err
 
@@ -230,14 +238,14 @@ def test_a_plugin_that_leaves_tests_out(tmp_path: Path) -> None:
         "import pytest\n\n@pytest.hookimpl(trylast=True)\ndef pytest_collection_modifyitems(config, items):\n"
         "    config.hook.pytest_deselected(items=items[3:])\n    items[:] = items[:3]\n"
     )
-    ended = ran("verify", "-p", "llm", cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    ended = ran("verify", "--component", "llm", cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTHONPATH=f"{tmp_path}:{ROOT}")
     assert ended.code != 0
     assert "conformant" not in ended.out
 
 
 def test_what_only_tells_verifies_nothing(tmp_path: Path) -> None:
     """pytest's own lists need no attestation."""
-    ended = ran("verify", "-p", "llm", "--", "--collect-only", "-q", cwd=tmp_path)
+    ended = ran("verify", "--component", "llm", "--", "--collect-only", "-q", cwd=tmp_path)
     assert (ended.code, ended.err.count("nothing is verified")) == (0, 0)
 
 
@@ -249,7 +257,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         "        print('reached', flush=True)\n        await asyncio.sleep(20)\n\n\ndef factory():\n    return Slow()\n"
     )
     with subprocess.Popen(
-        [*COMMAND, "verify", "--adapter=slow:factory", "-p", "llm", "--", "-s"],
+        [*COMMAND, "verify", "--adapter=slow:factory", "--component", "llm", "--", "-s"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=tmp_path,

@@ -6,15 +6,10 @@ What is too large today stands in a list with its reason; a list may only become
 from __future__ import annotations
 
 import ast
-import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pytest_corpus"
@@ -29,11 +24,7 @@ LONG: dict[str, str] = {}
 MANY: dict[str, str] = {
     "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts",
     "suites.embedding.subject.component:Embedding": "one method more than fifteen: how texts become vectors",
-    "suites.graph.subject.capabilities:GraphCapabilities": "what is offered and the words for it are still one class",
-    "suites.graph.subject.sandbox:Sandbox": "what is written and what is seen of it are still one class",
     "suites.llm.subject.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
-    "suites.vector.subject.requests:VectorRequests": "a kind of request is a method",
-    "suites.vector.subject.capabilities:VectorCapabilities": "what is offered, and arguments for it",
 }
 """Classes of more public methods, and why."""
 

@@ -40,7 +40,7 @@ def test_integers_are_those_of_json_schema(value: object, accepted: bool) -> Non
     assert (registry().problems("llm.types.token_usage", usage) == []) is accepted
 
 
-class Colour(str, Enum):
+class Colour(str, Enum):  # noqa: UP042  (its text is "Colour.RED", not "red")
     RED = "red"
 
 

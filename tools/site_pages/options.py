@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus import plugin
+from pytest_corpus.integration.collecting.markers import MARKERS
 from pytest_corpus.integration.options.profiles import ENVIRONMENT, PROFILES
+from pytest_corpus.integration.options.table import CONNECTION, setting
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 from site_pages.markdown import GENERATED, code, paragraph, table
 
@@ -60,6 +62,14 @@ def _page() -> Iterator[str]:
         "path and moves its root folder there."
     )
     yield table(("option", "setting", "meaning"), (_option(name, said, recorder) for name, said in recorder.options))
+    yield "## The connection to an adapter\n"
+    yield paragraph(
+        "These settings describe how an adapter is reached. Write them in the table `[tool.pytest-corpus]` of "
+        "`pyproject.toml`, beside the ini file of pytest, or in the ini file itself, which wins. For a single run, use "
+        "`-o`: `-o corpus_log=adapter.log`."
+    )
+    rows = ((code(key), code(setting(key)), text) for key, (_, text) in CONNECTION.items())
+    yield table(("key in `[tool.pytest-corpus]`", "setting", "meaning"), rows)
     yield paragraph(
         "[Running the suite](running.md) tells of profiles, production, deviations and repetition, "
         "[Reports](reports.md) of the formats. An option of ours on the command line of a run that declares no adapter "
@@ -78,7 +88,7 @@ def _page() -> Iterator[str]:
     yield "## Fixtures for your own tests\n"
     yield table(("fixture", "scope", "what it gives"), _fixtures())
     yield "## Markers\n"
-    markers = (marker.partition(":") for marker in plugin.MARKERS)
+    markers = (marker.partition(":") for marker in MARKERS)
     yield table(("marker, for `-m`", "meaning"), ((code(name), text.strip()) for name, _, text in markers))
     yield "## Environment variables\n"
     yield table(("variable", "meaning"), ((code(name), text) for name, text in VARIABLES.items()))

@@ -232,7 +232,7 @@ async def within(timeout_ms: int | None, work: Awaitable[None]) -> None:
     """Wait no longer than the request's own `timeout_ms`, which the SDK hands on and does not keep."""
     try:
         await asyncio.wait_for(work, timeout_ms / 1000 if timeout_ms else None)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         raise DeadlineExceeded("the timeout of the request is over") from None
 
 

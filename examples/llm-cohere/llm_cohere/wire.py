@@ -61,7 +61,7 @@ class Call:
 
         try:
             if left is not None and left <= 0:
-                raise asyncio.TimeoutError
+                raise TimeoutError
             return await asyncio.wait_for(begin(), left)
         except WireError:
             raise

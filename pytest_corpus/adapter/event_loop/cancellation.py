@@ -1,27 +1,24 @@
-"""Our own order to stop, told apart from what an adapter raises."""
+"""The order to stop that the suite gives, distinguished from what an adapter raises."""
 
 from __future__ import annotations
 
 import asyncio
 
-TELLS = hasattr(asyncio.Task, "cancelling")
-"""Whether Python says if a task was told to stop (since 3.11); else any CancelledError passes for the order."""
-
 
 def is_cancelled(error: BaseException) -> bool:
-    """Whether this is our own order to stop, and not a CancelledError that an adapter let escape.
+    """Return True for the suite's own order to stop, False for a CancelledError that an adapter let escape.
 
-    A coroutine that outlived its loop is told to stop by the garbage collector.
+    The garbage collector stops a coroutine that outlived its loop.
     """
     try:
-        cancelling = getattr(asyncio.current_task(), "cancelling", None)
+        task = asyncio.current_task()
     except RuntimeError:
         return True
-    return isinstance(error, asyncio.CancelledError) and (cancelling is None or bool(cancelling()))
+    return isinstance(error, asyncio.CancelledError) and (task is None or bool(task.cancelling()))
 
 
 def is_collected(task: object) -> bool:
-    """Whether a coroutine is not run by its task any more: the garbage collector closes what outlived its loop."""
+    """Return True if a coroutine is no longer run by its task: the garbage collector closes what outlived its loop."""
     try:
         return asyncio.current_task() is not task
     except RuntimeError:

@@ -15,6 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Coroutine, Iterable
+from enum import IntEnum
 from typing import Any, TypeVar, cast
 
 from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
@@ -24,13 +25,13 @@ from pytest_corpus.text.redaction import type_name
 T = TypeVar("T")
 
 GRACE_S = 1.0
-"""How long a loop may take to run a trivial callback before it counts as blocked."""
+"""A loop that takes longer than this to run a trivial callback counts as blocked."""
 
 STOP_S = 2.0
-"""How long what an adapter left behind may take to end."""
+"""The seconds that tasks and generators of an adapter have to end."""
 
 FORKED = 70
-"""How a process ends that an adapter forked off inside the loop and let return into it."""
+"""The exit code of a process that an adapter forked off inside the loop and let return into it."""
 
 
 class TimeLimit(Exception):
@@ -38,7 +39,7 @@ class TimeLimit(Exception):
 
     Attributes:
         blocked: it holds the whole loop, or the loop has ended.
-        ended: what ended the loop, where that is known; an exception's type.
+        ended: the type of the exception that ended the loop, if known.
     """
 
     def __init__(self, blocked: bool, ended: str = "") -> None:
@@ -46,20 +47,31 @@ class TimeLimit(Exception):
         super().__init__(blocked, ended)
 
 
+class Phase(IntEnum):
+    """The life of a loop; it only moves on."""
+
+    OPEN = 0
+    CLOSING = 1
+    """An exception of the adapter's tasks no longer ends the loop."""
+
+    STOPPING = 2
+    GONE = 3
+
+
 class LoopThread:
     """An event loop that runs until `stop`.
 
     Attributes:
-        blocked: something was found to hold it, or to have ended it.
-        ended: the type of the exception that ended it, where one did.
+        blocked: something holds it, or has ended it.
+        ended: the type of the exception that ended it, if one did.
         blamed: a call was found at fault for that.
     """
 
     def __init__(self, name: str) -> None:
-        self.blocked = self.blamed = self._gone = False
+        self.blocked = self.blamed = False
         self.ended = ""
+        self._phase = Phase.OPEN
         self._process = os.getpid()
-        self._closing = self._stopped = False
         self._waiting: concurrent.futures.Future[Any] | None = None
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -74,7 +86,7 @@ class LoopThread:
         asyncio.set_event_loop(self._loop)
         try:
             self._turn()
-            while self._closing and not self._stopped:  # what an adapter's task raises must not end its closing
+            while self._phase is Phase.CLOSING:
                 self._turn()
         finally:
             if os.getpid() != self._process:
@@ -88,15 +100,18 @@ class LoopThread:
             self.ended = type_name(error)
 
     def _end(self) -> None:
-        with self._lock:
-            self._gone = True
-            waiting = self._waiting
+        self._advance(Phase.GONE)
+        waiting = self._waiting
         # A call must not wait for a loop that is gone.
         if waiting is not None and not waiting.done():
             with contextlib.suppress(concurrent.futures.InvalidStateError):
                 waiting.set_exception(TimeLimit(blocked=True, ended=self.ended))
         with contextlib.suppress(Exception):
             self._loop.close()
+
+    def _advance(self, phase: Phase) -> None:
+        with self._lock:
+            self._phase = max(self._phase, phase)
 
     def leave_fork(self) -> None:
         """In a process that was forked off inside the loop: end it as soon as it returns into the loop."""
@@ -106,14 +121,14 @@ class LoopThread:
     # -- from outside ----------------------------------------------------------------------------------
 
     def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
-        """The result of `work`.
+        """Return the result of `work`.
 
         Raises:
             TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
             Exception: what `work` raises.
         """
         with self._lock:
-            if self._gone:
+            if self._phase is Phase.GONE:
                 work.close()
                 self.blocked = True
                 raise TimeLimit(blocked=True, ended=self.ended)
@@ -134,16 +149,16 @@ class LoopThread:
             raise
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Carry out `work` beside what else runs, and do not wait for it."""
+        """Start `work`, and do not wait for it."""
         with self._lock:
-            if self._gone:
+            if self._phase is Phase.GONE:
                 work.close()
             else:
                 asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _cancel(self, future: concurrent.futures.Future[Any]) -> None:
         with self._lock:
-            if not self._gone:
+            if self._phase is not Phase.GONE:
                 future.cancel()
 
     def _alive(self) -> bool:
@@ -155,8 +170,8 @@ class LoopThread:
         return turned.wait(GRACE_S)
 
     def finish(self, closing: Coroutine[Any, Any, list[str]], limit_s: float) -> list[str]:
-        """What closing raised, or that it took too long."""
-        self._closing = True
+        """Run `closing`, and return what it raised, or that it took too long."""
+        self._advance(Phase.CLOSING)
         if self.blocked or limit_s <= 0 or not self._alive():
             closing.close()
             return [f"closing was not tried: {self._obstacle(limit_s)}"]
@@ -169,18 +184,18 @@ class LoopThread:
             return ["closing raised CancelledError"]
 
     def _obstacle(self, limit_s: float) -> str:
-        """Why closing cannot be tried."""
-        if self._gone:
+        """Return the reason that closing cannot be tried."""
+        if self._phase is Phase.GONE:
             return f"{self.ended or 'something'} has ended the event loop"
         return "no time is left" if limit_s <= 0 else "the event loop is blocked"
 
     def stop(self, limit_s: float = STOP_S) -> list[str]:
-        """Cancel what still runs and end the thread; what was left behind. Nothing is raised.
+        """Cancel everything that still runs, end the thread and return what was left behind. Nothing is raised.
 
         A blocked loop is left to die with the process.
         """
-        self._closing = True
-        if self._gone:
+        self._advance(Phase.CLOSING)
+        if self._phase is Phase.GONE:
             return []
         until = time.monotonic() + limit_s
         left: list[str] = []
@@ -193,7 +208,7 @@ class LoopThread:
         except concurrent.futures.CancelledError:
             left.append("an event loop that is still busy")
         finally:
-            self._stopped = True
+            self._advance(Phase.STOPPING)
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(max(0.0, min(GRACE_S, until - time.monotonic())))
@@ -213,7 +228,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what went wrong beside a call, without its traceback.
+    """Log an error outside of calls, without its traceback.
 
     CPython 3.11 parses source to draw tracebacks; a task that is collected while pytest parses breaks that.
     """
@@ -222,7 +237,7 @@ def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -
 
 
 async def _cancel_others(left: list[str], limit_s: float) -> None:
-    """Cancel every task but this one and close every generator; `left` tells what there was."""
+    """Cancel every task but this one and close every generator; add to `left` what there was."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     theirs = {task: name for task in others if (name := _name_of(task))}
     found = grouped("task", theirs.values())
@@ -248,12 +263,12 @@ def _name_of(task: asyncio.Task[Any]) -> str:
 
 
 def _qualname(coroutine: Any) -> str:
-    """The name of a coroutine or generator, whatever the adapter made of it."""
+    """The name of a coroutine or generator, whatever its class."""
     return safe_call(lambda: coroutine.__qualname__) or type_name(coroutine)
 
 
 async def _close_generators(limit_s: float) -> list[str]:
-    """Close the asynchronous generators that were not iterated to their end; those that do not end by it."""
+    """Close asynchronous generators that were not iterated to their end; return those that do not end by it."""
     loop = asyncio.get_running_loop()
     open_ones: Iterable[Any] = list(getattr(loop, "_asyncgens", ()))
     closing = asyncio.ensure_future(loop.shutdown_asyncgens())

@@ -84,7 +84,7 @@ def parse(declared: str) -> Address:
     if not url.hostname:
         raise DeclarationError(visible, "names no host", f"write it as {scheme.prefix}host:port/path")
     if url.username is not None or url.password is not None:
-        raise DeclarationError(visible, "carries a user name", "send credentials with --corpus-header=NAME:VALUE")
+        raise DeclarationError(visible, "carries a user name", "set credentials in corpus_headers: NAME:VALUE")
     return address
 
 

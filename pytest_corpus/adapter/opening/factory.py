@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import importlib
 import inspect
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address, sdk
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
@@ -26,6 +28,8 @@ KEYWORDS = ("metrics", "provider", "component")
 
 MOST_PLACES = 3
 """So many places of the way to an exception are told, the last ones."""
+
+T = TypeVar("T")
 
 Closer = Callable[[], Awaitable[None]]
 
@@ -59,7 +63,7 @@ def find(spec: str) -> Any:
     """
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
-        raise DeclarationError(spec, "is no 'module:attribute'", "write it as mypkg.module:factory")
+        raise DeclarationError(spec, "is not of the form 'module:attribute'", "write it as mypkg.module:factory")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -171,6 +175,21 @@ class Opened:
                     raise
                 raised.append(described(error))
         return raised
+
+
+def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float, declared: str) -> T:
+    """Run a factory in the loop of its adapter, and return its result.
+
+    Raises:
+        DeclarationError: it takes longer than the limit, ends the loop, or raises CancelledError.
+    """
+    try:
+        return loop.run(work, limit_s)
+    except TimeLimit as late:
+        fault = f"raises {late.ended}" if late.ended else f"takes longer than {limit_s:g} s"
+    except concurrent.futures.CancelledError:
+        fault = "raises CancelledError"
+    raise DeclarationError(declared, f"the factory {fault}")
 
 
 async def open_factory(

@@ -138,13 +138,13 @@ class RemoteAdapter:
         except (OSError, ssl.SSLError):
             raise self._unreachable(
                 f"the file {Path(self.connection.tls).name} holds no certificates that can be read",
-                "--corpus-tls-verify takes yes, no or a file of certificates in PEM",
+                "corpus_tls_verify takes yes, no or the path of a CA bundle in PEM",
             ) from None
         await self._reach(tls)
         if self.address.scheme.module == "grpc":
             if unsuited := module.no_metadata(self.connection.headers):
                 raise self._unreachable(
-                    f"gRPC cannot carry --corpus-header={unsuited[0]}",
+                    f"gRPC cannot carry the header {unsuited[0]}",
                     "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
                 )
             self.transport = module.Grpc(self._target, self.hooks, self.side_channel, headers=self.connection.headers)
@@ -161,7 +161,7 @@ class RemoteAdapter:
             await socket.aclose()
             status = getattr(error, "status", None)
             said = f", and answers with the status {status}" if isinstance(status, int) else ""
-            remedy = "send credentials with --corpus-header=NAME:VALUE" if status in (401, 403) else ""
+            remedy = "set credentials in corpus_headers: NAME:VALUE" if status in (401, 403) else ""
             raise self._unreachable(f"does not upgrade to a WebSocket{said}", remedy) from None
         self.transport = socket
 
@@ -188,7 +188,7 @@ class RemoteAdapter:
                 _, writer = await asyncio.wait_for(opening, max(0.05, left))
             except ssl.SSLCertVerificationError:
                 raise self._unreachable(
-                    "its certificate cannot be verified", "name the authority with --corpus-tls-verify=FILE"
+                    "its certificate cannot be verified", "name the authority with corpus_tls_verify=FILE"
                 ) from None
             except ssl.SSLError:
                 plain = url.scheme.removesuffix("s")
@@ -200,11 +200,11 @@ class RemoteAdapter:
                 raise self._unreachable(
                     "no host can have this name", "each part of it between dots must have 1 to 63 characters"
                 ) from None
-            except (OSError, asyncio.TimeoutError):
+            except (TimeoutError, OSError):
                 if time.monotonic() + RETRY_S > until:
                     raise self._unreachable(
                         f"nothing answers there within {self.connection.startup_s:g} s",
-                        "start the adapter first; --corpus-startup-timeout sets how long is waited",
+                        "start the adapter first; corpus_startup_timeout sets how long the suite waits",
                     ) from None
                 await asyncio.sleep(RETRY_S)
                 continue

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pytest_corpus.adapter.event_loop.cancellation import TELLS, is_cancelled, is_collected
+from pytest_corpus.adapter.event_loop.cancellation import is_cancelled, is_collected
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import escaped_exception
@@ -115,7 +115,7 @@ class HandlerFrames:
                 await close()
         except BaseException as error:
             # Where nobody can tell, it is the adapter's: who gives up a call does not wait for how it ends.
-            if is_collected(task) or (TELLS and is_cancelled(error)):
+            if is_collected(task) or is_cancelled(error):
                 raise
 
 

@@ -275,7 +275,7 @@ class Listener:
             return False
         try:
             await asyncio.wait_for(self.news.wait(), left)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return False
         self.news.clear()
         return True

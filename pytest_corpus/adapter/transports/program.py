@@ -7,18 +7,14 @@ import atexit
 import contextlib
 import os
 import signal
-import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 STDIN, STDOUT, STDERR = range(3)
 
 GRACE_S = 2.0
 """How long a program may take to end by itself once its standard input is closed, and its output once it has ended."""
-
-GROUP: dict[str, Any] = {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
-"""A process group of its own, in our session where that can be: schedulers may set sessions against each other."""
 
 _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 
@@ -79,7 +75,8 @@ class Program(asyncio.SubprocessProtocol):
         Raises:
             OSError: it cannot be started.
         """
-        await self._loop.subprocess_exec(lambda: self, *command, env=dict(environment), **GROUP)
+        # A process group of its own, but our session: schedulers may set sessions against each other.
+        await self._loop.subprocess_exec(lambda: self, *command, env=dict(environment), process_group=0)
         _STARTED.add(self)
 
     @property

@@ -45,6 +45,7 @@ class BundleHooks:
     """The part of the plugin that collects bundles and runs their cases."""
 
     def __init__(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", "bundle: cases and thresholds of behaviour bundles")
         self.config = config
         self.options = options.read(config)
         self.runs: list[BundleRun] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ class BundleConclusionHooks:
         self._sections: dict[str, dict[str, Any]] | None = None
         self._judged: list[str] = []
         self._said: list[str] = []
-        self._started, self._started_at = time.monotonic(), datetime.now(timezone.utc)
+        self._started, self._started_at = time.monotonic(), datetime.now(UTC)
 
     @property
     def _concludes(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pytest_corpus.integration.options.report_paths import report_paths
@@ -51,6 +51,6 @@ class Placeholders:
 def _document(label: str) -> dict[str, object]:
     ledger = Ledger(label)
     ledger.mark_unreliable(UNENDED)
-    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    started = datetime.now(UTC).isoformat(timespec="seconds")
     run = json_report.Run(started, 0.0, 0, "must", None)
     return json_report.build(ledger, decide(ledger), run)

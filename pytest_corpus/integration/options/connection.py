@@ -4,93 +4,143 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter.opening.remote import CONNECTIONS, STARTUP_S, Connection
+from pytest_corpus.integration.options.table import CONNECTION, setting
 from pytest_corpus.text.redaction import printable
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
 _OURS = ("accept", "accept-encoding", "content-type", "content-length", "host", "transfer-encoding", "x-corpus-hooks")
 
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+TABLE = "[tool.pytest-corpus]"
+SECONDS = "a number of seconds above 0"
 MOST_CONNECTIONS = 10_000
 MOST_STARTUP_S = 600
 
 
-def read(one: Callable[[str], str | None], headers: Iterable[str], folder: Path) -> Connection:
-    """How addresses are reached.
-
-    Args:
-        one: the value of an option that is given once, by its name.
-        folder: where relative paths start.
+def read(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, float]:
+    """The connection to an adapter, and the seconds after which a call is abandoned.
 
     Raises:
-        pytest.UsageError: an option has a value that makes no sense; the value of a header is not shown.
+        pytest.UsageError: a setting has an invalid value; the value of a header is not shown.
     """
+    settings = _Settings(config)
+    seconds = settings.number("call-timeout", usual_timeout_s, lambda s: 0 < s < float("inf"), SECONDS)
+    longest = f"{SECONDS}, at most {MOST_STARTUP_S}"
+    number = settings.number("connections", CONNECTIONS, lambda n: n in range(1, MOST_CONNECTIONS + 1),
+                             f"a whole number from 1 to {MOST_CONNECTIONS}")  # fmt: skip
     return Connection(
-        headers=dict(_header(given) for given in headers),
-        tls=_tls(one("tls-verify"), folder),
-        connections=_connections(one("connections")),
-        startup_s=_startup(one("startup-timeout")),
-        log=_log(one("log"), folder),
-    )
+        headers=dict(_header(given, settings.place("headers")) for given in settings.headers),
+        tls=_tls(settings),
+        connections=int(number),
+        startup_s=settings.number("startup-timeout", STARTUP_S, lambda s: 0 < s <= MOST_STARTUP_S, longest),
+        log=_log(settings),
+    ), seconds
 
 
-def _header(given: str) -> tuple[str, str]:
+class _Settings:
+    """Settings of the ini file, or of the table [tool.pytest-corpus] in pyproject.toml; the ini file wins."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.folder = config.invocation_params.dir
+        self._config = config
+        self._table = _table(config)
+
+    def text(self, key: str) -> str:
+        """The value of a setting as text; empty if it has none."""
+        value = self._config.getini(setting(key))
+        if value is None or not str(value).strip():
+            value = self._table.get(key, "")
+        return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value).strip()
+
+    @property
+    def headers(self) -> list[str]:
+        """The headers as NAME:VALUE."""
+        given = self._config.getini(setting("headers")) or self._table.get("headers", [])
+        lines = [f"{name}:{value}" for name, value in given.items()] if isinstance(given, dict) else given
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+            raise pytest.UsageError(f"{TABLE} headers: write a table of names and values")
+        return lines
+
+    def place(self, key: str) -> str:
+        """The place that sets a setting, for messages."""
+        return f"{TABLE} {key}" if key in self._table and not self._config.getini(setting(key)) else setting(key)
+
+    def shown(self, key: str) -> str:
+        """A setting and its value, for messages."""
+        return f"{self.place(key)}={printable(self.text(key))}"
+
+    def number(self, key: str, usual: float, valid: Callable[[float], bool], form: str) -> float:
+        """The value of a setting as a number."""
+        try:
+            number = float(self.text(key) or usual)
+        except ValueError:
+            number = float("nan")
+        if not valid(number):
+            raise pytest.UsageError(f"{self.shown(key)}: use {form}")
+        return number
+
+
+def _table(config: pytest.Config) -> dict[str, Any]:
+    """The table in the pyproject.toml beside the ini file, or in pytest's root folder."""
+    path = (config.inipath.parent if config.inipath else config.rootpath) / "pyproject.toml"
+    if not path.is_file():
+        return {}
+    try:
+        found = tomllib.loads(path.read_bytes().decode("utf-8")).get("tool", {}).get("pytest-corpus", {})
+    except (OSError, ValueError) as error:
+        raise pytest.UsageError(f"{path}: it cannot be read as TOML: {printable(str(error))}") from None
+    if not isinstance(found, dict):
+        raise pytest.UsageError(f"{path}: tool.pytest-corpus must be a table")
+    for key in found:
+        if key not in CONNECTION:
+            near = get_close_matches(key, CONNECTION, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"use {', '.join(CONNECTION)}"
+            raise pytest.UsageError(f"{TABLE} has no key {printable(key)!r}; {hint}")
+    return found
+
+
+def _header(given: str, place: str) -> tuple[str, str]:
     name, colon, value = given.partition(":")
     name, value = name.strip(), value.strip()
     if not colon or not _NAME.fullmatch(name):
-        raise pytest.UsageError("--corpus-header: write it as NAME:VALUE")
+        raise pytest.UsageError(f"{place}: write each header as NAME:VALUE")
+    for variable in _VARIABLE.findall(value):
+        if variable not in os.environ:
+            raise pytest.UsageError(f"{place}: {name}: the environment variable {variable} is not set")
+    value = _VARIABLE.sub(lambda found: os.environ[found[1]], value)
     if not _VALUE.fullmatch(value):
-        raise pytest.UsageError(f"--corpus-header={name}: the value holds a control character")
+        raise pytest.UsageError(f"{place}: {name}: the value contains a control character")
     if name.lower() in _OURS:
-        raise pytest.UsageError(f"--corpus-header={name}: the suite sets this header itself")
+        raise pytest.UsageError(f"{place}: {name}: the suite sets this header itself")
     return name, value
 
 
-def _tls(given: str | None, folder: Path) -> str:
-    word = (given or "yes").lower()
-    if word in ("yes", "true", "on", "1"):
+def _tls(settings: _Settings) -> str:
+    given = settings.text("tls-verify") or "yes"
+    if given.lower() in ("yes", "true", "on", "1"):
         return "yes"
-    if word in ("no", "false", "off", "0"):
+    if given.lower() in ("no", "false", "off", "0"):
         return "no"
-    path = folder / str(given)
+    path = settings.folder / given
     if not path.is_file() or not os.access(path, os.R_OK):
-        raise pytest.UsageError(
-            f"--corpus-tls-verify={printable(str(given))}: there is no such file; use yes, no or a file of certificates"
-        )
+        raise pytest.UsageError(f"{settings.shown('tls-verify')}: there is no such file; use yes, no or a CA bundle")
     return str(path)
 
 
-def _log(given: str | None, folder: Path) -> Path | None:
-    if given is None:
-        return None
-    path = folder / given
-    if not path.is_file() or not os.access(path, os.R_OK):
-        raise pytest.UsageError(f"--corpus-log={printable(given)}: there is no such file to read")
-    return path
-
-
-def _connections(given: str | None) -> int:
-    try:
-        number = int(given or CONNECTIONS)
-    except ValueError:
-        number = 0
-    if not 1 <= number <= MOST_CONNECTIONS:
-        raise pytest.UsageError(f"--corpus-connections={given}: use a whole number from 1 to {MOST_CONNECTIONS}")
-    return number
-
-
-def _startup(given: str | None) -> float:
-    try:
-        seconds = float(given or STARTUP_S)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= MOST_STARTUP_S:
-        raise pytest.UsageError(
-            f"--corpus-startup-timeout={given}: use a number of seconds above 0, at most {MOST_STARTUP_S}"
-        )
-    return seconds
+def _log(settings: _Settings) -> Path | None:
+    given = settings.text("log")
+    path = settings.folder / given
+    if given and (not path.is_file() or not os.access(path, os.R_OK)):
+        raise pytest.UsageError(f"{settings.shown('log')}: there is no such file to read")
+    return path if given else None

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -18,9 +17,10 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import budget as budgets
 from pytest_corpus.adapter.usage.budget import Budget
-from pytest_corpus.integration.options import connection as connecting
+from pytest_corpus.integration.options import connection
 from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.integration.options.report_paths import report_paths
+from pytest_corpus.integration.options.table import setting
 from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
@@ -37,9 +37,9 @@ from pytest_corpus.verdict.evidence import Level
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.shards import parse as parse_shard
 
-LEVELS = ("must", "should")
+LEVELS = ("must", "should", "strict")
 MOST_REPETITIONS = 1_000
-MOST_SETTLE_S = 60
+MOST_WRITE_DELAY_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Options:
     seed: int
     edition: str | None
     call_timeout: float
-    settle: float | None
+    write_delay: float | None
     max_namespaces: int
     dialects: Mapping[str, Dialect]
     deviations: tuple[Deviation, ...]
@@ -95,6 +95,8 @@ def read(config: pytest.Config) -> Options:
     if not allowed and (refused := refusal(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
+    levels = _levels(_listed(config, "level"))
+    reached, call_timeout = connection.read(config, profile.call_timeout)
     level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
     declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
     return Options(
@@ -102,20 +104,20 @@ def read(config: pytest.Config) -> Options:
         clients=tuple(_several(config, "client")),
         components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
-        level=_choice(config, "level", LEVELS) or "must",
+        level="should" if "should" in levels else "must",
         reports=_reports(config),
         folder=config.invocation_params.dir,
         notes=_notes(config),
         seed=_seed(_one(config, "seed")),
         edition=_choice(config, "schema-version", EDITIONS),
-        call_timeout=_seconds(_one(config, "call-timeout"), profile.call_timeout),
-        settle=_settle(_one(config, "settle")),
+        call_timeout=call_timeout,
+        write_delay=_write_delay(_one(config, "write-delay")),
         max_namespaces=_namespaces(_one(config, "max-namespaces")),
         dialects=_dialects(config, _one(config, "dialects")),
         deviations=deviations,
         deviations_path=declared,
         update_deviations=drafting,
-        strict=_switch(config, "strict"),
+        strict="strict" in levels,
         traceback=bool(config.getoption("corpus_traceback")),
         repeat=_count(_one(config, "repeat")),
         profile=profile,
@@ -124,18 +126,8 @@ def read(config: pytest.Config) -> Options:
         shard=_shard(config, profile),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
-        connection=connecting.read(partial(_one, config), _several(config, "header"), config.invocation_params.dir),
+        connection=reached,
     )
-
-
-def asked_for(config: pytest.Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The globs of requirements and the components that the command line names, whatever the ini file does.
-
-    Raises:
-        pytest.UsageError: a glob matches nothing, or there is no such component.
-    """
-    globs, components = config.getoption("corpus_requirement"), config.getoption("corpus_components")
-    return _globs(_parts(globs)), _components(_parts(components))
 
 
 def meant(wrong: str, known: Sequence[str]) -> str:
@@ -150,18 +142,14 @@ def _several(config: pytest.Config, name: str) -> list[str]:
 
 
 def _one(config: pytest.Config, name: str) -> str | None:
-    key = f"corpus_{name.replace('-', '_')}"
+    key = setting(name)
     given = config.getoption(key)
     value = given if given is not None else config.getini(key)
     return str(value).strip() or None if value is not None else None
 
 
 def _listed(config: pytest.Config, name: str) -> list[str]:
-    return _parts(_one(config, name))
-
-
-def _parts(given: str | None) -> list[str]:
-    return [part.strip() for part in (given or "").split(",") if part.strip()]
+    return [part.strip() for part in (_one(config, name) or "").split(",") if part.strip()]
 
 
 def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
@@ -170,6 +158,14 @@ def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | N
         near = f"{hint} " if value.isalpha() and (hint := meant(value.lower(), allowed)) else ""
         raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
     return value.lower() if value else None
+
+
+def _levels(given: list[str]) -> set[str]:
+    for level in given:
+        if level.lower() not in LEVELS:
+            near = f"{hint} " if (hint := meant(level.lower(), LEVELS)) else ""
+            raise pytest.UsageError(f"--corpus-level={level}: {near}use must, should, strict or should,strict")
+    return {level.lower() for level in given}
 
 
 def _components(names: list[str]) -> tuple[str, ...]:
@@ -187,7 +183,7 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
     for glob in globs:
         if not any(fnmatchcase(known, glob.upper()) for known in catalogue()):
             near = nearest(glob)
-            hint = f"did you mean {' or '.join(near)}?" if near else "--corpus-list shows them all"
+            hint = f"did you mean {' or '.join(near)}?" if near else "`pytest-corpus list` shows them all"
             raise pytest.UsageError(f"--corpus-requirement: {glob!r} matches no requirement; {hint}")
     return tuple(glob.upper() for glob in globs)
 
@@ -252,10 +248,6 @@ def _deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> 
         raise pytest.UsageError(f"{named}: {error}") from None
 
 
-def _switch(config: pytest.Config, name: str) -> bool:
-    return bool(config.getoption(f"corpus_{name}") or config.getini(f"corpus_{name}"))
-
-
 def _seed(value: str | None) -> int:
     try:
         return int(value or 0)
@@ -281,16 +273,6 @@ def _namespaces(value: str | None) -> int:
     if most < MIN_NAMESPACES:
         raise pytest.UsageError(f"--corpus-max-namespaces={value}: use a whole number of {MIN_NAMESPACES} or more")
     return most
-
-
-def _seconds(value: str | None, usual_s: float) -> float:
-    try:
-        seconds = float(value or usual_s)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise pytest.UsageError(f"--corpus-call-timeout={value}: use a number of seconds above 0")
-    return seconds
 
 
 def _budget(value: str | None) -> Budget:
@@ -320,7 +302,7 @@ def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
     return shard
 
 
-def _settle(value: str | None) -> float | None:
+def _write_delay(value: str | None) -> float | None:
     """The seconds after which a write shows; None where they are to be found out."""
     if value is None:
         return None
@@ -328,6 +310,6 @@ def _settle(value: str | None) -> float | None:
         seconds = float(value)
     except ValueError:
         seconds = -1.0
-    if not 0 <= seconds <= MOST_SETTLE_S:
-        raise pytest.UsageError(f"--corpus-settle={value}: use a number of seconds from 0 to {MOST_SETTLE_S}")
+    if not 0 <= seconds <= MOST_WRITE_DELAY_S:
+        raise pytest.UsageError(f"--corpus-write-delay={value}: use a number of seconds from 0 to {MOST_WRITE_DELAY_S}")
     return seconds

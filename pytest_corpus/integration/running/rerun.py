@@ -8,25 +8,14 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from pytest_corpus.integration.options.table import OPTIONS, setting
+from pytest_corpus.integration.options.unused import OF_BUNDLES
 from pytest_corpus.integration.session.adapters import Adapter
 
-GIVEN = (
-    "components",
-    "level",
-    "evidence",
-    "schema-version",
-    "dialects",
-    "call-timeout",
-    "settle",
-    "max-namespaces",
-    "profile",
-    "repeat",
-    "budget",
-    "deviations",
+NOT_REPEATED = frozenset(
+    ("adapter", "client", "requirement", "report", "seed", "shard", "update-deviations", *OF_BUNDLES)
 )
-"""The options with a value that a command repeats; those of the ini file hold anyway."""
-
-SWITCHES = ("strict", "traceback", "allow-production")
+"""Options that a command leaves out, or writes elsewhere."""
 
 
 def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
@@ -60,13 +49,13 @@ def _settings(config: pytest.Config) -> Iterator[str]:
     if root := config.option.rootdir:
         yield f"--rootdir={root}"
     for override in config.option.override_ini or ():
-        if override.startswith("corpus_"):
+        if override.startswith("corpus_") and not override.startswith("corpus_headers"):
             yield from ("-o", override)
 
 
 def _given(config: pytest.Config) -> Iterator[str]:
-    for name in GIVEN:
-        value = config.getoption(f"corpus_{name.replace('-', '_')}")
-        if value is not None:
-            yield f"--corpus-{name}={value}"
-    yield from (f"--corpus-{name}" for name in SWITCHES if config.getoption(f"corpus_{name.replace('-', '_')}"))
+    for option in OPTIONS:
+        value = config.getoption(setting(option.name))
+        if option.name in NOT_REPEATED or value in (None, False):
+            continue
+        yield f"--corpus-{option.name}" if value is True else f"--corpus-{option.name}={value}"

@@ -220,7 +220,7 @@ class AdapterHandle:
             options.edition,
             "-".join(filter(None, (self._settings.run, self._settings.worker))),
             options.dialects,
-            options.settle,
+            options.write_delay,
             remembers=options.repeat == 1,
             max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // self._settings.workers),
             journal=self.journal,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -48,7 +48,7 @@ class RunState:
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
         self.findings = Findings()
-        self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.started = time.monotonic()
         self.usage_error = False
         declared = self.options.adapters or self.options.clients

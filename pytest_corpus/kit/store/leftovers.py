@@ -12,6 +12,7 @@ import os
 import secrets
 import sys
 import time
+import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,10 +53,15 @@ def began_at(run: str) -> float | None:
 
 
 def run_of(name: str) -> str | None:
-    """The run that made something of this name; None if the suite did not make it."""
-    first, _, rest = name.partition("-")
+    """The run that made something of this name, in letters of either case; None if the suite did not make it."""
+    first, _, rest = name.lower().partition("-")
     run = rest.partition("-")[0]
     return run if first == PREFIX and began_at(run) is not None else None
+
+
+def uuid_of(run: str) -> str:
+    """The one UUID that a run uses as an id, for an adapter that may take no other ids."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{PREFIX}-{run}"))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
-from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of
+from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of, uuid_of
 
 ORDER: tuple[Kind, ...] = ("edge", "node", "vector", "namespace")
 """Edges go before the nodes that they join."""
@@ -49,7 +49,8 @@ def sweep(left: Leftovers, send: Send) -> int:
     """Delete what a run left; the number of what is gone. What is still there stays in `left`."""
     gone = 0
     for place in sorted(left.names, key=lambda each: ORDER.index(each[3])):
-        names = [name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or ""))]
+        own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
+        names = [*own, *left.names[place].keys() & {uuid_of(left.run)}]
         left.remove(place, set(left.names[place]).difference(names))  # it is not known to be the suite's
         size = 1 if place[3] == "namespace" else AT_ONCE
         for start in range(0, len(names), size):

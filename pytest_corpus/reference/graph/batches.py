@@ -62,7 +62,7 @@ class Batches(Writes, ReferenceAdapter):
         """Call the provider for no longer than the request's own `timeout_ms` allows."""
         try:
             await asyncio.wait_for(self.reach(call, **facts), timeout_ms / 1000 if timeout_ms else None)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise AdapterError("DeadlineExceeded", "The timeout of the request is over") from None
 
     def space(self, call: Call) -> Space:

@@ -11,7 +11,14 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.embedding.scenarios.batches import class_of, each_its_own, family_of, placed, several
+from pytest_corpus.suites.embedding.scenarios.batches import (
+    arranged,
+    class_of,
+    each_its_own,
+    family_of,
+    placed,
+    several,
+)
 from pytest_corpus.suites.embedding.scenarios.caching import (
     CACHED,
     asks_anew,
@@ -34,7 +41,6 @@ from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
 from pytest_corpus.suites.embedding.subject.texts import FILLER
 from pytest_corpus.suites.embedding.subject.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.subject.vectors import norm
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
 """How two texts may resemble each other."""

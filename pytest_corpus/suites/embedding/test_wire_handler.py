@@ -15,10 +15,10 @@ from pytest_corpus.suites.common.claims.stress import Stress as TestStress
 from pytest_corpus.suites.common.claims.wire_handler import BUSY
 from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
 from pytest_corpus.suites.common.claims.wire_handler import WireHandler as TestWireHandler
+from pytest_corpus.suites.embedding.scenarios.batches import arranged
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.vectorless import without_vector
 from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 
 pytestmark = pytest.mark.wire
 

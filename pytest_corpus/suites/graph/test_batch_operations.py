@@ -15,21 +15,22 @@ from pytest_corpus.suites.graph.scenarios.batches import (
     UNUSABLE,
     batching,
     drop,
+    failed_operations,
     in_order,
     limit,
     link,
     mixed,
     put,
+    put_many,
     results,
     room,
-    send,
     too_large,
     unusable,
-    value,
 )
 from pytest_corpus.suites.graph.scenarios.edges import blamed
 from pytest_corpus.suites.graph.subject.answers import failures, listed, size
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.written_items import MANY
 from pytest_corpus.text.redaction import word
 
@@ -51,53 +52,50 @@ BAD_OPERATIONS: dict[str, Any] = {
 @pytest.mark.requirement("GRA-BATCH-1")
 def test_the_operations_of_a_batch_are_applied(graph: Graph) -> None:
     """Nodes that the operations of one batch write are there, of the first and of the last."""
-    readers, sandbox = batching(graph), graph.sandbox()
+    sandbox = batching(graph)
     nodes = [sandbox.node(f"n{number}") for number in range(min(4, graph.at_once))]
-    expect.success(send(sandbox, *(put(sandbox, node) for node in nodes)), "a batch to work")
-    for reader in readers:
-        sandbox.shows(reader, [value(node) for node in nodes], "what the batch wrote")
+    expect.success(sandbox.call_many("batch", *(put(sandbox, node) for node in nodes)), "a batch to work")
+    sandbox.all_show([value_of(node) for node in nodes], "what the batch wrote")
 
 
 @pytest.mark.requirement("GRA-BATCH-1")
 @pytest.mark.parametrize("story", ["write_delete", "delete_write", "write_twice", "write_delete_write"])
 def test_the_operations_of_a_batch_are_applied_in_order(graph: Graph, story: str) -> None:
     """What a later operation does to the node of an earlier one stands at the end."""
-    readers, sandbox = batching(graph), graph.sandbox()
+    sandbox = batching(graph)
     first, second = sandbox.node("a"), sandbox.node("a")
     items = {
-        "write_delete": [put(sandbox, first), drop(sandbox, first)],
-        "delete_write": [drop(sandbox, first), put(sandbox, second)],
+        "write_delete": [put(sandbox, first), drop(sandbox, "a")],
+        "delete_write": [drop(sandbox, "a"), put(sandbox, second)],
         "write_twice": [put(sandbox, first), put(sandbox, second)],
-        "write_delete_write": [put(sandbox, first), drop(sandbox, first), put(sandbox, second)],
+        "write_delete_write": [put(sandbox, first), drop(sandbox, "a"), put(sandbox, second)],
     }[story]
     room(graph, len(items))
-    expect.success(send(sandbox, *items), "a batch to work")
-    for reader in readers:
-        sandbox.shows(reader, [] if story == "write_delete" else [value(second)], "what the last operation left")
+    expect.success(sandbox.call_many("batch", *items), "a batch to work")
+    sandbox.all_show([] if story == "write_delete" else [value_of(second)], "what the last operation left")
 
 
 @pytest.mark.requirement("GRA-BATCH-1")
 def test_a_batch_deletes_edges(graph: Graph) -> None:
     """Of two edges the one that a batch deletes is gone."""
-    batching(graph)
-    edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox = batching(graph)
+    values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"), sandbox.edge("a", "c", "f"))
-    expect.success(send(sandbox, graph.item("delete_edges", ids=[sandbox.id("e")], **sandbox.place)), "a batch to work")
-    for edge_reader in edge_readers:
-        sandbox.leads(edge_reader, "a", {"c": values["c"]}, "the edge that is left")
+    expect.success(sandbox.call_many("batch", sandbox.item("delete_edges", ids=[sandbox.id("e")])), "a batch to work")
+    sandbox.all_lead("a", {"c": values["c"]}, "the edge that is left")
 
 
 @pytest.mark.requirement("GRA-BATCH-1")
 def test_a_batch_takes_edges(graph: Graph) -> None:
     """Nodes and an edge between them, written in one batch, are there."""
-    batching(graph)
-    edge_readers, sandbox = graph.readers.of_edges(), graph.sandbox()
+    sandbox = batching(graph)
     nodes = [sandbox.node("a"), sandbox.node("b")]
     room(graph, 3)
-    expect.success(send(sandbox, put(sandbox, nodes[0]), put(sandbox, nodes[1]), link(sandbox)), "a batch to work")
-    for edge_reader in edge_readers:
-        sandbox.leads(edge_reader, "a", {"b": value(nodes[1])}, "the edge that the batch wrote")
+    expect.success(
+        sandbox.call_many("batch", put(sandbox, nodes[0]), put(sandbox, nodes[1]), link(sandbox, "a", "b")),
+        "a batch to work",
+    )
+    sandbox.all_lead("a", {"b": value_of(nodes[1])}, "the edge that the batch wrote")
 
 
 @pytest.mark.core
@@ -105,11 +103,10 @@ def test_a_batch_takes_edges(graph: Graph) -> None:
 @pytest.mark.parametrize("mixed", [False, True], ids=["all_succeed", "one_fails"])
 def test_the_result_of_a_batch_is_of_the_schema(graph: Graph, mixed: bool) -> None:
     """A batch of several operations is answered with a result of the schema, whatever their outcome."""
-    batching(graph)
-    sandbox = graph.sandbox()
+    sandbox = batching(graph)
     room(graph, 2)
-    reply = send(
-        sandbox, put(sandbox, sandbox.node("a")), unusable(graph) if mixed else put(sandbox, sandbox.node("b"))
+    reply = sandbox.call_many(
+        "batch", put(sandbox, sandbox.node("a")), unusable(graph) if mixed else put(sandbox, sandbox.node("b"))
     )
     expect.either(reply, *(["BadRequest", "NotSupported"] if mixed else []))
     holds("GRA-BATCH-2", reply, graph)
@@ -120,11 +117,10 @@ def test_the_result_of_a_batch_is_of_the_schema(graph: Graph, mixed: bool) -> No
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_batch_has_a_result_for_each_operation(graph: Graph, count: int) -> None:
     """There are as many results as operations, and each is a success."""
-    batching(graph)
-    sandbox = graph.sandbox()
+    sandbox = batching(graph)
     room(graph, count)
     result = expect.success(
-        send(sandbox, *(put(sandbox, sandbox.node(f"n{n}")) for n in range(count))), "a batch to work"
+        sandbox.call_many("batch", *(put(sandbox, sandbox.node(f"n{n}")) for n in range(count))), "a batch to work"
     )
     found = results(result)
     expect.that(len(found) == count, f"{count} results", f"{len(found)}", "result.results")
@@ -134,29 +130,22 @@ def test_a_batch_has_a_result_for_each_operation(graph: Graph, count: int) -> No
 @pytest.mark.requirement("GRA-BATCH-3")
 def test_the_results_of_a_batch_are_in_order(graph: Graph) -> None:
     """Of operations that write one, two and three nodes, the results count one, two and three."""
-    batching(graph)
-    sandbox = graph.sandbox()
-    sizes = [2, 1, 3][: graph.at_once]
+    sandbox = batching(graph)
+    sizes = [size for size in (2, 1, 3)[: graph.at_once] if size <= graph.at_once]
     room(graph, 2)
-    items = [
-        graph.item("upsert_nodes", nodes=[sandbox.node(f"n{size}x{n}") for n in range(size)], **sandbox.place)
-        for size in sizes
-        if size <= graph.at_once
-    ]
-    result = expect.success(send(sandbox, *items), "a batch to work")
+    result = expect.success(sandbox.call_many("batch", *put_many(sandbox, sizes)), "a batch to work")
     found = [size(item.get("result", item)) for item in results(result)]
     if None in found:
         raise NotApplicable("the results of operations tell no counts (R123)")
-    in_order(found, [size for size in sizes if size <= graph.at_once])
+    in_order(found, sizes)
 
 
 @pytest.mark.requirement("GRA-NODE-8")
 @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
     """A node with NaN or an infinity in a batch refuses the batch, or is reported for its operation or itself."""
-    batching(graph)
-    sandbox = graph.sandbox()
-    reply = send(sandbox, put(sandbox, sandbox.node("a", corpus_size=number)))
+    sandbox = batching(graph)
+    reply = sandbox.call_many("batch", put(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")
     for item in results(reply.result) if not reply.is_error else ():
         reported = item.get("ok") is False or failures(item.get("result"))
@@ -169,9 +158,8 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> None:
     """An operation that cannot be carried out is a failure with its index and an error, at its place."""
-    batching(graph)
-    sandbox = graph.sandbox()
-    reply, at, count = mixed(sandbox, place, kind)
+    sandbox = batching(graph)
+    reply, at, count = mixed(graph, sandbox, place, kind)
     if reply.is_error:
         return
     found = results(reply.result)
@@ -189,9 +177,8 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
     """Where one operation failed there are still as many results as operations, in `results` and `failures`."""
-    batching(graph)
-    sandbox = graph.sandbox()
-    reply, _, count = mixed(sandbox, place, "unknown_operation")
+    sandbox = batching(graph)
+    reply, _, count = mixed(graph, sandbox, place, "unknown_operation")
     if reply.is_error:
         raise NotApplicable("a batch with an unusable operation is refused whole")
     told = max(len(results(reply.result)), len(listed(reply.result, "results")) + len(listed(reply.result, "failures")))
@@ -203,7 +190,7 @@ def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
 def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
     """Where one node of an operation has no id, the operation or the node is reported, or the request refused."""
     graph.require(name)
-    graph.batched("upsert_nodes")
+    graph.operation_names.spelled("upsert_nodes")
     item = graph.item("upsert_nodes", nodes=[{"id": "", "labels": [], "properties": {}}])
     reply = graph.call(name, {MANY[name]: [item]})
     expect.either(reply, "BadRequest", "NotSupported")
@@ -220,11 +207,10 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> None:
     """Beside a failed operation the others are applied; where the batch is refused whole, none is."""
-    readers, sandbox = batching(graph), graph.sandbox()
-    reply, at, count = mixed(sandbox, place, kind)
+    sandbox = batching(graph)
+    reply, at, count = mixed(graph, sandbox, place, kind)
     written = [] if reply.is_error else [f"v-{sandbox.tag}-n{number}" for number in range(count) if number != at]
-    for reader in readers:
-        sandbox.shows(reader, written, "what did not fail")
+    sandbox.all_show(written, "what did not fail")
 
 
 @pytest.mark.core
@@ -233,10 +219,8 @@ def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) 
 def test_a_batch_that_is_too_large_is_refused(graph: Graph, beyond: int) -> None:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
     most, sandbox = limit(graph), graph.sandbox()
-    readers = graph.readers.of_nodes()
     expect.refusal(too_large(sandbox, most + beyond), "BadRequest")
-    for reader in readers:
-        sandbox.shows(reader, (), "nothing of a batch that is refused")
+    sandbox.all_show((), "nothing of a batch that is refused")
 
 
 @pytest.mark.requirement("GRA-BATCH-8")
@@ -256,14 +240,12 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
     most, sandbox = limit(graph), graph.sandbox()
-    readers = graph.readers.of_nodes()
     last = sandbox.node("last")
-    items = [*(drop(sandbox, {"id": sandbox.id(f"none{n}")}) for n in range(most - 1)), put(sandbox, last)]
-    result = expect.success(send(sandbox, *items), f"a batch of {most} operations to work")
-    failed = [item for item in results(result) if item.get("ok") is False]
+    items = [*(drop(sandbox, f"none{n}") for n in range(most - 1)), put(sandbox, last)]
+    result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
+    failed = failed_operations(result)
     expect.that(not failed, "no failures", f"{len(failed)}", "result.results")
-    for reader in readers:
-        sandbox.shows(reader, [value(last)], "what the last operation wrote")
+    sandbox.all_show([value_of(last)], "what the last operation wrote")
 
 
 @pytest.mark.core
@@ -284,7 +266,7 @@ def test_what_is_no_operation_is_refused(graph: Graph, kind: str) -> None:
     reply = graph.call("batch", {"ops": [BAD_OPERATIONS[kind]]})
     expect.either(reply, "BadRequest", "NotSupported")
     if not reply.is_error:
-        failed = [item for item in results(reply.result) if item.get("ok") is False]
+        failed = failed_operations(reply.result)
         found = failed or listed(reply.result, "failures")
         expect.that(found, "a failed operation", "none", "result.results")
         blamed(found[0], "BadRequest", "NotSupported")
@@ -294,11 +276,10 @@ def test_what_is_no_operation_is_refused(graph: Graph, kind: str) -> None:
 @pytest.mark.parametrize("mixed_outcome", [False, True], ids=["all_succeed", "one_fails"])
 def test_a_batch_says_whether_all_succeeded(graph: Graph, mixed_outcome: bool) -> None:
     """`success` is true, or false where an operation failed."""
-    batching(graph)
-    sandbox = graph.sandbox()
+    sandbox = batching(graph)
     room(graph, 2)
-    reply = send(
-        sandbox, put(sandbox, sandbox.node("a")), unusable(graph) if mixed_outcome else put(sandbox, sandbox.node("b"))
+    reply = sandbox.call_many(
+        "batch", put(sandbox, sandbox.node("a")), unusable(graph) if mixed_outcome else put(sandbox, sandbox.node("b"))
     )
     expect.either(reply, *(["BadRequest", "NotSupported"] if mixed_outcome else []))
     if not reply.is_error and "success" in reply.result:
@@ -313,13 +294,13 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     sandbox = graph.sandbox()
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
     room(graph, 2)
-    ask = graph.item("query", **graph.question("group", group=sandbox.group), **sandbox.place)
-    reply = send(sandbox, put(sandbox, node), ask)
+    ask = sandbox.item("query", **graph.question("group", group=sandbox.group))
+    reply = sandbox.call_many("batch", put(sandbox, node), ask)
     if reply.is_a("NotSupported", "BadRequest"):
         return
     found = results(expect.success(reply, "a batch to work"))
     expect.that(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
         expect.that(
-            sandbox.own(found[1]) == {value(node), *before}, "the node that was written", "not that", "results.1"
+            sandbox.own(found[1]) == {value_of(node), *before}, "the node that was written", "not that", "results.1"
         )

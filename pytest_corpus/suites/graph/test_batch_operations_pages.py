@@ -20,7 +20,7 @@ from pytest_corpus.suites.graph.subject.component import Graph, graph
 def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
     """New, updated and remaining nodes are listed, deleted ones are not."""
     sandbox = paging.bulky(graph)
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    values = sandbox.put_named("abc")
     sandbox.shows("bulk_vertices", values.values(), "every node")
     values["b"] = sandbox.put(sandbox.node("b"))[0]
     sandbox.shows("bulk_vertices", values.values(), "every node as it is now")

@@ -17,6 +17,7 @@ from pytest_corpus.suites.graph.scenarios.edges import unusable
 from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at
 from pytest_corpus.suites.graph.subject.answers import failures
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS
 from pytest_corpus.text.values import same
 
@@ -128,12 +129,11 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     """The first, the last and all between them are there."""
     graph.require("upsert_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-    for reader in readers:
-        sandbox.shows(reader, written, "every node of a request")
+    sandbox.all_show(written, "every node of a request")
 
 
 @pytest.mark.core
@@ -187,7 +187,7 @@ def test_a_nested_property_is_read_back_or_refused(graph: Graph, kind: str) -> N
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
     """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
     graph.require("upsert_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
     values = []
     for name in names:
@@ -195,9 +195,8 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest")
         if not reply.is_error and not failures(reply.result):
-            values.append(str(node["properties"]["corpus_value"]))
-    for reader in readers:
-        sandbox.shows(reader, values, "every node that was accepted")
+            values.append(value_of(node))
+    sandbox.all_show(values, "every node that was accepted")
 
 
 @pytest.mark.requirement("GRA-NODE-10")
@@ -214,13 +213,12 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     graph.require("upsert_nodes")
     if graph.at_once < 2:
         raise NotApplicable("one item goes into one request")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, "BadRequest")
     if not reply.is_error and not failures(reply.result):
-        for reader in readers:
-            sandbox.shows(reader, [str(nodes[1]["properties"]["corpus_value"])], "the last one of an id")
+        sandbox.all_show([value_of(nodes[1])], "the last one of an id")
 
 
 class TestBadItems:
@@ -257,16 +255,15 @@ class TestBadItems:
     def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
         """Beside an unusable node the others are there and it is named; or the request is refused and none is."""
         graph.require("upsert_nodes")
-        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        sandbox = graph.sandbox()
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
         good = [sandbox.node(name) for name in "ab"]
         at = min(items.PLACES[place], graph.at_once - 1)
         nodes = [*good[:at], bad, *good[at:]][: graph.at_once]
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
-        written = [str(node["properties"]["corpus_value"]) for node in nodes if node is not bad]
+        written = [value_of(node) for node in nodes if node is not bad]
         left = items.rest(reply, at, written)
-        for reader in readers:
-            sandbox.shows(reader, left, "what was not refused")
+        sandbox.all_show(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
@@ -300,11 +297,10 @@ class TestBadItems:
     def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
         graph.require("upsert_nodes")
-        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        sandbox = graph.sandbox()
         written = sandbox.put(sandbox.node("a"))
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
-        for reader in readers:
-            sandbox.shows(reader, written, "the node as it was")
+        sandbox.all_show(written, "the node as it was")
 
 
 class TestModel:

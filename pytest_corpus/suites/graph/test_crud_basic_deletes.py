@@ -14,6 +14,7 @@ from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at
 from pytest_corpus.suites.graph.scenarios.multigraph import PARALLEL
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS, NODE_READERS, Sandbox
 from pytest_corpus.suites.graph.subject.written_items import MANY
 
@@ -27,7 +28,7 @@ def test_deleted_nodes_are_gone(graph: Graph, reader: str, where: str) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     graph.readers.trusted(reader)
     sandbox = at(graph, where)
-    values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
+    values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
     sandbox.shows(reader, [values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
@@ -43,25 +44,23 @@ def test_a_delete_removes_what_is_there_among_what_is_not(graph: Graph) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     if graph.at_once < 2:
         raise NotApplicable("one item goes into one request")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     values = sandbox.put(*(sandbox.node(name) for name in "abc"))
     ids = [sandbox.id(name) for name in ("none", "a")]
     expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
     expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("b"), sandbox.id("none")]}), "delete_nodes to work")
-    for reader in readers:
-        sandbox.shows(reader, values[2:], "all but the deleted nodes")
+    sandbox.all_show(values[2:], "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
     """Nodes whose ids begin or end with the deleted one's stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     names = ("x", "xy", "x-1")
     values = sandbox.put(*(sandbox.node(name) for name in names))
     sandbox.remove("nodes", "x")
-    for reader in readers:
-        sandbox.shows(reader, values[1:], "all but the deleted node")
+    sandbox.all_show(values[1:], "all but the deleted node")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
@@ -71,8 +70,8 @@ def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
     graph.require("upsert_nodes", "delete_nodes")
     if then in MANY:
         graph.require(then)
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    sandbox = graph.sandbox()
+    values = sandbox.put_named("abc")
     sandbox.remove("nodes", "a")
     if then.startswith("delete"):
         name = "b" if then == "delete" else "a"
@@ -80,27 +79,25 @@ def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
         values.pop("b" if then == "delete" else "", None)
     elif then in MANY:
         node = sandbox.node("d")
-        values["d"] = str(node["properties"]["corpus_value"])
-        item = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
+        values["d"] = value_of(node)
+        item = sandbox.item("upsert_nodes", nodes=[node])
         expect.success(sandbox.call(then, {MANY[then]: [item]}), f"{then} to work")
     else:
         name = "d" if then == "upsert" else "b"
         [values[name]] = sandbox.put(sandbox.node(name))
     del values["a"]
-    for reader in readers:
-        sandbox.shows(reader, values.values(), "all but the deleted nodes")
+    sandbox.all_show(values.values(), "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
     """Written after its deletion, a node is there with its new value."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a"))
     sandbox.remove("nodes", "a")
     again = sandbox.put(sandbox.node("a"))
-    for reader in readers:
-        sandbox.shows(reader, again, "the node that was written again")
+    sandbox.all_show(again, "the node that was written again")
 
 
 @pytest.mark.core
@@ -116,8 +113,7 @@ def test_deleted_edges_are_gone(graph: Graph, edge_reader: str) -> None:
     sandbox.leads(edge_reader, "b", {"c": values["c"]}, "an edge that was not deleted")
     sandbox.remove("edges", "f", "g")
     sandbox.leads(edge_reader, "a", (), "no edge")
-    for reader in graph.readers.of_nodes():
-        sandbox.shows(reader, values.values(), "the nodes of deleted edges")
+    sandbox.all_show(values.values(), "the nodes of deleted edges")
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
@@ -220,11 +216,10 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph, kind: str) -> None:
     """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.namespaces(aside=True)
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     sandbox.call("delete_nodes", items.BAD_DELETES[kind])
-    for reader in readers:
-        sandbox.shows(reader, written, "every node")
+    sandbox.all_show(written, "every node")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -232,7 +227,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph, kind: str) -> None:
 def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, both: bool) -> None:
     """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
     nodes = [
         sandbox.node(name, corpus_kind=f"{sandbox.tag}{kinds[name][0]}", corpus_size=kinds[name][1]) for name in kinds
@@ -241,8 +236,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, both: bool) -> None:
     wanted = {"corpus_kind": f"{sandbox.tag}x", **({"corpus_size": 1} if both else {})}
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     gone = items.fitting(reply, ["a"] if both else ["a", "c"])
-    for reader in readers:
-        sandbox.shows(reader, [value for name, value in values.items() if name not in gone], "what does not fit")
+    sandbox.all_show([value for name, value in values.items() if name not in gone], "what does not fit")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -250,45 +244,41 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, both: bool) -> None:
 def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
     graph.require("upsert_nodes", "delete_nodes", way)
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     values = sandbox.put(
         sandbox.node("a", corpus_kind=f"{sandbox.tag}x"), sandbox.node("b", corpus_kind=f"{sandbox.tag}y")
     )
-    item = graph.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}x"}, **sandbox.place)
+    item = sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}x"})
     reply = sandbox.call(way, {MANY[way]: [item]})
     expect.either(reply, "BadRequest", "NotSupported")
     told = listed(reply.result, "results")
     failed = reply.is_error or any(each.get("ok") is False or failures(each.get("result")) for each in told)
-    for reader in readers:
-        sandbox.shows(reader, values if failed else values[1:], "what does not fit, or all where the delete failed")
+    sandbox.all_show(values if failed else values[1:], "what does not fit, or all where the delete failed")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_a_filter_that_nothing_fits_deletes_nothing(graph: Graph) -> None:
     """A filter for a value that no node has, or a property that none has, removes nothing."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     for wanted in ({"corpus_group": "none"}, {"corpus_missing": 1}):
         items.fitting(sandbox.call("delete_nodes", {"filter": wanted}), [])
-        for reader in readers:
-            sandbox.shows(reader, written, "every node")
+        sandbox.all_show(written, "every node")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
     graph.require("upsert_nodes", "upsert_edges", "delete_edges")
-    edge_readers = graph.readers.of_edges()
     sandbox = graph.sandbox()
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    values = sandbox.put_named("abc")
     sandbox.link(
         sandbox.edge("a", "b", corpus_kind=f"{sandbox.tag}x"), sandbox.edge("a", "c", corpus_kind=f"{sandbox.tag}y")
     )
     gone = items.fitting(sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}x"}}), ["b"])
     left = {name: values[name] for name in "bc" if name not in gone}
-    for edge_reader in edge_readers:
-        sandbox.leads(edge_reader, "a", left, "the edges that do not fit")
+    sandbox.all_lead("a", left, "the edges that do not fit")
 
 
 @pytest.mark.requirement("GRA-DELETE-9")

@@ -16,6 +16,7 @@ from pytest_corpus.suites.graph.scenarios.edges import unusable
 from pytest_corpus.suites.graph.scenarios.multigraph import LOOP, PARALLEL
 from pytest_corpus.suites.graph.subject.answers import counted, failures
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS
 
 
@@ -72,7 +73,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
     edge = sandbox.edge("a", "b", "e")
     sandbox.link(edge)
     found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
-    expect.that(found == [edge["properties"]["corpus_value"]], "the value that was written", "another")
+    expect.that(found == [value_of(edge)], "the value that was written", "another")
 
 
 @pytest.mark.requirement("GRA-EDGE-3")
@@ -86,7 +87,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
         if edge_reader == "traversal":
             found = sandbox.relationships("a")[0].get("properties") or {}
             expect.that(found.get("corpus_weight") == 2, "the new property", "another", "properties")
-            value = edge["properties"]["corpus_value"]
+            value = value_of(edge)
             expect.that(found.get("corpus_value") == value, "the new value", "another", "properties")
 
 
@@ -104,7 +105,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph, shape: str) -> None:
     multigraph.needs(graph, *({"parallel": [PARALLEL], "loop": [LOOP]}.get(shape, [])))
     for edge_reader in edges.sees_edges(graph):
         sandbox = graph.sandbox()
-        values = dict(zip("abcd", sandbox.put(*(sandbox.node(name) for name in "abcd")), strict=True))
+        values = sandbox.put_named("abcd")
         sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(ends)))
         for source in {pair[0] for pair in ends}:
             targets = sorted(pair[1] for pair in ends if pair[0] == source)
@@ -192,17 +193,15 @@ def test_what_is_no_edge_is_refused(graph: Graph, kind: str) -> None:
 def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> None:
     """Beside an unusable edge the others are there and it is named; or the request is refused and none is."""
     graph.require("upsert_nodes", "upsert_edges")
-    edge_readers = graph.readers.of_edges()
     sandbox = graph.sandbox()
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    values = sandbox.put_named("abc")
     good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
     at = min(items.PLACES[place], graph.at_once - 1)
     edges = [*good[:at], bad, *good[at:]][: graph.at_once]
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
     left = items.rest(reply, at, targets)
-    for edge_reader in edge_readers:
-        sandbox.leads(edge_reader, "a", {name: values[name] for name in left}, "what was not refused")
+    sandbox.all_lead("a", {name: values[name] for name in left}, "what was not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")

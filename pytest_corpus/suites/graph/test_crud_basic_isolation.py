@@ -14,6 +14,7 @@ from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.graph.scenarios import isolation
 from pytest_corpus.suites.graph.subject.answers import listed, records
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS
 from pytest_corpus.suites.graph.subject.written_items import MANY
 from pytest_corpus.text.values import strings_of
@@ -54,14 +55,13 @@ class TestNamespaces:
         graph.require(name)
         if graph.at_once < 2:
             raise NotApplicable("a batch holds one operation")
-        readers, one = graph.readers.of_nodes(), graph.sandbox()
+        one = graph.sandbox()
         other = one.like(namespace=graph.sandbox().namespace)
         nodes = {sandbox: sandbox.node("a") for sandbox in (one, other)}
-        items = [graph.item("upsert_nodes", nodes=[node], **sandbox.place) for sandbox, node in nodes.items()]
+        items = [sandbox.item("upsert_nodes", nodes=[node]) for sandbox, node in nodes.items()]
         expect.success(graph.call(name, {MANY[name]: items}), f"{name} to work")
         for sandbox, node in nodes.items():
-            for reader in readers:
-                sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+            sandbox.all_show([value_of(node)], "the node of the namespace")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NS-2")
@@ -70,41 +70,37 @@ class TestNamespaces:
         """A node that is deleted in one namespace is still in the others."""
         graph.namespaces()
         graph.require("delete_nodes")
-        readers = graph.readers.of_nodes()
         (one, _), (other, written), (default, third) = isolation.apart(graph)
         wanted = {"ids": [one.id("a")]} if way == "ids" else {"filter": {"corpus_group": one.group}}
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
-        for reader in readers:
-            other.shows(reader, written, "what another namespace holds")
-            default.shows(reader, third, "what the default namespace holds")
+        other.all_show(written, "what another namespace holds")
+        default.all_show(third, "what the default namespace holds")
 
     @pytest.mark.requirement("GRA-NS-2")
     def test_a_delete_of_edges_stays_in_its_namespace(self, graph: Graph) -> None:
         """An edge, or a node with its edges, that is deleted in one namespace leaves the edges of another."""
         graph.namespaces()
         graph.require("delete_edges", "delete_nodes", "upsert_edges")
-        edge_readers, one = graph.readers.of_edges(), graph.sandbox()
+        one = graph.sandbox()
         other = one.like(namespace=graph.sandbox().namespace)
         values: dict[str, str] = {}
         for sandbox in (one, other):
-            values = dict(zip("ab", sandbox.put(sandbox.node("a"), sandbox.node("b")), strict=True))
+            values = sandbox.put_named("ab")
             sandbox.link(sandbox.edge("a", "b", "e"))
         one.remove("edges", "e")
         one.remove("nodes", "b")
-        for edge_reader in edge_readers:
-            other.leads(edge_reader, "a", {"b": values["b"]}, "the edge of another namespace")
+        other.all_lead("a", {"b": values["b"]}, "the edge of another namespace")
 
     @pytest.mark.requirement("GRA-NS-3")
     def test_an_item_names_its_namespace(self, graph: Graph) -> None:
         """A node that names its namespace lies there, though the request names none."""
         graph.require("upsert_nodes")
         graph.namespaces()
-        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        sandbox = graph.sandbox()
         node = {**sandbox.node("a"), **sandbox.place}
         expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
-        for reader in readers:
-            sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+        sandbox.all_show([value_of(node)], "the node of the namespace")
 
     @pytest.mark.requirement("GRA-NS-3")
     def test_answers_name_the_namespace(self, graph: Graph) -> None:
@@ -189,16 +185,14 @@ class TestTenants:
         """A delete of one tenant, by any way, leaves the nodes of another."""
         isolation.isolated(graph)
         graph.require("delete_nodes", *([way] if way in MANY else []))
-        readers = graph.readers.of_nodes()
         one, other = isolation.tenants(graph, 2)
         written = one.put(one.node("a"))
         ids = {"ids": [one.id("a")]}
         if way in MANY:
-            other.call(way, {MANY[way]: [graph.item("delete_nodes", **ids, **other.place)]})
+            other.call(way, {MANY[way]: [other.item("delete_nodes", **ids)]})
         else:
             other.call("delete_nodes", ids if way == "ids" else {"filter": {"corpus_group": one.group}})
-        for reader in readers:
-            one.shows(reader, written, "the nodes of another tenant")
+        one.all_show(written, "the nodes of another tenant")
 
     @pytest.mark.requirement("COM-TENANT-1")
     @pytest.mark.parametrize("name", list(MANY))
@@ -206,13 +200,11 @@ class TestTenants:
         """What a batch of one tenant writes, that tenant reads and another does not."""
         isolation.isolated(graph)
         graph.require(name)
-        readers = graph.readers.of_nodes()
         one, other = isolation.tenants(graph, 2)
         node = one.node("a")
-        expect.success(one.call(name, {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **one.place)]}), name)
-        for reader in readers:
-            one.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
-            other.shows(reader, [], "the nodes of another tenant")
+        expect.success(one.call(name, {MANY[name]: [one.item("upsert_nodes", nodes=[node])]}), name)
+        one.all_show([value_of(node)], "the node of the tenant")
+        other.all_show([], "the nodes of another tenant")
 
     @pytest.mark.requirement("COM-TENANT-1")
     def test_a_traversal_stays_with_its_tenant(self, graph: Graph) -> None:

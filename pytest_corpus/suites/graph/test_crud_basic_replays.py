@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.scenarios import idempotency
 from pytest_corpus.suites.graph.scenarios.isolation import isolated, tenants
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.written_items import MANY
 
 
@@ -50,7 +51,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
     written = [sandbox.edge("a", "b"), sandbox.edge("a", "none")][-graph.at_once :]
     args: dict[str, Any] = {"edges": written}
     if name in MANY:
-        args = {MANY[name]: [graph.item("upsert_edges", edges=[edge], **sandbox.place) for edge in written]}
+        args = {MANY[name]: [sandbox.item("upsert_edges", edges=[edge]) for edge in written]}
     first = sandbox.call(name, args, key)
     expect.readable(first)
     results = listed(first.result, "results")
@@ -89,7 +90,7 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
 def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> None:
     """Two different writes with one key are both carried out."""
     graph.require(name, "upsert_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     key = {"idempotency_key": f"key-{canary()}"}
     nodes = [sandbox.node("a"), sandbox.node("b")]
     if name == "delete_nodes":
@@ -99,11 +100,10 @@ def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) ->
     for node in nodes if name != "delete_nodes" else ():
         args: dict[str, Any] = {"nodes": [node]}
         if name in MANY:
-            args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
+            args = {MANY[name]: [sandbox.item("upsert_nodes", nodes=[node])]}
         expect.success(sandbox.call(name, args, key), f"{name} to work")
-    left = [] if name == "delete_nodes" else [str(node["properties"]["corpus_value"]) for node in nodes]
-    for reader in readers:
-        sandbox.shows(reader, left, "what both writes make")
+    left = [] if name == "delete_nodes" else [value_of(node) for node in nodes]
+    sandbox.all_show(left, "what both writes make")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -112,42 +112,39 @@ def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) ->
     """The same write with one key in two namespaces is carried out in each."""
     graph.require(name)
     graph.namespaces(aside=True)
-    readers, one = graph.readers.of_nodes(), graph.sandbox()
+    one = graph.sandbox()
     other = one.like(namespace=graph.sandbox().namespace)
     node, key = one.node("a"), {"idempotency_key": f"key-{canary()}"}
     for sandbox in (one, other):
         args: dict[str, Any] = {"nodes": [node]}
         if name in MANY:
-            args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
+            args = {MANY[name]: [sandbox.item("upsert_nodes", nodes=[node])]}
         expect.success(sandbox.call(name, args, key), f"{name} to work")
     for sandbox in (one, other):
-        for reader in readers:
-            sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the namespace")
+        sandbox.all_show([value_of(node)], "the node of the namespace")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     """Two writes of one node with one key and different values are both carried out."""
     graph.require("upsert_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     key = {"idempotency_key": f"key-{canary()}"}
     first, second = sandbox.node("a"), sandbox.node("a")
     for node in (first, second):
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    for reader in readers:
-        sandbox.shows(reader, [str(second["properties"]["corpus_value"])], "what the second write makes")
+    sandbox.all_show([value_of(second)], "what the second write makes")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     """Two different operations with one key are both carried out."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    sandbox = graph.sandbox()
     key = {"idempotency_key": f"key-{canary()}"}
     expect.success(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]}, key), "a write to work")
     expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}, key), "a delete to work")
-    for reader in readers:
-        sandbox.shows(reader, [], "nothing, after the delete")
+    sandbox.all_show([], "nothing, after the delete")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -162,4 +159,4 @@ def test_a_key_of_another_tenant_is_another_write(graph: Graph) -> None:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
     for reader in readers:
         for sandbox in (one, other):
-            sandbox.shows(reader, [node["properties"]["corpus_value"]], "the node of the tenant")
+            sandbox.shows(reader, [value_of(node)], "the node of the tenant")

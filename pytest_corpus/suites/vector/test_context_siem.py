@@ -69,10 +69,11 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
 def test_an_item_id_is_no_label(vector: Vector) -> None:
     """The id of a vector that is upserted, found or deleted does not become a label."""
     vector.require("query", "upsert", "delete")
-    name, sandbox = canary(20), vector.sandbox()
+    secret, sandbox = canary(20), vector.sandbox()
+    name = vector.name(secret)
     replies = [sandbox.upsert({**vector.item(), "id": name}), sandbox.ask(), sandbox.delete(ids=[name])]
     for reply in replies:
-        unlabelled(reply, name)
+        unlabelled(reply, secret)
 
 
 @pytest.mark.requirement("VEC-CAP-5")
@@ -89,15 +90,16 @@ def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
     """Neither a query, a write nor the making of a namespace is labelled with its name."""
     vector.require("query", "upsert", "delete")
     vector.need_namespaces()
-    item, name = vector.item(), canary(20)
-    unlabelled(vector.call("create_namespace", vector.named(name)), name)
+    item, secret = vector.item(), canary(20)
+    name = vector.name(secret)
+    unlabelled(vector.call("create_namespace", vector.named(name)), secret)
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
     replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
     if vector.works("batch_query"):
         args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)], **sandbox.args()}
         replies.append(vector.call("batch_query", args))
     for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
-        unlabelled(reply, name)
+        unlabelled(reply, secret)
 
 
 def unlabelled(reply: Reply, secret: str) -> None:
@@ -340,8 +342,8 @@ def test_health_names_nothing_of_another_tenant(vector: Vector, asking: str) -> 
     """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
     vector.isolated()
     vector.require("health")
-    item = {**vector.item(40), "id": canary(20)}
-    name, owner = canary(20), f"tenant-{canary()}"
+    item = {**vector.item(40), "id": vector.name(canary(20))}
+    name, owner = vector.name(canary(20)), f"tenant-{canary()}"
     sandbox = vector.sandbox(item, tenant=owner, name=name)
     ctx = {"tenant": f"tenant-{canary()}"} if asking == "another_tenant" else {}
     said = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))

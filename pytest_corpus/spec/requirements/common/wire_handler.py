@@ -6,7 +6,7 @@ COM-WIRE-1 MUST: `handle` and `handle_stream` answer every request with an envel
   hint: turn every exception into an error envelope at the outermost layer, in streams and before `op` is read
 COM-WIRE-2 MUST: Every call comes to an end.
   from SPECIFICATION 1.3, SPECIFICATION 4.2.1
-  hint: bound every wait, release locks in a `finally`, end the iterator; --corpus-call-timeout sets the limit
+  hint: bound every wait, release locks in a `finally`, end the iterator; corpus_call_timeout sets the limit
 COM-WIRE-3 MUST: An answer is a JSON object that is a success envelope, an error envelope or a frame.
   from SPECIFICATION 4.2, SPECIFICATION 4.2.1
   hint: wrap the result in an envelope, and turn dates, bytes, objects and numpy numbers into plain JSON

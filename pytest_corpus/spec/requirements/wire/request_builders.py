@@ -6,7 +6,7 @@ WIR-OFFER-1 MUST: A client library offers a request builder for at least one ope
   hint: name a method `build_<op>_request` or `build_<component>_<op>_request`, see docs/wire.md
 WIR-BUILD-1 MUST: A builder that is called without arguments gives an envelope: it comes to an end and raises nothing.
   from SCHEMA 8.2
-  hint: give every parameter a default; the call limit is set with --corpus-call-timeout
+  hint: give every parameter a default; the call limit is set with corpus_call_timeout
 WIR-ENV-1 MUST: A request envelope is a dict.
   from SCHEMA 3.1, SCHEMA 6.3, SPECIFICATION 4.2.1
   hint: return the dict itself, not its JSON text or a model object

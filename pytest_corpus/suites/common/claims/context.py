@@ -197,13 +197,14 @@ class Observability:
         """Calls of two tenants that run at the same time are labelled each with its own hash."""
         tenants = [f"tenant-{canary()}" for _ in range(2)]
         wanted = sorted(tenant_hash(subject, tenant) for tenant in tenants)
-        name, sink = subject.principal, subject.client.metrics
+        name = subject.principal
         requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
-        before = len(sink.observations)
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
         if not all(reply.is_success for reply in replies):
             raise NotAssessed("calls at the same time are not all carried out")
-        seen = [one for one in sink.observations[before:] if one.op in (name, f"{subject.component}.{name}")]
+        seen = [
+            one for one in subject.client.concurrent_observations if one.op in (name, f"{subject.component}.{name}")
+        ]
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
         found = sorted(str(one.extra.get("tenant_hash")) for one in seen)

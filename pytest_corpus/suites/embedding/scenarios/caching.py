@@ -10,12 +10,11 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Viol
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.embedding.scenarios.batches import each_its_own, placed, several
+from pytest_corpus.suites.embedding.scenarios.batches import arranged, each_its_own, placed, several
 from pytest_corpus.suites.embedding.scenarios.truncation import cut, truncates
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding
 from pytest_corpus.suites.embedding.subject.vectors import Vector, distance, vector_of
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
 """By what two requests differ in: the requirement that a cache breaks which mixes them up; else EMB-CACHE-1."""

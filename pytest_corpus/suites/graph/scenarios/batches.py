@@ -1,7 +1,8 @@
-"""Batches: sent, spoiled, filled to their limit, and what their results tell (SPECIFICATION 7.3.3, 12.5; R14, R33)."""
+"""Batches: sent, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5; R14, R33)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pytest_corpus.kit import expect
@@ -9,10 +10,11 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.subject.answers import listed
 from pytest_corpus.suites.graph.subject.component import Graph
-from pytest_corpus.suites.graph.subject.sandbox import GraphCalls, Sandbox
+from pytest_corpus.suites.graph.subject.place import Place
+from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 
 MOST_OPS = 6_000
-"""A larger limit is not filled."""
+"""The suite does not fill a larger limit."""
 
 UNUSABLE: dict[str, dict[str, Any]] = {
     "unknown_operation": {"op": "no_such_operation", "args": {"ids": ["no-such-node"]}},
@@ -23,54 +25,48 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 """Operations that no adapter can carry out."""
 
 
-def batching(graph: Graph) -> list[str]:
-    """Go on only where batches take writes; the operations that show what they wrote."""
+def batching(graph: Graph) -> Sandbox:
+    """Return an empty place if batches take writes."""
     graph.require("batch", "upsert_nodes")
     sandbox = graph.sandbox()
-    reply = graph.call("batch", {"ops": [graph.item("upsert_nodes", nodes=[sandbox.node("a")], **sandbox.place)]})
-    first = results(reply.result)[:1]
+    first = results(sandbox.call_many("batch", put(sandbox, sandbox.node("a"))).result)[:1]
     named = str(first[0].get("error") or first[0].get("code")) if first and first[0].get("ok") is False else ""
     if named.replace("_", "").lower() == "notsupported":
         raise NotAssessed("batches take no upsert_nodes")
-    return graph.readers.of_nodes()
+    return graph.sandbox()
 
 
 def room(graph: Graph, count: int) -> None:
-    """Go on only where a batch holds so many operations."""
+    """Go on only if a batch holds this many operations."""
     most = graph.capabilities.limit("max_batch_ops")
     if most is not None and most < count:
         raise NotApplicable(f"a batch holds {most} operations")
 
 
-def send(sandbox: Sandbox, *items: dict[str, Any]) -> Reply:
-    """The answer to a batch."""
-    return sandbox.call("batch", {"ops": list(items)})
+def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
+    """A write of nodes."""
+    return place.item("upsert_nodes", nodes=list(nodes))
 
 
-def put(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
-    """A write of a node."""
-    return sandbox.item("upsert_nodes", nodes=[node])
+def put_many(place: Place, sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Writes of so many nodes each."""
+    return [put(place, *(place.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
 
 
-def drop(sandbox: Sandbox, node: dict[str, Any]) -> dict[str, Any]:
+def drop(place: Place, name: str) -> dict[str, Any]:
     """A delete of a node."""
-    return sandbox.item("delete_nodes", ids=[node["id"]])
+    return place.item("delete_nodes", ids=[place.id(name)])
 
 
-def link(sandbox: Sandbox) -> dict[str, Any]:
-    """A write of the edge from `a` to `b`."""
-    return sandbox.item("upsert_edges", edges=[sandbox.edge("a", "b", "e")])
+def link(place: Place, source: str, target: str) -> dict[str, Any]:
+    """A write of an edge."""
+    return place.item("upsert_edges", edges=[place.edge(source, target)])
 
 
-def unusable(graph: GraphCalls, kind: str = "unknown_operation") -> dict[str, Any]:
+def unusable(graph: Graph, kind: str = "unknown_operation") -> dict[str, Any]:
     """An operation that cannot be carried out."""
     item = UNUSABLE[kind]
-    return item if kind == "unknown_operation" else {**item, "op": graph.item(item["op"])["op"]}
-
-
-def value(node: dict[str, Any]) -> str:
-    """The value of a node."""
-    return str(node["properties"]["corpus_value"])
+    return item if kind == "unknown_operation" else {**item, "op": graph.operation_names.spelled(item["op"])}
 
 
 def results(result: Any) -> list[dict[str, Any]]:
@@ -78,13 +74,18 @@ def results(result: Any) -> list[dict[str, Any]]:
     return listed(result, "results", of=dict)
 
 
-def mixed(sandbox: Sandbox, place: str, kind: str) -> tuple[Reply, int, int]:
-    """The answer to a batch of which one operation is unusable, where that stands, and how many there are."""
-    count = min(3, sandbox.graph.capabilities.limit("max_batch_ops") or 3)
+def failed_operations(result: Any) -> list[dict[str, Any]]:
+    """The results of the operations that failed."""
+    return [item for item in results(result) if item.get("ok") is False]
+
+
+def mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> tuple[Reply, int, int]:
+    """The answer to a batch with one unusable operation, the index of that, and the number of operations."""
+    count = min(3, graph.capabilities.limit("max_batch_ops") or 3)
     at = {"first": 0, "middle": count // 2, "last": count - 1}[place]
     nodes = [sandbox.node(f"n{number}", f"v-{sandbox.tag}-n{number}") for number in range(count)]
-    items = [unusable(sandbox.graph, kind) if number == at else put(sandbox, node) for number, node in enumerate(nodes)]
-    reply = send(sandbox, *items)
+    items = [unusable(graph, kind) if number == at else put(sandbox, node) for number, node in enumerate(nodes)]
+    reply = sandbox.call_many("batch", *items)
     expect.either(reply, "BadRequest", "NotSupported")
     return reply, at, count
 
@@ -107,15 +108,12 @@ def limit(graph: Graph) -> int:
 
 def too_large(sandbox: Sandbox, count: int) -> Reply:
     """The answer to a batch of so many operations, of which the first writes a node."""
-    items = [
-        put(sandbox, sandbox.node("a")),
-        *(drop(sandbox, {"id": sandbox.id(f"none{n}")}) for n in range(count - 1)),
-    ]
-    return send(sandbox, *items)
+    drops = (drop(sandbox, f"none{number}") for number in range(count - 1))
+    return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops)
 
 
 def in_order(counts: list[int | None], sizes: list[int]) -> None:
-    """Operations that write so many nodes each are counted in their order, where their results tell counts."""
+    """Results of operations that write so many nodes each count them in order, if they count at all."""
     if None in counts:
         return
     with expect.resting_on("GRA-NODE-5"):

@@ -23,7 +23,7 @@ def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.of_edges()
-    graph.readers.spare(edge_reader, dict.fromkeys(known, True))
+    graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
     if edge_reader != "traversal":
         graph.speaks("links")
     sandbox, values = _linked(graph)
@@ -36,7 +36,7 @@ def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
 
 def _linked(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
     sandbox = graph.sandbox()
-    values = dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
+    values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))
     return sandbox, values
 

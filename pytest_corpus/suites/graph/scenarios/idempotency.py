@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pytest_corpus.suites.graph.subject.component import Graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 from pytest_corpus.suites.graph.subject.written_items import MANY
 
@@ -16,7 +17,6 @@ def rivals(
     graph: Graph, sandbox: Sandbox, name: str
 ) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
     """A write, another one that a second application would undo, and a look at what must be there at the end."""
-    readers = graph.readers.of_nodes()
     if name == "upsert_edges":
         return _edge_rivals(graph, sandbox)
     if name == "delete_edges":
@@ -24,26 +24,23 @@ def rivals(
     node, newer = sandbox.node("a"), sandbox.node("a")
 
     def shows() -> None:
-        for reader in readers:
-            sandbox.shows(reader, [newer["properties"]["corpus_value"]], "what was written after the first call")
+        sandbox.all_show([value_of(newer)], "what was written after the first call")
 
     args: dict[str, Any] = {"nodes": [node]}
     if name == "delete_nodes":
         sandbox.put(node)
         args = {"ids": [node["id"]]}
     elif name in MANY:
-        args = {MANY[name]: [graph.item("upsert_nodes", nodes=[node], **sandbox.place)]}
+        args = {MANY[name]: [sandbox.item("upsert_nodes", nodes=[node])]}
     return args, lambda: sandbox.put(newer), shows
 
 
 def _edge_rivals(graph: Graph, sandbox: Sandbox) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
     graph.require("delete_edges")
-    edge_readers = graph.readers.of_edges()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
 
     def shows() -> None:
-        for edge_reader in edge_readers:
-            sandbox.leads(edge_reader, "a", (), "no edge, as it was deleted after the first call")
+        sandbox.all_lead("a", (), "no edge, as it was deleted after the first call")
 
     return {"edges": [sandbox.edge("a", "b", "e")]}, lambda: sandbox.remove("edges", "e"), shows
 
@@ -52,13 +49,11 @@ def _delete_edge_rivals(
     graph: Graph, sandbox: Sandbox
 ) -> tuple[dict[str, Any], Callable[[], object], Callable[[], None]]:
     graph.require("upsert_edges")
-    edge_readers = graph.readers.of_edges()
     values = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     edge = sandbox.edge("a", "b", "e")
     sandbox.link(edge)
 
     def shows() -> None:
-        for edge_reader in edge_readers:
-            sandbox.leads(edge_reader, "a", {"b": values[1]}, "the edge that was written after the first call")
+        sandbox.all_lead("a", {"b": values[1]}, "the edge that was written after the first call")
 
     return {"ids": [edge["id"]]}, lambda: sandbox.link(edge), shows

@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.scenarios import multigraph
 from pytest_corpus.suites.graph.scenarios.multigraph import LOOP
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 from pytest_corpus.suites.graph.subject.component import Graph
+from pytest_corpus.suites.graph.subject.place import value_of
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 from pytest_corpus.suites.graph.subject.written_items import MANY
 
@@ -57,7 +58,7 @@ class World:
         """The operation that writes a node, and what becomes of the model."""
         node = self.sandbox.node(name)
         self.touched.add(name)
-        self.nodes[name] = str(node["properties"]["corpus_value"])
+        self.nodes[name] = value_of(node)
         return {"op": "upsert_nodes", "args": {"nodes": [node]}}
 
     def drop(self, name: str) -> dict[str, Any]:
@@ -102,7 +103,7 @@ class World:
     def carry_out_together(self, together: str, operations: list[dict[str, Any]]) -> None:
         """Send operations as a batch or a transaction; all of them work."""
         items = [
-            {"op": self.graph.batched(each["op"]), "args": {**self.sandbox.place, **each["args"]}}
+            {"op": self.graph.operation_names.spelled(each["op"]), "args": {**self.sandbox.place, **each["args"]}}
             for each in operations
         ]
         result = expect.success(self.sandbox.call(together, {MANY[together]: items}), f"{together} to work")
@@ -129,7 +130,7 @@ class World:
                 self.carry_out(operation)
                 self.compare()
         for together in MANY:
-            if self.graph.carries(together):
+            if self.graph.operation_names.carries(together):
                 for write in (self.put, self.drop):
                     self.carry_out_together(together, [write("c")])
                     self.compare()
@@ -140,7 +141,7 @@ def machine(graph: Graph) -> type[Any]:
     stateful, draw = machines(), strategies()
     kinds, names = draw.sampled_from(["put", "put", "drop", "link", "unlink"]), draw.sampled_from(NAMES)
     pairs = draw.sampled_from([pair for pair in PAIRS if len(set(pair)) == 2 or multigraph.takes(graph, LOOP)])
-    together = [name for name in MANY if graph.carries(name)]
+    together = [name for name in MANY if graph.operation_names.carries(name)]
     most = min(graph.at_once, 4)
     many = draw.lists(draw.tuples(kinds, names, pairs), min_size=1, max_size=most)
 

@@ -1,4 +1,4 @@
-"""What a graph adapter offers, the words for its questions, and the places that the suite writes to."""
+"""The features of a graph adapter, the texts of its questions, and the places that the suite writes to."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.subject.dialects import Dialects
-from pytest_corpus.suites.graph.subject.operation_names import Batching
+from pytest_corpus.suites.graph.subject.operation_names import OperationNames
+from pytest_corpus.suites.graph.subject.place import Trusted
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 from pytest_corpus.suites.graph.subject.shared import GraphShared
 
 ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
-
-
-NEEDY = (*ASKING, "traversal", "upsert_edges")
-"""The operations whose plain requests speak of nodes that must be there."""
-
-
-WRITINGS = tuple((what, kind) for what in ("upsert", "delete") for kind in ("nodes", "edges"))
 
 
 MOST_AT_ONCE = 20
@@ -43,12 +37,13 @@ class GraphCapabilities(Subject):
 
     shared_type = GraphShared
     shared: GraphShared
+    readers: Trusted
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.seeds = Sandbox(self, f"{self.settings.prefix}s")
         self.plain = Sandbox(self, f"{self.settings.prefix}p")
-        self.batching = Batching(self)
+        self.operation_names = OperationNames(self)
         self._seeded: set[tuple[str | None, int]] = set()
 
     @property
@@ -122,39 +117,13 @@ class GraphCapabilities(Subject):
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
-    def links(self) -> bool:
-        """Whether a query can ask for the ends of edges."""
-        try:
-            self.speaks("links")
-        except Undecided:
-            return False
-        return True
-
-    def batched(self, name: str) -> str:
-        """How a batch spells an operation.
+    def item(self, name: str, **args: Any) -> dict[str, Any]:
+        """An operation of a batch or a transaction.
 
         Raises:
-            NotApplicable: capabilities list what batches take, and not this.
+            NotApplicable: capabilities list the operations that batches take, and this one is not among them.
         """
-        return self.batching.spelled(name)
-
-    def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """An operation of a batch or a transaction."""
-        return {"op": self.batched(name), "args": args}
-
-    def spelling(self, name: str) -> str:
-        """How a batch spells an operation, whether batches take it or not."""
-        try:
-            return self.batched(name)
-        except NotApplicable:
-            return name
-
-    def carries(self, operation: str) -> bool:
-        """Whether batches, or transactions, are offered and take every write."""
-        try:
-            return self.works(operation) and all(self.batched(f"{what}_{kind}") for what, kind in WRITINGS)
-        except NotApplicable:
-            return False
+        return {"op": self.operation_names.spelled(name), "args": args}
 
     def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
         """An empty place: a new namespace where the adapter makes them, else a new group."""

@@ -43,6 +43,7 @@ class Graph(GraphCapabilities):
     settling_type = GraphSettling
     requests: GraphRequests
     prerequisites: GraphPrerequisites
+    readers: Readers
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -121,6 +122,8 @@ class Graph(GraphCapabilities):
         if self.settling.seconds and len(written.older) < MANY_ITEMS:
             return
         self.client.provider.clear()
+        if any(tenant is not None for tenant, _ in self._seeded):
+            self._seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
         self._seeded = {when for when in self._seeded if when[0] is None}
         with suppress(*UNCALLABLE, Outage), nullcontext() if self.settling.seconds else self.settling.at_once():
             written.delete(self, self.at_once, self.lasting)

@@ -1,4 +1,4 @@
-"""What batches and transactions take, and by which names (R33, R48)."""
+"""The names of operations inside batches and transactions (R33, R48)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from pytest_corpus.suites.graph.subject.written_items import MANY
 PREFIX = "graph."
 
 
+WRITES = tuple(f"{what}_{kind}" for what in ("upsert", "delete") for kind in ("nodes", "edges"))
+
+
 class BatchCalls(Protocol):
-    """What of a graph is needed to find out how its batches spell operations."""
+    """The part of a graph that is needed to find out how its batches name operations."""
 
     client: AdapterClient
     capabilities: Capabilities
@@ -32,24 +35,26 @@ class BatchCalls(Protocol):
 
     def plain_nodes(self) -> dict[str, Any]: ...
 
+    def works(self, name: str) -> bool: ...
+
     def call(self, name: str, args: Mapping[str, Any]) -> Reply: ...
 
 
-class Batching:
-    """How operations are spelled inside batches and transactions.
+class OperationNames:
+    """The names that batches and transactions know operations by.
 
-    A list of operation names anywhere in the capabilities decides. Where there is none, bare names are tried, and where
-    they are refused for good the qualified ones.
+    A list of operation names anywhere in the capabilities decides. If there is none, bare names are tried, and then
+    qualified ones if the bare ones are refused permanently.
     """
 
     def __init__(self, graph: BatchCalls) -> None:
         self._graph = graph
 
     def spelled(self, name: str) -> str:
-        """How batches spell an operation that they take.
+        """Return the name of an operation that batches take.
 
         Raises:
-            NotApplicable: capabilities list the operations that they take, and this one is not among them.
+            NotApplicable: capabilities list the operations that batches take, and this one is not among them.
         """
         for names in _operation_lists(self._graph.capabilities.document):
             for spelling in (name, PREFIX + name):
@@ -58,14 +63,28 @@ class Batching:
             raise NotApplicable(f"capabilities list no {name} for batches")
         return self._prefix() + name
 
+    def spelling(self, name: str) -> str:
+        """Return the name of an operation; the bare one if batches do not take it."""
+        try:
+            return self.spelled(name)
+        except NotApplicable:
+            return name
+
+    def carries(self, operation: str) -> bool:
+        """Whether batches, or transactions, are offered and take every write."""
+        try:
+            return self._graph.works(operation) and all(map(self.spelled, WRITES))
+        except NotApplicable:
+            return False
+
     def _prefix(self) -> str:
         shared = self._graph.shared
         if shared.batch_prefix is None:
-            shared.batch_prefix = ""  # what finding it out asks for needs it too
-            shared.batch_prefix = self._found_out()
+            shared.batch_prefix = ""  # the requests that find it out need it too
+            shared.batch_prefix = self._accepted_prefix()
         return shared.batch_prefix
 
-    def _found_out(self) -> str:
+    def _accepted_prefix(self) -> str:
         for carrier in MANY:
             if self._graph.prerequisites.denies(carrier):
                 continue
@@ -75,7 +94,7 @@ class Batching:
                     reply = self._graph.call(carrier, {MANY[carrier]: [item]})
                 if _is_carried_out(reply):
                     return prefix
-                if not _is_refused_for_good(reply):
+                if not _is_refused_permanently(reply):
                     break
         return ""
 
@@ -85,14 +104,14 @@ def _is_carried_out(reply: Reply) -> bool:
     return reply.is_success and all(item.get("ok") is not False for item in results)
 
 
-def _is_refused_for_good(reply: Reply) -> bool:
+def _is_refused_permanently(reply: Reply) -> bool:
     return reply.is_a("BadRequest", "NotSupported") or (reply.is_success and not _is_carried_out(reply))
 
 
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """The lists of operation names in a capabilities document that tell what batches take.
+    """Yield the lists of a capabilities document that name the operations of batches.
 
-    A list that has `batch` or `transaction` in it tells what the adapter takes, not what its batches do.
+    A list that has `batch` or `transaction` in it names those of the adapter, not those of its batches.
     """
     if isinstance(value, Mapping):
         for name, item in value.items():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 from pytest_corpus.suites.graph.subject.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.subject.written_items import MANY
@@ -50,7 +50,7 @@ class GraphPrerequisites(Prerequisites):
         known = self._graph.shared
         if known.only_uuids is None:
             plain = self._graph.plain_nodes()
-            named = {"nodes": [{**plain["nodes"][0], "id": str(uuid.uuid5(uuid.NAMESPACE_OID, self._graph.plain.tag))}]}
+            named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._graph.settings.run)}]}
             known.only_uuids = is_refused(self._upserted(plain)) and not is_refused(self._upserted(named))
         return known.only_uuids
 

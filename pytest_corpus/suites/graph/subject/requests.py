@@ -30,10 +30,14 @@ class GraphRequests(Requests):
         if name in NEEDY:
             self._graph.seed()
         if name in MANY:
-            return {MANY[name]: [{"op": self._graph.spelling("upsert_nodes"), "args": self._graph.plain_nodes()}]}
+            return {MANY[name]: [self._carried(self._graph.plain_nodes())]}
         if name in ASKING:
             return self._graph.question("group", group=self._graph.seeds.group)
         return self._data(name, "")
+
+    def _carried(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """An upsert of nodes as an operation of a batch or a transaction."""
+        return {"op": self._graph.operation_names.spelling("upsert_nodes"), "args": args}
 
     def _data(self, name: str, number: str) -> dict[str, Any]:
         """Plain arguments of an operation on single items, with ids that end in `number`."""
@@ -79,7 +83,7 @@ class GraphRequests(Requests):
 
     def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
         node, edges = self._graph.plain_nodes()["nodes"][0], self.minimal("upsert_edges")["edges"]
-        item = {"op": self._graph.spelling("upsert_nodes"), "args": self._graph.plain_nodes()}
+        item = self._carried(self._graph.plain_nodes())
         found = [
             Request("upsert_nodes", {"nodes": [{**node, **unknown}]}),
             Request("upsert_edges", {"edges": [{**edge, **unknown} for edge in edges]}),
@@ -116,8 +120,7 @@ class GraphRequests(Requests):
             self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
             for each in range(min(count, self._graph.at_once))
         ]
-        spelled = self._graph.spelling("upsert_nodes")
-        items = [{"op": spelled, "args": {"nodes": [node]}} for node in nodes]
+        items = [self._carried({"nodes": [node]}) for node in nodes]
         return [Request("upsert_nodes", {"nodes": nodes}), *(Request(name, {MANY[name]: items}) for name in MANY)]
 
     def with_ids(self, secret: str) -> list[Request]:
@@ -173,7 +176,7 @@ class GraphRequests(Requests):
     def _good(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
         """Valid requests with a secret wherever content goes in."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
-        item = {"op": graph.spelling("upsert_nodes"), "args": {"nodes": [node]}}
+        item = self._carried({"nodes": [node]})
         requests: list[tuple[str, dict[str, Any]]] = [
             ("upsert_nodes", {"nodes": [node]}),
             ("upsert_edges", {"edges": [edge]}),
@@ -213,7 +216,7 @@ class GraphRequests(Requests):
             ("bulk_vertices", {"limit": "ten", "filter": wanted}),
             ("bulk_vertices", {"limit": 5, "filter": secret}),
             ("batch", {"ops": [unknown]}),
-            ("batch", {"ops": [{"op": graph.spelling("upsert_nodes"), "args": {"nodes": secret}}]}),
+            ("batch", {"ops": [self._carried({"nodes": secret})]}),
             ("transaction", {"operations": [unknown]}),
             ("traversal", {**self.minimal("traversal"), "max_depth": -1, "node_filters": wanted}),
             ("traversal", {**self.minimal("traversal"), "relationship_filters": secret}),

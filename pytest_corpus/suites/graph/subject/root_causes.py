@@ -1,13 +1,13 @@
-"""One root cause, one finding: the sentences that nearly every test of a graph rests on.
+"""One root cause, one finding: the requirements that nearly every test of a graph rests on.
 
-Where a test finds a violation, these are tried in their plainest form, once a run, each in places of its own, where
-no query is asked twice. One that no operation sees kept explains what the tests that rest on it found: they are
-blocked by it. What is wrong in one way of looking only is none of these sentences.
+If a test finds a violation, these are tried in their plainest form, once per run, each in places of its own, where
+no query is asked twice. A requirement that no operation shows to be kept explains the findings of the tests that
+rest on it: they are blocked by it. A fault that only one operation shows is not among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +24,8 @@ from pytest_corpus.suites.graph.subject.actions import (
 )
 from pytest_corpus.suites.graph.subject.answers import listed
 from pytest_corpus.suites.graph.subject.component import Graph
-from pytest_corpus.suites.graph.subject.sandbox import Sandbox
-from pytest_corpus.suites.graph.subject.written_items import MANY
+from pytest_corpus.suites.graph.subject.place import value_of
+from pytest_corpus.suites.graph.subject.sandbox import Sandbox, observed
 
 BASICS = {
     requirement: BasicRequirement(requirement, frozenset(needs))
@@ -45,11 +45,11 @@ BASICS = {
         ("GRA-TXN-1", "transaction"),
     )
 }
-"""The plain sentences of a graph, and what a test does that rests on them."""
+"""The basic requirements of a graph, and the actions of a test that rests on them."""
 
 
 class GraphRootCauses(RootCauses[Graph]):
-    """The plain sentences of a graph."""
+    """The basic requirements of a graph."""
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
@@ -68,10 +68,10 @@ class GraphRootCauses(RootCauses[Graph]):
 
 
 def _as_it_fails(root: str, graph: Graph) -> BasicRequirement:
-    """What a sentence that does not hold explains.
+    """The findings that a broken requirement explains.
 
-    An adapter that keeps no node and takes any argument for one does nothing at all: that is not a single mistake, and
-    what it does with edges stays a finding of its own.
+    An adapter that keeps no node and accepts any argument for one does nothing at all: that is not a single mistake, so
+    its edges stay a finding of their own.
     """
     if root == "GRA-NODE-1" and graph.call("upsert_nodes", {"nodes": 7}).is_success:
         return replace(BASICS[root], without=frozenset(("upsert_edges",)))
@@ -79,126 +79,116 @@ def _as_it_fails(root: str, graph: Graph) -> BasicRequirement:
 
 
 def _nodes(graph: Graph) -> Iterator[str]:
-    """What is wrong with writing, updating and deleting nodes."""
+    """The broken requirements among writing, updating and deleting nodes."""
     graph.require("upsert_nodes")
+    graph.readers.of_nodes()
     sandbox = graph.sandbox()
     node = sandbox.node("a")
-    if (
-        not graph.readers.of_nodes()
-        or not _done(sandbox, "upsert_nodes", nodes=[node])
-        or _unseen(graph, sandbox, [node])
-    ):
+    if not _succeeds(sandbox, "upsert_nodes", nodes=[node]) or _nodes_missing(sandbox, node):
         yield "GRA-NODE-1"
         return
     sandbox = graph.sandbox()
     nodes = [sandbox.node(name) for name in "abc"][: graph.at_once]
-    if not _done(sandbox, "upsert_nodes", nodes=nodes) or _unseen(graph, sandbox, nodes):
+    if not _succeeds(sandbox, "upsert_nodes", nodes=nodes) or _nodes_missing(sandbox, *nodes):
         yield "GRA-NODE-3"
         return
     sandbox = graph.sandbox()
     kept, old, new = sandbox.node("b"), sandbox.node("a"), sandbox.node("a")
     for each in (kept, old, new):
         sandbox.put(each)
-    if _unseen(graph, sandbox, [kept, new]):
+    if _nodes_missing(sandbox, kept, new):
         yield "GRA-NODE-2"
     graph.require("delete_nodes")
     sandbox = graph.sandbox()
     kept, gone = sandbox.node("b"), sandbox.node("a")
     sandbox.put(kept)
     sandbox.put(gone)
-    if not _done(sandbox, "delete_nodes", ids=[gone["id"]]) or _unseen(graph, sandbox, [kept]):
+    if not _succeeds(sandbox, "delete_nodes", ids=[gone["id"]]) or _nodes_missing(sandbox, kept):
         yield "GRA-DELETE-1"
 
 
 def _edges(graph: Graph) -> Iterator[str]:
-    """What is wrong with writing and deleting edges, and with a step along one."""
+    """The broken requirements among writing and deleting edges, and following one."""
     graph.require("upsert_nodes", "upsert_edges")
-    sandbox, values = _three(graph)
-    edge_readers = graph.readers.of_edges()
+    sandbox = graph.sandbox()
+    values = sandbox.put_named("abc")
+    graph.readers.of_edges()
     for source, target in ("ab", "cb"):
         sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
-    led = {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}
-    if _astray(sandbox, edge_readers, led):
+    if _edges_missing(sandbox, {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}):
         yield "GRA-EDGE-1"
         return
-    if graph.works("traversal") and not _holds(lambda: sandbox.reached("a") == ["b"]):
+    if graph.works("traversal") and observed(sandbox.reached, "a") != ["b"]:
         yield "GRA-TRAV-2"
     if graph.at_once > 1:
-        sandbox, values = _three(graph)
+        sandbox = graph.sandbox()
+        values = sandbox.put_named("abc")
         sandbox.call("upsert_edges", {"edges": [sandbox.edge("a", "b"), sandbox.edge("b", "c")]})
-        if _astray(sandbox, edge_readers, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
+        if _edges_missing(sandbox, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
             yield "GRA-EDGE-9"
             return
-        if graph.works("traversal") and _holds(lambda: "c" in sandbox.reached("a")):
+        if graph.works("traversal") and "c" in (observed(sandbox.reached, "a") or ()):
             yield "GRA-TRAV-3"
     graph.require("delete_edges")
-    sandbox, values = _three(graph)
+    sandbox = graph.sandbox()
+    values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))
     sandbox.link(sandbox.edge("b", "c", "f"))
-    done = _done(sandbox, "delete_edges", ids=[sandbox.id("e")])
-    if not done or _astray(sandbox, edge_readers, {"a": {}, "b": {"c": values["c"]}}):
+    deleted = _succeeds(sandbox, "delete_edges", ids=[sandbox.id("e")])
+    if not deleted or _edges_missing(sandbox, {"a": {}, "b": {"c": values["c"]}}):
         yield "GRA-DELETE-2"
 
 
 def _places(graph: Graph) -> Iterator[str]:
-    """What is wrong with the same id in two namespaces, and with one that nobody wrote to."""
+    """The broken requirements among the same id in two namespaces, and reading a namespace without a write."""
     graph.namespaces()
     one = graph.sandbox()
-    other = one.like(namespace=graph.sandbox().namespace)
-    nodes = {sandbox: sandbox.node("a") for sandbox in (one, other)}
-    for sandbox, node in nodes.items():
-        sandbox.put(node)
-    if any(_unseen(graph, sandbox, [node]) for sandbox, node in nodes.items()):
+    nodes = {place: place.node("a") for place in (one, one.like(namespace=graph.sandbox().namespace))}
+    for place, node in nodes.items():
+        place.put(node)
+    if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    for reader in graph.readers.of_nodes():
-        if _retried(graph.sandbox(), reader):
-            yield "GRA-NS-4"
-            return
+    if any(_fails_to_read(graph.sandbox(), reader) for reader in graph.readers.of_nodes()):
+        yield "GRA-NS-4"
 
 
 def _many(graph: Graph) -> Iterator[str]:
-    """What is wrong with a batch and a transaction of one write."""
+    """The broken requirements among a batch and a transaction of one write."""
     for operation, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
-        if graph.carries(operation):
+        if graph.operation_names.carries(operation):
             sandbox = graph.sandbox()
             node = sandbox.node("a")
-            item = graph.item("upsert_nodes", nodes=[node], **sandbox.place)
-            if not _done(sandbox, operation, **{MANY[operation]: [item]}) or _unseen(graph, sandbox, [node]):
+            args = sandbox.writing(operation, "nodes", node)
+            if not _succeeds(sandbox, operation, **args) or _nodes_missing(sandbox, node):
                 yield root
 
 
-def _three(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
-    sandbox = graph.sandbox()
-    return sandbox, dict(zip("abc", sandbox.put(*(sandbox.node(name) for name in "abc")), strict=True))
-
-
-def _done(sandbox: Sandbox, name: str, **args: Any) -> bool:
+def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
     """Whether a write is answered with a success without failures."""
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
     return reply.is_success and not undone and not listed(reply.result, "failures")
 
 
-def _unseen(graph: Graph, sandbox: Sandbox, nodes: list[dict[str, Any]]) -> bool:
-    """Whether no operation shows just these nodes."""
-    values = sorted(str(node["properties"]["corpus_value"]) for node in nodes)
-    readers = graph.readers.of_nodes()
-    return not any(_holds(lambda reader=reader: sandbox.seen(reader) == values) for reader in readers)  # type: ignore[misc]
+def _nodes_missing(sandbox: Sandbox, *nodes: dict[str, Any]) -> bool:
+    """Whether no operation shows exactly these nodes."""
+    values = sorted(map(value_of, nodes))
+    return not any(observed(sandbox.seen, reader) == values for reader in sandbox.graph.readers.of_nodes())
 
 
-def _astray(sandbox: Sandbox, edge_readers: list[str], led: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether no operation shows that the edges from each node lead to these."""
+def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether no operation shows that the edges from each node lead exactly to its expected targets."""
+    return not any(
+        all(
+            observed(sandbox.ends, edge_reader, source) == sandbox.expected_ends(edge_reader, targets)
+            for source, targets in expected_targets.items()
+        )
+        for edge_reader in sandbox.graph.readers.of_edges()
+    )
 
-    def right(edge_reader: str) -> bool:
-        for source, targets in led.items():
-            sandbox.leads(edge_reader, source, targets, "its edges")
-        return True
 
-    return not any(_holds(lambda edge_reader=edge_reader: right(edge_reader)) for edge_reader in edge_readers)  # type: ignore[misc]
-
-
-def _retried(sandbox: Sandbox, reader: str) -> bool:
-    """Whether reading where nothing was written is an error other than a permanent refusal."""
+def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
+    """Whether reading a place without a write is an error other than a permanent refusal."""
     if reader == "bulk_vertices":
         reply: Any = sandbox.call(reader, {"limit": 5})
     else:
@@ -206,14 +196,6 @@ def _retried(sandbox: Sandbox, reader: str) -> bool:
         reply = sandbox.stream(args) if reader == "stream_query" else sandbox.call(reader, args)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")
-
-
-def _holds(check: Callable[[], bool]) -> bool:
-    """Whether a check holds; one that ends in a finding or without a verdict does not."""
-    try:
-        return check()
-    except (Undecided, Violation):
-        return False
 
 
 ROOT_CAUSES = GraphRootCauses

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.subject.capabilities import GraphCapabilities
-from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS, Sandbox
+from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS, Sandbox, observed
 
 
 class GraphSettling(Settling):
-    """Tries a node that is written and deleted, with each operation that shows nodes."""
+    """Try a node that is written and deleted, with each operation that shows nodes."""
 
     blind = frozenset({"capabilities", "health", "upsert_nodes"})
 
@@ -32,8 +31,6 @@ class GraphSettling(Settling):
 
 
 def _shows(sandbox: Sandbox, reader: str, values: list[str]) -> bool | None:
-    """Whether an operation shows just these nodes; None where it does not work."""
-    try:
-        return sandbox.seen(reader) == values
-    except (Undecided, Violation):
-        return None
+    """Whether an operation shows exactly these nodes; None if it does not work."""
+    found = observed(sandbox.seen, reader)
+    return None if found is None else found == values

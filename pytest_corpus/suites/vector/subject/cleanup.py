@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
@@ -12,7 +13,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import TIDY_S
 from pytest_corpus.suites.vector.subject.answers import failures_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.subject.shared import Place
+from pytest_corpus.suites.vector.subject.shared import Place, context_of
 
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
@@ -49,6 +50,17 @@ def named_in(request: Mapping[str, Any]) -> Iterator[str]:
             yield each["namespace"]
 
 
+def ids_in(args: Mapping[str, Any]) -> list[str]:
+    """The ids of the vectors that an upsert holds."""
+    vectors = args.get("vectors")
+    items = [item for item in vectors if isinstance(item, Mapping)] if isinstance(vectors, list) else []
+    return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
+
+
+def nothing() -> None:
+    """Take back nothing."""
+
+
 class Cleanup:
     """Notes what requests write, and deletes it (R115).
 
@@ -61,55 +73,57 @@ class Cleanup:
 
     # -- what is there ---------------------------------------------------------------------------------
 
-    def foresee(self, request: Any) -> Place | None:
-        """Note a namespace that a request may create, for who interrupts the run never sees the answer.
+    def foresee(self, request: Any) -> Callable[[], None]:
+        """Note what a request may create before it is sent: a run that is interrupted never sees the answer.
 
         Returns:
-            its tenant and name if it was not noted before, for `forget`; else None.
+            the function that takes the note back, if nothing was created.
         """
         if not isinstance(request, Mapping):
-            return None
+            return nothing
         tenant, made, names = tenant_of(request), self._shared.made_namespaces, list(named_in(request))
         for place in ((tenant, name) for name in names):
             self._shared.used.add(place)
             if place in made:
                 made[place] = made.pop(place)
+        if request.get("op") == "vector.upsert":
+            return self._foresee_vectors(request, tenant)
         if not names or request.get("op") != "vector.create_namespace" or (tenant, names[0]) in made:
-            return None
+            return nothing
         self._make_room()
         made[tenant, names[0]] = None
         self._journal.add(("vector", tenant, None, "namespace"), names[:1])
-        return tenant, names[0]
+        return partial(self._gone, (tenant, names[0]))
 
-    def forget(self, foreseen: Place | None) -> None:
-        """Take back what was foreseen and did not come."""
-        if foreseen is not None:
-            self._gone(foreseen)
+    def _foresee_vectors(self, request: Mapping[str, Any], tenant: str | None) -> Callable[[], None]:
+        args = request.get("args")
+        if not isinstance(args, Mapping) or args.get("namespace") not in (None, "default"):
+            return nothing
+        names = [name for name in ids_in(args) if name not in self._shared.left.get(tenant, {})]
+        self._journal.add(("vector", tenant, None, "vector"), names)
+        return partial(self._journal.remove, ("vector", tenant, None, "vector"), names)
 
     def note(self, request: Any) -> None:
         """Remember what is there now, to be deleted later."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping):
             return
-        place, vectors = (tenant_of(request), str(args.get("namespace"))), args.get("vectors")
+        place = tenant_of(request), str(args.get("namespace"))
         if request.get("op") == "vector.delete_namespace":
             if not is_keyed(request):
                 self._gone(place)
-        elif request.get("op") == "vector.upsert" and isinstance(vectors, list):
-            items = [item for item in vectors if isinstance(item, Mapping)]
+        elif request.get("op") == "vector.upsert":
             if args.get("namespace") in (None, "default"):
-                self._vector.leave(place[0], items)
+                self._vector.leave(place[0], ids_in(args))
             elif place == (None, self._shared.scratch):
-                names = [item.get("id") for item in items]
-                self._shared.scratched.update((name, None) for name in names if isinstance(name, str) and name)
+                self._shared.scratched.update(dict.fromkeys(ids_in(args)))
 
     def _gone(self, place: Place) -> None:
         """Note that a namespace is not there: it is made again just before a plain request that needs it."""
         self._shared.made_namespaces.pop(place, None)
         self._shared.stuck.pop(place, None)
-        shared = self._vector.capabilities.flag("supports_multi_tenant") is not True
         for ready in self._shared.ready.values():
-            ready.difference_update([key for key in ready if key[1:] == place or (shared and key[2] == place[1])])
+            ready.difference_update([key for key in ready if key[2] == place[1]])
         if place == (None, self._shared.scratch):
             self._shared.scratched.clear()
         self._journal.remove(("vector", place[0], None, "namespace"), [place[1]])
@@ -149,13 +163,13 @@ class Cleanup:
     def _delete(self, place: Place) -> Reply:
         vector, (tenant, name) = self._vector.main, place
         if vector.outages.lasting:  # nothing is waited for any more
-            request = vector.envelope("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
+            request = vector.envelope("delete_namespace", {"namespace": name}, context_of(tenant))
             reply = Reply(vector.client.send(request, vector.component))
             if reply.is_success:
                 self.note(request)
             return reply
         with vector.prepares(), vector.settling.at_once():
-            return vector.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
+            return vector.call("delete_namespace", {"namespace": name}, context_of(tenant))
 
     def _empty_scratch(self) -> None:
         """Delete the vectors of plain writes."""
@@ -224,7 +238,7 @@ class Cleanup:
             if first:
                 self._shared.left.pop(owner, None)
             for start in range(0, len(left), size):
-                names, ctx = left[start : start + size], {"tenant": owner} if owner else {}
+                names, ctx = left[start : start + size], context_of(owner)
                 with self._vector.prepares():
                     reply = self._vector.call("delete", {"ids": names}, ctx)
                 if first and reply.is_success and not failures_of(reply.result):

@@ -20,13 +20,14 @@ from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.subject.actions import RANKING
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.subject.cleanup import UNCALLABLE, Cleanup
+from pytest_corpus.suites.vector.subject.cleanup import UNCALLABLE, Cleanup, nothing
+from pytest_corpus.suites.vector.subject.conditions import VectorConditions
 from pytest_corpus.suites.vector.subject.preparation import Preparation
 from pytest_corpus.suites.vector.subject.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.subject.requests import VectorRequests
 from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 from pytest_corpus.suites.vector.subject.settling import VectorSettling
-from pytest_corpus.suites.vector.subject.shared import Item
+from pytest_corpus.suites.vector.subject.shared import Item, context_of
 from pytest_corpus.text.redaction import word
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
@@ -60,7 +61,7 @@ class VectorFaults(ProviderFaults):
         return self._vector.shared.itemised[name]
 
 
-class Vector(VectorCapabilities):
+class Vector(VectorConditions):
     """Requests of the vector component.
 
     Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
@@ -89,7 +90,7 @@ class Vector(VectorCapabilities):
         Raises:
             Blocked: it cannot be created or written to.
         """
-        ctx = {"tenant": tenant} if tenant else {}
+        ctx = context_of(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
@@ -125,20 +126,20 @@ class Vector(VectorCapabilities):
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         request = self._prepared(request)
-        foreseen = None if self.outages.lasting else self._cleanup.foresee(request)
+        take_back = nothing if self.outages.lasting else self._cleanup.foresee(request)
         try:
             reply = super().send(request, **options)
         except UNCALLABLE:
-            self._cleanup.forget(foreseen)
+            take_back()
             raise
         except INTERRUPTIONS:  # a write that was under way may have been carried out
             if op_of(request) == "vector.upsert":
                 self._cleanup.note(request)
             raise
-        if reply.is_success:
+        if reply.is_success or (reply.is_a(*PERHAPS) and op_of(request) == "vector.upsert"):
             self._cleanup.note(request)
         elif reply.is_error and not reply.is_a(*PERHAPS):
-            self._cleanup.forget(foreseen)
+            take_back()
         if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
             self.check_ids(reply)
         return reply
@@ -146,11 +147,13 @@ class Vector(VectorCapabilities):
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Make the places that requests speak of, then send them all at once."""
         prepared = [self._prepared(request) for request in requests]
+        undo = [self._cleanup.foresee(request) for request in prepared]
         exchanges = super().send_all(prepared)
-        for request, exchange in zip(prepared, exchanges, strict=True):
+        for request, exchange, take_back in zip(prepared, exchanges, undo, strict=True):
             if Reply(exchange).is_success:
-                self._cleanup.foresee(request)
                 self._cleanup.note(request)
+            elif Reply(exchange).is_error:
+                take_back()
         return exchanges
 
     def _prepared(self, request: Any) -> Any:

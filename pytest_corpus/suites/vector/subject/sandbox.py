@@ -72,8 +72,6 @@ class Sandbox:
 
     def know(self, *items: Item) -> None:
         """Note what may be found from now on."""
-        if not self.vector.namespaces:
-            self.vector.leave(self.ctx.get("tenant"), items)
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:

@@ -17,6 +17,11 @@ Place = tuple[str | None, str]
 """A namespace: its tenant or None, and its name."""
 
 
+def context_of(tenant: str | None) -> dict[str, Any]:
+    """The context that names a tenant, if there is one."""
+    return {"tenant": tenant} if tenant else {}
+
+
 class HasPlace(Protocol):
     """A sandbox."""
 
@@ -81,20 +86,14 @@ class VectorShared(Shared):
     first: AdapterClient | None = None
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
-    def leave(self, tenant: str | None, items: Sequence[Item], *, own_data: bool) -> list[str]:
-        """Remember vectors that may be in the default namespace of a tenant, to be deleted in the end.
+    def leave(self, tenant: str | None, names: Sequence[str], *, own_data: bool) -> None:
+        """Remember ids of vectors that may be in the default namespace of a tenant, to be deleted in the end.
 
         Args:
             own_data: whether tenants may have data of their own.
-
-        Returns:
-            their ids.
         """
-        names = [item.get("id") for item in items]
-        known = {name: None for name in names if isinstance(name, str) and name}
-        self.left.setdefault(tenant, {}).update(known)
-        self.swept_of(tenant, own_data=own_data).difference_update(known)
-        return list(known)
+        self.left.setdefault(tenant, {}).update(dict.fromkeys(names))
+        self.swept_of(tenant, own_data=own_data).difference_update(names)
 
     def swept_of(self, tenant: str | None, *, own_data: bool) -> set[str]:
         """The ids in the default namespace of a tenant that were deleted, by the adapter's own report."""

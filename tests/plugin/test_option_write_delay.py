@@ -1,15 +1,15 @@
-"""`--corpus-settle` and `corpus_settle`: adapters that show their writes late (R46)."""
+"""`--corpus-write-delay` and `corpus_write_delay`: adapters that show their writes late (R46)."""
 
 from __future__ import annotations
 
 import re
 import shutil
 
-import legal_components
+import late_adapters
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, violated
 
-LATE = "--corpus-adapter=legal_components:LateVector"
+LATE = "--corpus-adapter=late_adapters:LateVector"
 LATER = [
     "LateVector",
     pytest.param("LaterVector", marks=pytest.mark.slow),
@@ -27,9 +27,9 @@ FEW = f"--corpus-requirement=VEC-UPSERT-2,VEC-DELETE-2,VEC-STATE-1,COM-CONC-1,{G
 @pytest.mark.parametrize("name", LATER)
 def test_it_is_found_out(project: Project, name: str) -> None:
     """What shows late is waited for; the run says how long, and so does each format that tells of it."""
-    late_s = getattr(legal_components, name).late_s
+    late_s = getattr(late_adapters, name).late_s
     result = project.run(
-        f"--corpus-adapter=legal_components:{name}",
+        f"--corpus-adapter=late_adapters:{name}",
         FEW if late_s < 1 else PLAIN,
         "--corpus-report=r.json",
         "--corpus-report=r.md",
@@ -46,10 +46,10 @@ def test_it_is_found_out(project: Project, name: str) -> None:
 @pytest.mark.parametrize(("component", "workers"), [("vector", 0), ("vector", 2), ("graph", 0)])
 def test_what_never_shows_is_found(project: Project, component: str, workers: int) -> None:
     """A write that is not late but missing is a finding; the run says for how long it was looked for."""
-    shutil.copy(legal_components.__file__, project.path)  # for workers, which are processes of their own
+    shutil.copy(late_adapters.__file__, project.path)  # for workers, which are processes of their own
     kind = f"Late{component.title()}"
     project.pytester.makepyfile(
-        losing=f"import math, legal_components\nclass Losing(legal_components.{kind}): late_s = math.inf"
+        losing=f"import math, late_adapters\nclass Losing(late_adapters.{kind}): late_s = math.inf"
     )
     plain = {"vector": "VEC-UPSERT-2", "graph": "GRA-NODE-1"}[component]
     chosen = ["--corpus-adapter=losing:Losing", f"--corpus-requirement={plain}", "--corpus-report=r.json"]
@@ -71,9 +71,9 @@ def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
 @pytest.mark.parametrize("given", ["option", "ini"])
 def test_it_can_be_given(project: Project, given: str) -> None:
     """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
-    options = ["--corpus-settle=0"]
+    options = ["--corpus-write-delay=0"]
     if given == "ini":
-        project.pytester.makeini("[pytest]\ncorpus_settle = 0\n")
+        project.pytester.makeini("[pytest]\ncorpus_write_delay = 0\n")
         options = []
     result = project.run(LATE, FEW, "--corpus-report=r.json", *options)
     assert result.ret == 1
@@ -84,6 +84,6 @@ def test_it_can_be_given(project: Project, given: str) -> None:
 @pytest.mark.parametrize("seconds", ["-1", "61", "abc", "nan", "inf"])
 def test_wrong_number(project: Project, seconds: str) -> None:
     """What is not a number of seconds from 0 to 60 is a usage error."""
-    result = project.run(REFERENCE, f"--corpus-settle={seconds}")
+    result = project.run(REFERENCE, f"--corpus-write-delay={seconds}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == [f"ERROR: --corpus-settle={seconds}: use a number of seconds from 0 to 60"]
+    assert error_lines(result) == [f"ERROR: --corpus-write-delay={seconds}: use a number of seconds from 0 to 60"]

@@ -1,0 +1,72 @@
+"""The options of the command line and the settings of the ini file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_corpus.reports.formats import FORMATS, JUNIT
+
+
+class Option(NamedTuple):
+    """An option of the command line; `ini` is the type of the setting of the same name, empty if there is none."""
+
+    name: str
+    metavar: str
+    help: str
+    ini: str = "string"
+    action: str = "store"
+
+
+OPTIONS = (
+    Option("adapter", "SPEC", "adapter under test: module:factory, or an address: http://, https://, ws://, wss://, "
+           "grpc:// or cmd:PROGRAM; optionally label=SPEC; may be repeated", "linelist", "append"),
+    Option("client", "SPEC", "client library that builds requests: module:attribute, optionally "
+           "label=module:attribute; may be repeated", "linelist", "append"),
+    Option("components", "NAMES", "components to test, separated by commas (default: those that answer)"),
+    Option("requirement", "GLOB", "test only requirements whose id matches one of these globs, separated by commas"),
+    Option("level", "LEVEL", "what fails a run: must (default) for a violated MUST, should for a violated SHOULD too, "
+           "strict for a MUST that was not assessed; should and strict can be combined with a comma"),
+    Option("report", "PATH", "write a report in the format of the suffix: "
+           f"{', '.join((*FORMATS, JUNIT))}; may be repeated", "linelist", "append"),
+    Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
+           "types (default: full on a terminal outside CI, shape in files)"),
+    Option("seed", "N", "seed of generated inputs (default 0)"),
+    Option("schema-version", "EDITION", "validate against this schema edition only: 1.0.0 or 1.1.0"),
+    Option("dialects", "FILE", "JSON file with probe queries of graph dialects that replace the built-in ones"),
+    Option("write-delay", "SECONDS", "seconds until a write is visible in every answer (default: measured with a test "
+           "write)"),
+    Option("max-namespaces", "N", "most namespaces that exist at the same time, in all workers (default 10)"),
+    Option("profile", "NAME", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
+    Option("repeat", "N", "run each test N times; one failure is a violation"),
+    Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),
+    Option("shard", "NUMBER/OF", "run one part of the suite, such as 2/5; `pytest-corpus report combine` joins the "
+           "reports"),
+    Option("allow-production", "", "run the suite, including writes, although CORPUS_TEST_ENV is production", "",
+           "store_true"),
+    Option("deviations", "FILE", "TOML file with declared deviations (default corpus-deviations.toml)"),
+    Option("update-deviations", "", "draft a deviation of each violated requirement, to be completed by hand", "",
+           "store_true"),
+    Option("traceback", "", "show the tracebacks of findings", "", "store_true"),
+    Option("bundle-provider", "NAME[:MODEL]", "provider that answers bundles, overrides provider.name: corpus, openai, "
+           "anthropic, mock or one of a plugin; may be repeated", "", "append"),
+    Option("bundle-limit", "N", "run only the first N cases of each bundle", ""),
+    Option("cassettes", "MODE", "recorded answers of bundles: off (default), none (default in CI if a bundle has "
+           "some), once, new or all", ""),
+    Option("baseline", "PATH", "compare bundles with this committed baseline", ""),
+    Option("update-baseline", "", "write the baseline instead of comparing with it", "", "store_true"),
+)  # fmt: skip
+
+CONNECTION = {
+    "headers": ("linelist", "headers of each request, NAME:VALUE; ${VARIABLE} comes from the environment; never shown"),
+    "tls-verify": ("string", "verify TLS: yes (default), no, or path of a CA bundle (PEM)"),
+    "connections": ("string", "most HTTP connections at the same time (default 100)"),
+    "startup-timeout": ("string", "seconds to wait for the adapter to start (default 10)"),
+    "log": ("string", "log file of a remote adapter, searched for leaked secrets"),
+    "call-timeout": ("string", "seconds until a call is abandoned (default 30; profile quick: 10)"),
+}
+"""Settings of the connection to an adapter: keys of [tool.pytest-corpus], each with its ini type and its help."""
+
+
+def setting(name: str) -> str:
+    """The name of a setting in the ini file."""
+    return f"corpus_{name.replace('-', '_')}"

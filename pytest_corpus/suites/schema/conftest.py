@@ -1,0 +1,11 @@
+"""The marker of the schema suite."""
+
+from __future__ import annotations
+
+import pytest
+
+MARKER = "schema: conformance tests of schemas and goldens"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
