@@ -11,6 +11,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.common.contexts import new_key, new_tenant
 from pytest_corpus.suites.embedding.scenarios.batches import (
     arranged,
     class_of,
@@ -24,7 +25,6 @@ from pytest_corpus.suites.embedding.scenarios.caching import (
     asks_anew,
     batches_apart,
     failing_batch,
-    key_of,
     left_of,
     never_sent,
     not_taken,
@@ -207,7 +207,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another tenant, or of none, is not answered from the cache."""
     embedding.require(*operations)
-    tenants = [{"tenant": f"tenant-{canary()}"} for _ in range(2)]
+    tenants = [new_tenant() for _ in range(2)]
     for one, other in ((tenants[0], tenants[1]), (tenants[0], {}), ({}, tenants[1])):
         text = embedding.unique()
         first, second = (embedding.requests.with_text(operation, text) for operation in operations)
@@ -243,7 +243,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
     unless_without_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
-    requests_apart(embedding, changed, key_of())
+    requests_apart(embedding, changed, new_key(**new_tenant()))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -251,7 +251,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
     unless_without_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
-    batches_apart(embedding, changed, key_of())
+    batches_apart(embedding, changed, new_key(**new_tenant()))
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -279,7 +279,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
-    ctx, between = key_of(), embedding.requests.with_text("embed", embedding.unique())
+    ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
     name, args = replayed(embedding, what)
     first = embedding.call(name, args, ctx)
     embedding.call("embed", between, ctx)
@@ -296,7 +296,9 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
 def test_a_request_that_is_sent_twice_at_once_has_one_answer(embedding: Embedding, operation: str) -> None:
     """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
     embedding.require(operation)
-    replays.has_one_answer(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), key_of()))
+    replays.has_one_answer(
+        embedding, embedding.envelope(operation, embedding.requests.distinct(operation), new_key(**new_tenant()))
+    )
 
 
 @pytest.mark.requirement("EMB-BATCH-12")

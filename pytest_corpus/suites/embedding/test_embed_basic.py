@@ -14,7 +14,7 @@ from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.scenarios.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.scenarios.singles import any_script, given_back, only, streamed_vector
+from pytest_corpus.suites.embedding.scenarios.singles import any_script, given_back, only, refusing, streamed_vector
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, streamed_embeddings
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
@@ -204,7 +204,7 @@ def test_an_option_that_is_no_boolean_is_refused(embedding: Embedding, wrong: tu
     """`truncate` and `normalize` are booleans."""
     embedding.require("embed")
     reply = embedding.embed(embedding.fit("hi"), **{wrong[0]: wrong[1]})
-    expect.refusal(reply, *embedding.refusing(wrong[0]))
+    expect.refusal(reply, *refusing(embedding, wrong[0]))
 
 
 @pytest.mark.requirement("EMB-ARGS-4")
@@ -216,7 +216,7 @@ def test_a_stream_refuses_what_embed_refuses(embedding: Embedding, wrong: str | 
         args, name = {"model": embedding.model, **NO_TEXTS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text("embed", embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
-    expect.refusal(embedding.stream("stream_embed", args), *embedding.refusing(name))
+    expect.refusal(embedding.stream("stream_embed", args), *refusing(embedding, name))
 
 
 @rules(never_retryable="EMB-ARGS-5", refused="EMB-ARGS-6")

@@ -25,6 +25,7 @@ from pytest_corpus.suites.embedding.scenarios.batches import (
     several,
     spoilt,
 )
+from pytest_corpus.suites.embedding.scenarios.singles import refusing
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.texts import FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
@@ -294,7 +295,7 @@ def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[
     embedding.require("embed_batch", "embed")
     name, value = wrong
     reply = embedding.batch([embedding.fit("hi")], **{name: value})
-    expect.refusal(reply, *embedding.refusing(name))
+    expect.refusal(reply, *refusing(embedding, name))
 
 
 @pytest.mark.requirement("EMB-BATCH-10")

@@ -16,6 +16,7 @@ from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.common.contexts import new_key, new_tenant
 from pytest_corpus.suites.llm.scenarios.completions import (
     MOST_MODELS,
     accepted,
@@ -329,7 +330,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant is not answered from the cache."""
     args = {**cold(llm, operation), "messages": [user(llm.unique())]}
-    one, other = {"tenant": f"tenant-{canary()}"}, {"tenant": f"tenant-{canary()}"}
+    one, other = new_tenant(), new_tenant()
     not_shared(llm, args, args, one, other, operation=operation)
 
 
@@ -346,7 +347,7 @@ def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: s
 @pytest.mark.requirement("COM-IDEM-1")
 def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     """Two prompts under one key are counted, and completed, each for itself."""
-    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    ctx = new_key(**new_tenant())
     llm.require("complete")
     requests = llm.requests.distinguishable()[:2]
     alone = [llm.requests.fingerprint(llm.send(request)) for request in requests]
@@ -368,7 +369,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
     if "provider" not in llm.client.hooks:
         raise NotApplicable("without a provider it is judged by the answers alone")
-    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)
     not_shared(llm, args, {**args, "max_tokens": limit + 1}, ctx, ctx, operation=operation)
@@ -393,7 +394,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
 def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     """The same request under the same key has the same answer, also after another one."""
     llm.require("complete")
-    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    ctx = new_key(**new_tenant())
     args = llm.requests.args(messages=[user(llm.unique())])
     first = llm.call("complete", args, ctx)
     expect.success(first, "a completion under an idempotency key")
@@ -405,7 +406,7 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
 def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
     """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
     llm.require("complete")
-    ctx = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    ctx = new_key(**new_tenant())
     replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
 
 

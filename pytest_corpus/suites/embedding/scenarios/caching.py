@@ -8,8 +8,8 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.context import works
+from pytest_corpus.suites.common.contexts import new_tenant
 from pytest_corpus.suites.embedding.scenarios.batches import arranged, each_its_own, placed, several
 from pytest_corpus.suites.embedding.scenarios.truncation import cut, truncates
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
@@ -79,11 +79,6 @@ def left_of(embedding: Embedding, text: str) -> str:
     return reported if within and isinstance(reported, str) else text[: embedding.limited()]
 
 
-def key_of() -> dict[str, Any]:
-    """A context with an idempotency key and a tenant."""
-    return {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
-
-
 def unless_without_a_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
@@ -92,7 +87,7 @@ def unless_without_a_key(
     Raises:
         Undecided: they are not, which is a finding of its own where a cache is claimed, or of a batch.
     """
-    ctx = {"tenant": f"tenant-{canary()}"}
+    ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
         works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
     try:

@@ -14,8 +14,8 @@ from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.tokens import adds_up
+from pytest_corpus.suites.common.contexts import new_tenant
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.subject.prerequisites import EmbeddingPrerequisites
 from pytest_corpus.suites.embedding.subject.requests import EmbeddingRequests
@@ -51,15 +51,6 @@ class Embedding(Texts):
     requests_type = EmbeddingRequests
     requests: EmbeddingRequests
     faults_type = EmbeddingFaults
-
-    # -- requests --------------------------------------------------------------------------------------
-
-    def components(self, text: str) -> dict[str, str]:
-        """The digits of a vector's components, as secrets: a vector is content too."""
-        vector = vector_of(self.embedding(self.call("embed", self.requests.with_text("embed", text)))) or []
-        digits = [repr(value).partition(".")[2] for value in vector]
-        long = [tail for tail in digits if tail.isdigit() and len(tail) >= 12][:3]
-        return {f"content of the vector {number}": tail[-12:] for number, tail in enumerate(long)}
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -155,12 +146,6 @@ class Embedding(Texts):
             raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
         return CHARACTERS_IN_A_TOKEN * limit + more
 
-    def refusing(self, argument: str) -> tuple[str, ...]:
-        """The classes that refuse a value of the wrong type: NOT_SUPPORTED too of an option that is not offered."""
-        flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
-        unclaimed = flag is not None and self.capabilities.flag(flag) is not True
-        return ("BadRequest", "NotSupported") if unclaimed else ("BadRequest",)
-
     def normalizes(self) -> None:
         """Go on only where normalization is offered.
 
@@ -186,7 +171,7 @@ class Embedding(Texts):
         if fresh.client is not self.client:
             return distance(self.vector("embed", text), fresh.vector("embed", text))
         args = self.requests.with_text("embed", text)
-        contexts: tuple[dict[str, Any], ...] = ({}, {"tenant": f"tenant-{canary()}"})
+        contexts: tuple[dict[str, Any], ...] = ({}, new_tenant())
         one, other = (vector_of(self.embedding(self.call("embed", args, ctx))) or [] for ctx in contexts)
         apart = distance(one, other)
         return apart if apart < FAR else 0.0
@@ -194,9 +179,6 @@ class Embedding(Texts):
     def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
         """Whether two vectors are renderings of the same one."""
         return distance(one, other) <= slack + 10 * self.noise
-
-    def tidy(self) -> None:
-        """Remove what was made: an embedding leaves nothing behind."""
 
     # -- what holds for every answer -------------------------------------------------------------------
 

@@ -59,15 +59,6 @@ class VectorConditions(VectorCapabilities):
         if not self.namespaces:
             raise NotApplicable("namespaces are not supported")
 
-    def isolated(self) -> None:
-        """Go on only if capabilities claim that tenants are kept apart (R25).
-
-        Raises:
-            NotApplicable: they do not.
-        """
-        if self.capabilities.flag("supports_multi_tenant") is not True:
-            raise NotApplicable("supports_multi_tenant is not claimed")
-
     def check_ids(self, reply: Reply) -> None:
         """Go on only if an upsert was not refused for ids that are not UUIDs.
 
