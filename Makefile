@@ -162,6 +162,7 @@ lint: $(READY)check
 	'$(BIN)/ruff' check .
 	'$(BIN)/ruff' format --check .
 	'$(BIN)/mypy'
+	'$(BIN)/mypy' tests/typing
 	'$(BIN)/lint-imports'
 	'$(BIN)/python' tools/lint_skeletons.py
 

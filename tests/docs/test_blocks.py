@@ -8,6 +8,7 @@ import configparser
 import inspect
 import json
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -141,11 +142,17 @@ def test_json_can_be_read(found: list[Block]) -> None:
 
 def test_declared_deviations_are_read_as_shown(tmp_path: Path) -> None:
     """The file that docs/running.md shows is one that a run takes."""
-    (block,) = blocks("toml")
+    (block,) = (block for block in blocks("toml") if block.page == "docs/running.md")
     path = tmp_path / "corpus-deviations.toml"
     path.write_text(block.text, "utf-8")
     (entry,) = deviations.read(path)
     assert entry.covers("LLM-STREAM-3", "mypkg:factory")
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=str)
+def test_toml_can_be_read(block: Block) -> None:
+    """Each block is a document."""
+    assert tomllib.loads(block.text)
 
 
 def test_settings_can_be_read() -> None:

@@ -38,9 +38,9 @@ def carried_out(test: Test, probe: ProviderProbe | None = None) -> HookServer:
 
     async def run() -> None:
         await server.start()
-        posting = HookClient()
+        hook_client = HookClient()
         try:
-            await asyncio.wait_for(test(server, posting), 10)
+            await asyncio.wait_for(test(server, hook_client), 10)
         finally:
             hook_client.close()
             await server.aclose()
@@ -114,7 +114,7 @@ def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
 def test_a_report_for_a_call_that_is_over_counts_for_nothing() -> None:
     """It would be taken for one of the next call."""
 
-    async def post(server: HookServer, posting: HookClient) -> None:
+    async def post(server: HookServer, hook_client: HookClient) -> None:
         _, url = server.address()
         server.turn()
         await hook_client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
@@ -128,7 +128,7 @@ def test_a_planned_fault_is_the_answer() -> None:
     """With its kind, status and message; `unexpected` has no status."""
     probe = ProviderProbe()
 
-    async def post(server: HookServer, posting: HookClient) -> None:
+    async def post(server: HookServer, hook_client: HookClient) -> None:
         probe.plan("rate_limited", retry_after_ms=50)
         fault = json.loads(await hook_client.post(server.url, "provider/reached", b'{"op":"llm.complete"}'))["fault"]
         assert (fault["kind"], fault["http_status"], fault["retry_after_ms"]) == ("rate_limited", 429, 50)
@@ -159,7 +159,7 @@ def test_a_closed_connection_ends_a_hang() -> None:
     probe = ProviderProbe()
     ended: list[bool] = []
 
-    async def post(server: HookServer, posting: HookClient) -> None:
+    async def post(server: HookServer, hook_client: HookClient) -> None:
         async def hangs(op: str, **_facts: Any) -> None:
             try:
                 await asyncio.Event().wait()
