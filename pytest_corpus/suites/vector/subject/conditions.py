@@ -59,15 +59,6 @@ class VectorConditions(VectorCapabilities):
         if not self.namespaces:
             raise NotApplicable("namespaces are not supported")
 
-    def isolated(self) -> None:
-        """Go on only if capabilities claim that tenants are kept apart (R25).
-
-        Raises:
-            NotApplicable: they do not.
-        """
-        if self.capabilities.flag("supports_multi_tenant") is not True:
-            raise NotApplicable("supports_multi_tenant is not claimed")
-
     def check_ids(self, reply: Reply) -> None:
         """Go on only if an upsert was not refused for ids that are not UUIDs.
 
@@ -82,7 +73,7 @@ class VectorConditions(VectorCapabilities):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
 
     def takes_any_id(self) -> bool:
-        """Whether a vector with a text for an id is stored, if one with a UUID is."""
+        """Return whether a vector with a text for an id is stored, if one with a UUID is."""
         where, item = self.at(self.name("corpus")), self.item()
         uuid = {**item, "id": uuid_of(self.settings.run)}
         taken = []
