@@ -15,7 +15,7 @@ from __future__ import annotations
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode
 from pytest_corpus.validation.streams.engine import Bytes, Source, StreamValidationEngine
-from pytest_corpus.validation.streams.machine import EVENT_KEYS, EVENTS
+from pytest_corpus.validation.streams.frame_rules import EVENT_KEYS, EVENTS
 from pytest_corpus.validation.streams.plan import FRAME_KEYS, STREAMING
 from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
 from pytest_corpus.validation.streams.validate import validate_frames, validate_ndjson_stream, validate_sse_stream

@@ -27,6 +27,8 @@ row: it imports what else the rows need.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import inspect
 import re
 import sys
@@ -34,7 +36,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent, indent
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
 HEADER = re.compile(
@@ -137,12 +139,15 @@ class Edits:
         return self._made[name]
 
     def base(self, row: Row) -> tuple[type[Any], ...]:
-        """The base classes of a row: other rows of the file, or classes of its head."""
-        names = [name.strip() for name in row.base.split(",")] if row.base else []
-        missing = [name for name in names if name not in self.rows and name not in self.head]
-        if missing:
-            row.fail(f"{', '.join(missing)} is neither a row nor imported")
-        return tuple(self.make(each) if each in self.rows else self.head[each] for each in names) or (self.reference,)
+        """The base classes of a row."""
+        return tuple(self.named(row, name.strip()) for name in row.base.split(",") if name) or (self.reference,)
+
+    def named(self, row: Row, name: str) -> type[Any]:
+        """A class that a row names: another row of the file, or a class of its head."""
+        if name not in self.rows and name not in self.head:
+            row.fail(f"{name} is neither a row nor imported")
+        made: type[Any] = self.make(name) if name in self.rows else self.head[name]
+        return made
 
     def _compile(self, row: Row) -> type[Any]:
         bases = self.base(row)
@@ -272,3 +277,15 @@ def _sentence(first: str, following: list[str]) -> str:
             break
         words.append(line.strip())
     return " ".join(words).strip()
+
+
+def unknown_names(made: type[Any]) -> list[str]:
+    """The names that the methods of a class use and that are neither global where they stand nor built in."""
+    found = []
+    for method in vars(made).values():
+        codes = [method.__code__] if isinstance(method, FunctionType) else []
+        for code in codes:
+            codes.extend(inner for inner in code.co_consts if isinstance(inner, CodeType))
+            loaded = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+            found += sorted(loaded - method.__globals__.keys() - vars(builtins).keys())
+    return found

@@ -53,7 +53,7 @@ def wheel(built: Path) -> Iterator[zipfile.ZipFile]:
 
 def of_the_repository(folder: str) -> dict[str, bytes]:
     """The data files of the checkout, by their path in the package."""
-    files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+    files = (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.parent.name != "__pycache__")
     return {f"pytest_corpus/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in files}
 
 
@@ -73,7 +73,7 @@ def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     """The wheel carries every module, `py.typed`, rulings, assets of pages, the .proto; nothing of tests or caches."""
     package = ROOT / "pytest_corpus"
-    kinds = ("*.py", "py.typed", "reports/assets/*.*", "*.proto")
+    kinds = ("*.py", "py.typed", "reports/html/assets/*.*", "*.proto")
     expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
     expected.add("pytest_corpus/documents/rulings.md")
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)

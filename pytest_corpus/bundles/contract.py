@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.bundles.brought import called
-from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case
-from pytest_corpus.bundles.expressions.expression import LONGEST_VALUE, Expression, is_size
+from pytest_corpus.bundles.evaluation.expression import LONGEST_VALUE, Expression, is_size
+from pytest_corpus.bundles.evaluation.values import refusal
+from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case
 from pytest_corpus.bundles.matching import differences, kind, parsed
+from pytest_corpus.bundles.plugin_functions import called
 from pytest_corpus.bundles.results import FAILED, PASSED, Content, Reason, Sample
-from pytest_corpus.bundles.values import refusal
 from pytest_corpus.text.redaction import cut, place
 
 Score = Callable[..., Any]

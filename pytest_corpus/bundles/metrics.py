@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_corpus.bundles.bundle import Threshold
 from pytest_corpus.bundles.results import ERROR, PASSED, CaseResult, Sample
 
 RATES = ("pass_rate", "schema_valid_rate", "error_rate", "expected_match_rate")
@@ -113,6 +112,18 @@ def _share_of(chances: list[float], total: int) -> float | None:
 def independent(samples: Sequence[Sample]) -> list[Sample]:
     """The samples that did not come from a cache."""
     return [sample for sample in samples if not sample.from_cache]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A number that a metric is held to."""
+
+    metric: str
+    operator: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.metric}{self.operator}{self.value!r}"
 
 
 @dataclass(frozen=True)

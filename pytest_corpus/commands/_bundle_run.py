@@ -15,20 +15,20 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve, split_label
-from pytest_corpus.bundles import baselines, section
-from pytest_corpus.bundles.brought import functions
-from pytest_corpus.bundles.bundle import Bundle
-from pytest_corpus.bundles.cassettes import MODES, Cassettes, mode_of
-from pytest_corpus.bundles.choosing import Chosen, choose
 from pytest_corpus.bundles.errors import BundleError, suggestion
-from pytest_corpus.bundles.load import load
+from pytest_corpus.bundles.loading.bundle import Bundle
+from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.registry import make
+from pytest_corpus.bundles.reporting import baselines, section
+from pytest_corpus.bundles.reporting.case_message import message
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking
-from pytest_corpus.bundles.running.budget import SpendingLimit, read_limit
+from pytest_corpus.bundles.running.cassettes import MODES, Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.provider_choice import Chosen, choose
+from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
 from pytest_corpus.bundles.running.store import MemoryStore, Purse
-from pytest_corpus.bundles.telling import message
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import read_bytes, shown_name
-from pytest_corpus.reports import dsse, intoto_report, signing_keys
 from pytest_corpus.reports.reading import read
+from pytest_corpus.reports.signing import dsse, intoto, keys
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
 from pytest_corpus.text.whole_files import obstacle
 
@@ -68,7 +68,7 @@ def private_key(name: str) -> Ed25519PrivateKey:
     Raises:
         CommandError: it cannot be read, or is not an Ed25519 key in PKCS #8 without a passphrase.
     """
-    return _key("--key", name, signing_keys.private)
+    return _key("--key", name, keys.private)
 
 
 def public_key(name: str) -> Ed25519PublicKey:
@@ -77,18 +77,18 @@ def public_key(name: str) -> Ed25519PublicKey:
     Raises:
         CommandError: it cannot be read, or is not an Ed25519 key.
     """
-    return _key("--public-key", name, signing_keys.public)
+    return _key("--public-key", name, keys.public)
 
 
 def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
     variable = name.removeprefix(ENVIRONMENT)
     try:
         if variable == name:
-            return load(read_bytes(name, signing_keys.LARGEST))
+            return load(read_bytes(name, keys.LARGEST))
         if variable not in os.environ:
             raise CommandError(f"{option} {name}: there is no environment variable {variable}")
         return load(os.environ[variable].encode("utf-8", "surrogateescape"))
-    except signing_keys.KeyFileError as error:
+    except keys.KeyFileError as error:
         raise CommandError(f"{option} {shown_name(name)}: {error}") from None
 
 
@@ -150,13 +150,13 @@ def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
     document, _ = read(Path(report))
     if signed.report_sha256 != document["sha256"]:
         raise dsse.EnvelopeError(f"is signed, but is of another report than {printable(report)}")
-    if payload != intoto_report.render(document).encode("utf-8", "backslashreplace"):
+    if payload != intoto.render(document).encode("utf-8", "backslashreplace"):
         raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
 
 
 def _said(payload: bytes, keyid: str) -> Signed:
     try:
-        return Signed(keyid, **intoto_report.told(payload))
+        return Signed(keyid, **intoto.told(payload))
     except ValueError:
         raise dsse.EnvelopeError("is signed, but is no statement on a report of pytest-corpus") from None
 

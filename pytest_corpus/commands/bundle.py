@@ -65,7 +65,7 @@ def file_of(given: str) -> Path:
 
 def _validate(given: argparse.Namespace) -> int:
     from pytest_corpus.bundles.errors import BundleError
-    from pytest_corpus.bundles.load import load
+    from pytest_corpus.bundles.loading.bundle_file import load
     from pytest_corpus.bundles.providers.mock import read_script
 
     found = []

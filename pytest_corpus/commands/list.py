@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue_text import chosen, listed, unknown
+from pytest_corpus.reports.catalogue.listing import chosen, listed, unknown
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
 SUMMARY = "requirements: id, level, sentence"

@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
-from pytest_corpus.reports import dsse, formats
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.signing import dsse
 
 SUMMARY = "reports: merge, combine, diff, sign, verify, badge, render"
 
@@ -106,7 +107,7 @@ def _merge(given: argparse.Namespace) -> int:
 
 
 def _combine(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports import combining
+    from pytest_corpus.reports.checking import combining
 
     target = _target(given.output, formats.FORMATS)
     assert target is not None
@@ -188,7 +189,7 @@ def _faults(name: str) -> list[str]:
     """What is wrong with a report, one sentence each."""
     from datetime import datetime
 
-    from pytest_corpus.reports import verification
+    from pytest_corpus.reports.checking import verification
     from pytest_corpus.reports.reading import ReportError
 
     try:
@@ -205,15 +206,15 @@ def _shipped(component: str, profile: str) -> Mapping[str, str]:
 
 
 def _badge(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports import badge_json
+    from pytest_corpus.reports.badges import shields
 
     target = _target(given.output, formats.BADGES)
     document = _read(given.report)
     if target is not None:
         return _write(given, formats.render(document, target[1]), target[0])
     if given.format == "json":
-        return _say(badge_json.render(document))
-    return _say(f"{document['spec']['protocol']}: {badge_json.message(document)}\n")
+        return _say(shields.render(document))
+    return _say(f"{document['spec']['protocol']}: {shields.message(document)}\n")
 
 
 def _render(given: argparse.Namespace) -> int:
@@ -221,8 +222,8 @@ def _render(given: argparse.Namespace) -> int:
 
     target = _target(given.output, formats.FORMATS)
     assert target is not None
-    if given.since and target[1] not in formats.COMPARING:
-        raise CommandError(f"--since: only {formats.listed(formats.COMPARING)} shows what changed since another report")
+    if given.since and target[1] not in (comparing := formats.comparing()):
+        raise CommandError(f"--since: only {formats.listed(comparing)} shows what changed since another report")
     earlier = difference.Earlier.of(_read(given.since)) if given.since else None
     return _write(given, formats.render(_read(given.report), target[1], earlier=earlier), target[0])
 

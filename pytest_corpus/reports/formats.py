@@ -1,34 +1,35 @@
-"""The formats of a report, by the suffix of its file; a new one is a module and a line here.
+"""The formats of a report by the suffix of its file: a new one is a module and a row of `FORMATS`.
 
-Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`); those of
-`WITH_EVIDENCE` take `evidence` besides.
+Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`). A format
+that shows more has further parameters: `evidence` (the facts behind findings), `earlier` (a report to compare with)
+or `contents` (prompts and answers of bundles).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_corpus.reports.difference import Earlier
-
-from pytest_corpus.verdict.evidence import Evidence
+    from pytest_corpus.verdict.evidence import Evidence
 
 FORMATS: Mapping[str, str] = {
     ".json": "json_report",
-    ".md": "markdown_report",
-    ".html": "html_report",
-    ".intoto.json": "intoto_report",
-    ".badge.json": "badge_json",
-    ".svg": "badge_svg",
+    ".md": "markdown.report",
+    ".html": "html.report",
+    ".intoto.json": "signing.intoto",
+    ".badge.json": "badges.shields",
+    ".svg": "badges.svg",
 }
 """The module below `reports/` that renders each format."""
 
-BADGES = (".svg", ".badge.json")
-"""The formats that say the verdict alone."""
+BADGES = tuple(suffix for suffix, module in FORMATS.items() if module.startswith("badges."))
+"""The formats that show the verdict alone."""
 
-MATRIX_FORMATS: Mapping[str, str] = {".html": "matrix_html", ".md": "matrix_markdown", ".json": "matrix"}
+MATRIX_FORMATS: Mapping[str, str] = {".html": "html.matrix", ".md": "markdown.matrix", ".json": "matrix"}
 """The module that renders each format of a matrix (`matrix.build`)."""
 
 JUNIT = ".junit.xml"
@@ -36,19 +37,9 @@ JUNIT = ".junit.xml"
 
 
 def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -> str | None:
-    """The longest known suffix that a file name ends in, with something before it; None where there is none."""
+    """The longest known suffix of a file name, if something stands before it."""
     fitting = [suffix for suffix in known if name.lower().endswith(suffix) and len(name) > len(suffix)]
     return max(fitting, key=len, default=None)
-
-
-COMPARING = (".html",)
-"""The formats that show what has changed since an earlier run: their `render` takes a `difference.Earlier` too."""
-
-WITH_EVIDENCE = (".md", ".html")
-"""The formats that show what is behind a finding; the others never hold content."""
-
-WITH_CONTENTS = (".html",)
-"""The formats that show prompts and answers of behaviour bundles."""
 
 
 def render(
@@ -60,28 +51,34 @@ def render(
     *,
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """A document in the format of a suffix, beside an earlier run and with evidence where the format can show that.
+    """A document in the format of a suffix; what the format does not show is ignored.
 
     Args:
-        contents: prompts and answers of cases of bundles that did not pass.
+        earlier: an earlier report to compare with.
+        evidence: the facts behind findings.
+        contents: prompts and answers of the bundles' cases that did not pass.
 
     Raises:
         KeyError: there is no such format.
     """
-    more: dict[str, Any] = {}
-    if earlier is not None and suffix in COMPARING:
-        more["earlier"] = earlier
-    if evidence and suffix in WITH_EVIDENCE:
-        more["evidence"] = evidence
-    if contents and suffix in WITH_CONTENTS:
-        more["contents"] = contents
-    text: str = import_module(f"pytest_corpus.reports.{known[suffix]}").render(document, **more)
+    function = _renderer(known[suffix])
+    given = {"earlier": earlier, "evidence": evidence, "contents": contents}
+    shown = signature(function).parameters
+    text: str = function(document, **{name: value for name, value in given.items() if value and name in shown})
     return text
+
+
+def comparing() -> tuple[str, ...]:
+    """The formats that show the changes since an earlier report."""
+    return tuple(suffix for suffix, module in FORMATS.items() if "earlier" in signature(_renderer(module)).parameters)
+
+
+def _renderer(module: str) -> Callable[..., str]:
+    function: Callable[..., str] = import_module(f"pytest_corpus.reports.{module}").render
+    return function
 
 
 def listed(known: Mapping[str, str] | tuple[str, ...]) -> str:
     """The suffixes as a person reads them: ``.json, .md or .html``."""
     *most, last = known
-    if not most:
-        return last
-    return f"{', '.join(most)} or {last}"
+    return f"{', '.join(most)} or {last}" if most else last

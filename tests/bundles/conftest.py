@@ -11,7 +11,7 @@ NEEDED = (
     *(
         "pytest_corpus.integration.bundles.report_files",
         "pytest_corpus.integration.conformance",
-        "pytest_corpus.bundles.sandbox",
+        "pytest_corpus.bundles.evaluation.jinja_sandbox",
     ),
     *("pytest_corpus.integration.bundles.discovery", "pytest_corpus.integration.options.run_options"),
 )

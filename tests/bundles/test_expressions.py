@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from attacks import EXPRESSIONS
 
-from pytest_corpus.bundles.budget import Budget, BudgetError
-from pytest_corpus.bundles.expressions.expression import Expression
-from pytest_corpus.bundles.expressions.interpreter import Interpreter
-from pytest_corpus.bundles.expressions.syntax import ExpressionError
-from pytest_corpus.bundles.values import OperationError
+from pytest_corpus.bundles.evaluation.budget import Budget, BudgetError
+from pytest_corpus.bundles.evaluation.expression import Expression
+from pytest_corpus.bundles.evaluation.interpreter import Interpreter
+from pytest_corpus.bundles.evaluation.syntax import ExpressionError
+from pytest_corpus.bundles.evaluation.values import OperationError
 
 REFUSALS = (ExpressionError, OperationError, BudgetError)
 

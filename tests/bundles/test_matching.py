@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.bundles.bundle import Threshold
+from pytest_corpus.bundles.evaluation.values import found_in
 from pytest_corpus.bundles.matching import differences, parsed
-from pytest_corpus.bundles.metrics import judge, measure
+from pytest_corpus.bundles.metrics import Threshold, judge, measure
 from pytest_corpus.bundles.results import CaseResult, Sample
-from pytest_corpus.bundles.values import found_in
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from samples import QUESTION_ANSWERING, write
 
-from pytest_corpus.bundles.bundle import ProviderChoice
 from pytest_corpus.bundles.errors import BundleError
-from pytest_corpus.bundles.load import load
+from pytest_corpus.bundles.loading.bundle import ProviderChoice
+from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from samples import bundle, echo
 
-from pytest_corpus.bundles.bundle import Bundle, ProviderChoice
-from pytest_corpus.bundles.cassettes import Cassettes, mode_of
-from pytest_corpus.bundles.load import load
+from pytest_corpus.bundles.loading.bundle import Bundle, ProviderChoice
+from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.hook import HookProvider
 from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
-from pytest_corpus.bundles.running.budget import SpendingLimit
+from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shared_store import SharedPurse, SharedStore
+from pytest_corpus.bundles.running.spending import SpendingLimit
 from pytest_corpus.bundles.running.store import MemoryStore, Purse
 
 

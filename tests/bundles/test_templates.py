@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attacks import TEMPLATES
 
-from pytest_corpus.bundles.templates import Template, TemplateError
+from pytest_corpus.bundles.evaluation.template import Template, TemplateError
 
 VARIABLES: dict[str, Any] = {"question": "2+2?", "items": [3, 1, 2], "facts": {"a": {"b": 1}, "items": "own"}}
 

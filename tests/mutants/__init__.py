@@ -108,12 +108,13 @@ def mutants() -> tuple[Mutant, ...]:
 
 
 def _register(row: Row, file: Edits) -> None:
-    """Register the mutant of a row; ``[control]`` says that its base is legal, ``[others=6]`` is that of `catches`."""
+    """Register the mutant of a row, with the options of `catches`; ``[control]`` alone says that its base is legal."""
     if unknown := row.options.keys() - {"control", "others"}:
         row.fail(f"there is no option {', '.join(unknown)}")
     made = file.make(row.name)
     if row.requirement:
-        control = file.base(row)[0] if "control" in row.options else None
+        name = row.options.get("control")
+        control = None if name is None else file.named(row, name) if name else file.base(row)[0]
         catches(row.requirement, control=control, others=int(row.options.get("others", MOST_OTHERS)))(made)
 
 

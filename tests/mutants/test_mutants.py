@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
+from edits import unknown_names
 from thinning import thinned
 
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.requirements import applicable, catalogue
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 
-from . import REFERENCES, Mutant, mutants
+from . import REFERENCES, ROOMS, Mutant, mutants
 from .conftest import NEXT
 from .runner import WHOLE, Laboratory, Report
 
@@ -70,6 +72,14 @@ def test_the_reference_violates_nothing(report: Report, component: str) -> None:
 def test_every_requirement_has_a_test(report: Report, component: str) -> None:
     """The suite decides every sentence of the catalogue that speaks of the component."""
     assert [entry.id for entry in applicable(component) if not report.tests[entry.id]] == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_name_in_a_row_is_known(room: str) -> None:
+    """Rows are text that no linter reads: their methods use no name that is not defined."""
+    files = import_module(f"{__package__}.{room}").ROOM.files
+    made = [file.make(name) for file in files for name in file.rows]
+    assert {each.__name__: unknown_names(each) for each in made if unknown_names(each)} == {}
 
 
 def test_every_requirement_has_a_mutant() -> None:

@@ -6,8 +6,9 @@ import json
 
 import pytest
 import random_shapes
+from edits import unknown_names
 from inner_runs import Project, said, statuses, violated
-from legal import marked
+from legal import ROOM, marked
 from thinning import thinned
 
 EXPECTED = {
@@ -58,6 +59,12 @@ VARIABLES = {
     }
 }
 """The probe queries of a language whose parameters are variables."""
+
+
+def test_every_name_in_a_row_is_known() -> None:
+    """Rows are text that no linter reads: their methods use no name that is not defined."""
+    made = [file.make(name) for file in ROOM.files for name in file.rows]
+    assert {each.__name__: unknown_names(each) for each in made if unknown_names(each)} == {}
 
 
 @pytest.mark.parametrize("declared", [*SHAPED["llm"], *SHAPED["components"]])

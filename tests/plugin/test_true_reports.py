@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from inner_runs import Project
 
-from pytest_corpus.reports.verification import faults
+from pytest_corpus.reports.checking.verification import faults
 from pytest_corpus.suites import inventory
 
 UNRULY = """

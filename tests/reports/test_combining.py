@@ -11,7 +11,8 @@ import pytest
 from ledgers import RUN, take
 from sound import DAY, FACTS, blocked, sound, violated, written
 
-from pytest_corpus.reports import combining, difference, json_report, reading, verification
+from pytest_corpus.reports import difference, json_report, reading
+from pytest_corpus.reports.checking import combining, verification
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.shards import Shard

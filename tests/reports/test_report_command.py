@@ -16,7 +16,7 @@ from sound import DAY, sound, violated, written
 
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.verification import faults
+from pytest_corpus.reports.checking.verification import faults
 from pytest_corpus.spec.requirements import chapter_titles
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
@@ -183,7 +183,7 @@ def test_verify_of_files_that_are_no_reports(here: Path, capsys: pytest.CaptureF
         (("badge", "a\0b"), "the name is none that a file can have"),
         (("render", "fine.json", "-o", "x.txt"), "-o x.txt: the name must end in .json, .md"),
         (("merge", "fine.json", "-o", "x.svg"), "-o x.svg: the name must end in .html, .md or .json"),
-        (("badge", "fine.json", "-o", "x.json"), "-o x.json: the name must end in .svg or .badge.json"),
+        (("badge", "fine.json", "-o", "x.json"), "-o x.json: the name must end in .badge.json or .svg"),
         (("render", "fine.json", "-o", "no/x.md"), "-o no/x.md: there is no folder no"),
         (("render", "fine.json", "-o", "folder.md"), "-o folder.md: this is a folder, not a file"),
     ],

@@ -20,7 +20,8 @@ from signatures import DOCUMENT, KEY, OTHER, REPORT_CHANGES, STATEMENT_CHANGES, 
 from sound import sound, violated, written
 
 from pytest_corpus import cli
-from pytest_corpus.reports import dsse, formats, json_report
+from pytest_corpus.reports import formats, json_report
+from pytest_corpus.reports.signing import dsse
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.verdict.verdict import decide
 

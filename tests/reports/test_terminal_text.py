@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
-from pytest_corpus.reports.catalogue_text import explained, listed, unknown
+from pytest_corpus.reports.catalogue.listing import explained, listed, unknown
 from pytest_corpus.reports.terminal import summary
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger

@@ -14,7 +14,7 @@ import pytest
 from sound import DAY, blocked, recounted, sound, violated, written
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.verification import faults
+from pytest_corpus.reports.checking.verification import faults
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from edits import Edits, Room
+from edits import Edits, Room, unknown_names
 
 
 class Base:
@@ -161,3 +161,9 @@ def test_a_package_has_the_rows_of_all_its_files(tmp_path: Path) -> None:
     assert (room.adapter("One").limit, room.adapter("Two").limit) == (4, 2)
     with pytest.raises(AttributeError, match="no row is named Three"):
         room.adapter("Three")
+
+
+def test_names_that_nothing_defines_are_found(tmp_path: Path) -> None:
+    """A name of a module of the base, of the head, or built in is known, also inside of a comprehension."""
+    text = "import math\n\nOther: .\n@ plain\n+ return [len(odd) + math.inf for pytest in Path for even in other]\n"
+    assert unknown_names(type(made(tmp_path, text))) == ["odd", "other"]

@@ -23,10 +23,6 @@ LONG: dict[str, str] = {}
 
 MANY: dict[str, str] = {
     "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts",
-    "suites.embedding.subject.component:Embedding": "one method more than fifteen: how texts become vectors",
-    "suites.llm.subject.capabilities:LLMCapabilities": "one method more than fifteen: the order of messages",
-    "suites.vector.subject.requests:VectorRequests": "a kind of request is a method",
-    "suites.vector.subject.capabilities:VectorCapabilities": "what is offered, and arguments for it",
 }
 """Classes of more public methods, and why."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pytest_corpus.bundles.brought import called
+from pytest_corpus.bundles.plugin_functions import called
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
 Complete = Callable[[CompletionRequest], Any]

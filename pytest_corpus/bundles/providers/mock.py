@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.bundles.bundle import Bundle
-from pytest_corpus.bundles.dataset import lines_of, unnamed
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
-from pytest_corpus.bundles.files import shown
+from pytest_corpus.bundles.loading.bundle import Bundle
+from pytest_corpus.bundles.loading.dataset import lines_of, unnamed
+from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pytest_corpus.bundles.bundle import ProviderChoice
 from pytest_corpus.bundles.errors import BundleError, Problem
-from pytest_corpus.bundles.extras import library
+from pytest_corpus.bundles.loading.bundle import ProviderChoice
+from pytest_corpus.bundles.optional_libraries import library
 from pytest_corpus.bundles.providers.official import answer_of, arguments, as_provider_error, refuse_options
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.bundles.bundle import ProviderChoice
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.providers.corpus import CorpusProvider
 from pytest_corpus.bundles.providers.hook import Complete, HookProvider
 from pytest_corpus.bundles.providers.mock import MockProvider

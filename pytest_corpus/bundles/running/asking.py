@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from pytest_corpus.bundles.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
-from pytest_corpus.bundles.cassettes import CassetteMiss, Cassettes
 from pytest_corpus.bundles.contract import Score, judged
+from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.metrics import independent
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult, Content, Reason, Sample
-from pytest_corpus.bundles.running.budget import NO_LIMIT, SpendingLimit
+from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
+from pytest_corpus.bundles.running.spending import NO_LIMIT, SpendingLimit
 from pytest_corpus.bundles.running.store import Store
 from pytest_corpus.text.redaction import redacted, word
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_corpus.bundles.bundle import Case
+from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking, Progress
 from pytest_corpus.bundles.running.store import Store

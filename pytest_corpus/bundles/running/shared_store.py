@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 from pytest_corpus.bundles.results import CaseResult, from_document, lost
-from pytest_corpus.bundles.running.budget import SpendingLimit, Spent
+from pytest_corpus.bundles.running.spending import SpendingLimit, Spent
 from pytest_corpus.text.whole_files import write_whole
 
 

@@ -6,7 +6,7 @@ import threading
 from typing import Protocol
 
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.budget import SpendingLimit, Spent
+from pytest_corpus.bundles.running.spending import SpendingLimit, Spent
 
 
 class Store(Protocol):

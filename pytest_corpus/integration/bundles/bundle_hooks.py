@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.bundles.brought import functions
-from pytest_corpus.bundles.bundle import Bundle
-from pytest_corpus.bundles.cassettes import Cassettes, mode_of
-from pytest_corpus.bundles.choosing import Chosen, choose
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
-from pytest_corpus.bundles.load import load
+from pytest_corpus.bundles.loading.bundle import Bundle
+from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
+from pytest_corpus.bundles.running.provider_choice import Chosen, choose
 from pytest_corpus.bundles.running.store import MemoryStore, Purse, Store
 from pytest_corpus.integration.bundles import options, records
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.bundles import baselines, section
-from pytest_corpus.bundles.cassettes import Cassettes
+from pytest_corpus.bundles.reporting import baselines, section
 from pytest_corpus.bundles.results import ERROR
+from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.integration.bundles.options import BundleOptions
 from pytest_corpus.integration.bundles.records import Arrived
 from pytest_corpus.integration.session.properties import BUNDLE_RESULT

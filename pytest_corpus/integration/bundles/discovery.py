@@ -26,6 +26,6 @@ def is_collected(path: Path, parent: pytest.Collector) -> bool:
     named = (os.path.abspath(config.invocation_params.dir / str(arg).partition("::")[0]) for arg in config.args)
     if str(path) in named:
         return True
-    from pytest_corpus.bundles.load import is_bundle
+    from pytest_corpus.bundles.loading.bundle_file import is_bundle
 
     return is_bundle(path)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.bundles import metrics
-from pytest_corpus.bundles.bundle import Case, Threshold
 from pytest_corpus.bundles.errors import BundleError
+from pytest_corpus.bundles.loading.bundle import Case
+from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.integration.bundles.runs import BundleRun
 

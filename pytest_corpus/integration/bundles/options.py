@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus.bundles.cassettes import MODES
-from pytest_corpus.bundles.running.budget import SpendingLimit, read_limit
+from pytest_corpus.bundles.running.cassettes import MODES
+from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
 
 
 @dataclass(frozen=True)

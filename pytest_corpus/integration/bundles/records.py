@@ -7,9 +7,9 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.bundles.reporting.case_message import fit
+from pytest_corpus.bundles.reporting.section import Head, build, head_of
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
-from pytest_corpus.bundles.section import Head, build, head_of
-from pytest_corpus.bundles.telling import fit
 from pytest_corpus.integration.bundles.runs import BundleRun
 from pytest_corpus.integration.session.properties import BUNDLE_RESULT
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pytest_corpus.bundles.bundle import Bundle, Case
+from pytest_corpus.bundles.loading.bundle import Bundle, Case
+from pytest_corpus.bundles.reporting.case_message import message
+from pytest_corpus.bundles.reporting.section import Head, metric_names
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.bundles.section import Head, metric_names
-from pytest_corpus.bundles.telling import message
 
 
 @dataclass

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pytest_corpus.reports.formats import FORMATS, JUNIT
+
 
 class Option(NamedTuple):
     """An option of the command line; `ini` is the type of the setting of the same name, empty if there is none."""
@@ -24,8 +26,8 @@ OPTIONS = (
     Option("requirement", "GLOB", "test only requirements whose id matches one of these globs, separated by commas"),
     Option("level", "LEVEL", "what fails a run: must (default) for a violated MUST, should for a violated SHOULD too, "
            "strict for a MUST that was not assessed; should and strict can be combined with a comma"),
-    Option("report", "PATH", "write a report in the format of the suffix: .json, .md, .html, .intoto.json, "
-           ".badge.json, .svg, .junit.xml; may be repeated", "linelist", "append"),
+    Option("report", "PATH", "write a report in the format of the suffix: "
+           f"{', '.join((*FORMATS, JUNIT))}; may be repeated", "linelist", "append"),
     Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
            "types (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),

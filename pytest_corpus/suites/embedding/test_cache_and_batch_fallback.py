@@ -11,21 +11,28 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.common.claims import replays
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.embedding.scenarios.batches import class_of, each_its_own, family_of, placed, several
+from pytest_corpus.suites.common.contexts import new_key, new_tenant
+from pytest_corpus.suites.embedding.scenarios.batches import (
+    arranged,
+    class_of,
+    each_its_own,
+    family_of,
+    placed,
+    several,
+)
 from pytest_corpus.suites.embedding.scenarios.caching import (
     CACHED,
+    all_accounted_for,
     asks_anew,
     batches_apart,
+    expect_own_vector,
     failing_batch,
-    key_of,
-    left_of,
-    never_sent,
-    not_taken,
+    new_texts,
     replayed,
     requests_apart,
-    told_of,
-    unless_without_a_key,
-    untouched,
+    require_distinct_without_key,
+    rest_after_cut,
+    uncached_instance,
 )
 from pytest_corpus.suites.embedding.scenarios.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of, unit
@@ -34,13 +41,12 @@ from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
 from pytest_corpus.suites.embedding.subject.texts import FILLER
 from pytest_corpus.suites.embedding.subject.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.subject.vectors import norm
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
-"""How two texts may resemble each other."""
+"""The ways in which two texts resemble each other."""
 
 TIDIED = ("letter_case", "spaces", "marks")
-"""How two texts may differ that a sound adapter may take for the same text."""
+"""The differences between two texts that an adapter may ignore."""
 
 PAIRS = [(one, other) for one in OPERATIONS for other in OPERATIONS if "embed" in (one, other)]
 """The operation that fills the cache, and the one that asks."""
@@ -48,7 +54,7 @@ PAIRS = [(one, other) for one in OPERATIONS for other in OPERATIONS if "embed" i
 ALL_PAIRS = (*PAIRS, ("embed_batch", "embed_batch"), ("stream_embed", "stream_embed"))
 
 WAYS = ("one_by_one", "fallback")
-"""How an adapter may ask the provider for the texts of a batch."""
+"""The ways in which an adapter asks the provider for the texts of a batch."""
 
 FAILING = ("content_filtered", "invalid_request", "unavailable", "rate_limited")
 
@@ -105,8 +111,8 @@ def test_a_text_has_its_own_vector_beside_a_cached_one(
     embedding.require(*operations)
     one, other = alike(embedding, kind)
     first = embedding.vector(operations[0], one)
-    found, truth = embedding.vector(operations[1], other), untouched(embedding).vector(operations[1], other)
-    not_taken(embedding, found, first, truth)
+    found, truth = embedding.vector(operations[1], other), uncached_instance(embedding).vector(operations[1], other)
+    expect_own_vector(embedding, found, first, truth)
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -133,8 +139,8 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
         text = embedding.unique()
         first = embedding.vector(operations[0], text, model=one)
         found = embedding.vector(operations[1], text, model=other)
-        truth = untouched(embedding).vector(operations[1], text, model=other)
-        not_taken(embedding, found, first, truth)
+        truth = uncached_instance(embedding).vector(operations[1], text, model=other)
+        expect_own_vector(embedding, found, first, truth)
 
 
 @pytest.mark.core
@@ -149,7 +155,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)
-        truth = untouched(embedding).vector(operations[1], text, model=model, normalize=not first)
+        truth = uncached_instance(embedding).vector(operations[1], text, model=model, normalize=not first)
         if not first:
             with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
@@ -165,7 +171,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     truncates(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.beyond(9))
-    short = left_of(embedding, long)
+    short = rest_after_cut(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
@@ -201,7 +207,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another tenant, or of none, is not answered from the cache."""
     embedding.require(*operations)
-    tenants = [{"tenant": f"tenant-{canary()}"} for _ in range(2)]
+    tenants = [new_tenant() for _ in range(2)]
     for one, other in ((tenants[0], tenants[1]), (tenants[0], {}), ({}, tenants[1])):
         text = embedding.unique()
         first, second = (embedding.requests.with_text(operation, text) for operation in operations)
@@ -236,16 +242,16 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
-    unless_without_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
-    requests_apart(embedding, changed, key_of())
+    require_distinct_without_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
+    requests_apart(embedding, changed, new_key(**new_tenant()))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
-    unless_without_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
-    batches_apart(embedding, changed, key_of())
+    require_distinct_without_key(embedding, batches_apart, changed, "EMB-BATCH-2")
+    batches_apart(embedding, changed, new_key(**new_tenant()))
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -273,7 +279,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
-    ctx, between = key_of(), embedding.requests.with_text("embed", embedding.unique())
+    ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
     name, args = replayed(embedding, what)
     first = embedding.call(name, args, ctx)
     embedding.call("embed", between, ctx)
@@ -290,7 +296,9 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
 def test_a_request_that_is_sent_twice_at_once_has_one_answer(embedding: Embedding, operation: str) -> None:
     """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
     embedding.require(operation)
-    replays.has_one_answer(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), key_of()))
+    replays.has_one_answer(
+        embedding, embedding.envelope(operation, embedding.requests.distinct(operation), new_key(**new_tenant()))
+    )
 
 
 @pytest.mark.requirement("EMB-BATCH-12")
@@ -302,7 +310,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
     fresh, texts, reply, struck = failing_batch(embedding, kind, position, way)
     if reply.is_error:
         raise NotApplicable("the batch is refused whole")
-    found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
+    found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
     failed = len(failures_of(reply.result))
     expect.that(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
@@ -328,7 +336,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
-    """Where the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
+    """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
     _, _, reply, _ = failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     failures = failures_of(reply.result)
     if not failures:
@@ -339,18 +347,18 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
 
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
-    """Where a batch that the provider refuses is embedded text by text, each text keeps its place."""
+    """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
     many = several(embedding, 5)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
-    texts = never_sent(embedding, arranged(embedding, "mixed", many))
+    texts = new_texts(embedding, arranged(embedding, "mixed", many))
     fresh.client.provider.clear()
     plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=20)
     reply = fresh.batch(texts)
     fresh.client.provider.clear()
     if reply.is_error or not plan.fired:
         raise NotApplicable("a batch that the provider refuses is refused whole")
-    found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
+    found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
 
 

@@ -15,6 +15,7 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.common.contexts import new_tenant
 from pytest_corpus.suites.embedding.subject.answers import STATISTICS
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.vectors import is_number
@@ -114,8 +115,8 @@ def test_statistics_tell_no_text(embedding: Embedding) -> None:
     text = embedding.fit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
         if embedding.works(name):
-            embedding.invoke(name, embedding.requests.with_text(name, text), {"tenant": f"tenant-{canary()}"})
-    told = embedding.call("get_stats", {}, {"tenant": f"tenant-{canary()}"})
+            embedding.invoke(name, embedding.requests.with_text(name, text), new_tenant())
+    told = embedding.call("get_stats", {}, new_tenant())
     result = json.dumps(expect.success(told, "statistics"), default=str, ensure_ascii=False)
     expect.that(len(text) < SHORT or text not in result, "no text", "one", "result")
 

@@ -22,6 +22,7 @@ from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
 from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamTimes
 from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
 from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.common.contexts import new_tenant
 from pytest_corpus.suites.embedding.scenarios.batches import several
 from pytest_corpus.suites.embedding.subject.answers import failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
@@ -85,7 +86,7 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
         hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
         if not hidden:
             raise NotApplicable("the vector has no component that is long enough to be told by")
-        for ctx in ({}, {"tenant": f"tenant-{canary()}"}):
+        for ctx in ({}, new_tenant()):
             args = embedding.requests.with_text(operation, text, **options)
             holds(requirement, embedding.invoke(operation, args, ctx, secrets=hidden), embedding)
 

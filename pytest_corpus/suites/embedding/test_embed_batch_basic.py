@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,44 +11,32 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import holds
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
-from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.scenarios.batches import FINAL, each_its_own, family_of, placed, several
+from pytest_corpus.suites.embedding.scenarios.batches import (
+    FINAL,
+    WORDS,
+    accounted,
+    arranged,
+    each_its_own,
+    family_of,
+    in_order,
+    largest,
+    placed,
+    several,
+    spoilt,
+)
+from pytest_corpus.suites.embedding.scenarios.singles import refusing
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.texts import FILLER, FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
+from pytest_corpus.suites.embedding.subject.texts import FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
 from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
 from pytest_corpus.text.redaction import word
 
-WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
-"""Words of one length."""
-
 ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "longest_first", "shortest_first", "mixed", "all_equal")
-"""How the texts of a batch may stand to each other."""
-
-MOST_TEXTS = 2_048
-"""A larger batch is not sent only to see that it is served."""
+"""The arrangements of the texts of a batch."""
 
 MANY_TEXTS = 1_500
 """Far more than a small limit, and not too many to be sent."""
-
-
-def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
-    """So many texts, arranged in one of the ways."""
-    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
-    if how == "equal_texts":
-        return [words[number // 2] if number % 3 else words[0] for number in range(many)]
-    if how == "all_equal":
-        return [words[0]] * many
-    if how in ("longest_first", "shortest_first"):
-        grown = [embedding.fit(f"{word} {' '.join(WORDS[: number * 2])}") for number, word in enumerate(words)]
-        return grown if how == "shortest_first" else grown[::-1]
-    if how == "mixed":
-        grown = [embedding.fit(f"{word}{' and so on' * (number * 5 % 7)}") for number, word in enumerate(words)]
-        return [*grown[1::2], *grown[::2]]
-    if how == "equal_lengths":
-        return [word for word in words if len(word) == len(words[0])]
-    return [embedding.fit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
 
 
 @pytest.mark.core
@@ -158,7 +145,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
 @pytest.mark.requirement("EMB-BATCH-4")
 @pytest.mark.parametrize("how", ["plain", "equal_texts", "longest_first"])
 def test_an_index_is_a_position(embedding: Embedding, how: str) -> None:
-    """Where an embedding has an `index`, it is the position of its text."""
+    """If an embedding has an `index`, it is the position of its text."""
     texts = arranged(embedding, how, several(embedding, 6))
     placed(embedding, "EMB-BATCH-4", embedding.batch(texts), texts)
 
@@ -308,7 +295,7 @@ def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[
     embedding.require("embed_batch", "embed")
     name, value = wrong
     reply = embedding.batch([embedding.fit("hi")], **{name: value})
-    expect.refusal(reply, *embedding.refusing(name))
+    expect.refusal(reply, *refusing(embedding, name))
 
 
 @pytest.mark.requirement("EMB-BATCH-10")
@@ -325,7 +312,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-BATCH-14")
 @pytest.mark.parametrize("where", ["none", "middle"])
 def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
-    """Where the result counts texts, embeddings and failures, the numbers are right."""
+    """If the result counts texts, embeddings and failures, the numbers are right."""
     if where == "none":
         texts = arranged(embedding, "equal_texts", several(embedding, 4))
         reply = embedding.batch(texts)
@@ -343,7 +330,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
 
 @pytest.mark.requirement("EMB-BATCH-15")
 def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
-    """A batch without texts gives no embeddings, or is refused for good."""
+    """A batch without texts gives no embeddings, or is refused permanently."""
     embedding.require("embed_batch")
     reply = embedding.batch([])
     expect.either(reply, *FINAL)
@@ -368,56 +355,7 @@ def test_a_batch_names_the_model_asked_for(embedding: Embedding) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("EMB-MODEL-3")
 def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     embedding.require("embed_batch", "embed")
     for model in embedding.unknown_models():
         expect.refusal(embedding.batch([embedding.fit("hi")], model=model), *UNKNOWN_MODEL)
-
-
-def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
-    """The vectors of a batch are those that its texts get in batches of their own, in their order."""
-    found = placed(embedding, "EMB-BATCH-2", reply, texts)
-    each_its_own(embedding, found, texts, embedding.own_vectors(texts, **changed))
-
-
-def largest(embedding: Embedding) -> int:
-    """The stated size of the largest batch.
-
-    Raises:
-        NotApplicable: none is stated, or it is too large to be sent.
-    """
-    most = embedding.capabilities.limit("max_batch_size")
-    if most is None or most > MOST_TEXTS:
-        raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
-    return most
-
-
-def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
-    """A batch with texts that are too long, and their positions.
-
-    Raises:
-        NotApplicable: no limit is stated.
-    """
-    length = embedding.beyond(1 + len(FILLER))
-    texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))
-    last = len(texts) - 1
-    bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
-        where, {*range(last + 1)}
-    )
-    long = embedding.text_of(length)
-    for position in bad:
-        texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
-    return texts, bad
-
-
-def accounted(embedding: Embedding, requirement: str, where: str) -> None:
-    """A batch with texts that are too long keeps a rule of the places, where it is not refused whole."""
-    texts, bad = spoilt(embedding, where)
-    reply = embedding.batch(texts, truncate=False)
-    expect.readable(reply)
-    if reply.is_error:
-        raise NotApplicable("a batch with a bad text is refused whole")
-    failed = {failure.get("index") for failure in failures_of(reply.result)}
-    if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
-        expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
-    placed(embedding, requirement, reply, texts)

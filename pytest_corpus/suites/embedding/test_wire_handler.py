@@ -15,10 +15,10 @@ from pytest_corpus.suites.common.claims.stress import Stress as TestStress
 from pytest_corpus.suites.common.claims.wire_handler import BUSY
 from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
 from pytest_corpus.suites.common.claims.wire_handler import WireHandler as TestWireHandler
+from pytest_corpus.suites.embedding.scenarios.batches import arranged
 from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
 from pytest_corpus.suites.embedding.subject.vectorless import without_vector
 from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
-from pytest_corpus.suites.embedding.test_embed_batch_basic import arranged
 
 pytestmark = pytest.mark.wire
 
@@ -35,7 +35,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     own = [other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
     if all(reply.is_a(*BUSY) for reply in replies):
-        raise NotAssessed("no call beside others is carried out")
+        raise NotAssessed("every concurrent call was refused")
     for number, reply in enumerate(replies):
         if reply.is_a(*BUSY):
             continue

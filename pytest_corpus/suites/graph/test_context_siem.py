@@ -21,6 +21,7 @@ from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamT
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy as TestIdPrivacy
 from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
 from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.common.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.graph.scenarios import isolation
 from pytest_corpus.suites.graph.subject.capabilities import ASKING
 from pytest_corpus.suites.graph.subject.component import Graph, graph
@@ -73,11 +74,11 @@ def test_a_namespace_is_no_label(graph: Graph) -> None:
 @pytest.mark.parametrize("operation", ["health", "get_schema"])
 def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
     """Neither a namespace nor the id of a node of one tenant stands in what is reported to another."""
-    isolation.isolated(graph)
+    require_tenants(graph)
     graph.require(operation)
     [owner] = isolation.tenants(graph, 1, own=True)
     owner.put(owner.node("a"))
-    said = json.dumps(expect.success(graph.call(operation, {}, {"tenant": f"tenant-{canary()}"}), "a report"))
+    said = json.dumps(expect.success(graph.call(operation, {}, new_tenant()), "a report"))
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
     expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 

@@ -11,6 +11,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.common.contexts import require_tenants
 from pytest_corpus.suites.graph.scenarios import isolation
 from pytest_corpus.suites.graph.subject.answers import listed, records
 from pytest_corpus.suites.graph.subject.component import Graph, graph
@@ -104,7 +105,7 @@ class TestNamespaces:
 
     @pytest.mark.requirement("GRA-NS-3")
     def test_answers_name_the_namespace(self, graph: Graph) -> None:
-        """Where a listed node names its namespace, it is the one that was listed."""
+        """If a listed node names its namespace, it is the one that was listed."""
         graph.namespaces()
         graph.require("bulk_vertices")
         sandbox = graph.sandbox()
@@ -118,7 +119,7 @@ class TestNamespaces:
     @pytest.mark.requirement("GRA-NS-4")
     @pytest.mark.parametrize("reader", NODE_READERS)
     def test_nothing_is_read_from_an_unknown_namespace(self, graph: Graph, reader: str) -> None:
-        """A namespace that nobody wrote to is empty, or NamespaceNotFound."""
+        """A namespace without writes is empty, or NamespaceNotFound."""
         if graph.capabilities.flag("supports_namespaces") is not True:
             raise NotApplicable("namespaces are not claimed")
         graph.readers.trusted(reader)
@@ -137,7 +138,7 @@ class TestNamespaces:
 
     @pytest.mark.requirement("GRA-NS-4")
     def test_no_way_leads_through_an_unknown_namespace(self, graph: Graph) -> None:
-        """A traversal in a namespace that nobody wrote to reaches nothing, or is refused for good."""
+        """A traversal in a namespace without writes reaches nothing, or is refused permanently."""
         if graph.capabilities.flag("supports_namespaces") is not True:
             raise NotApplicable("namespaces are not claimed")
         graph.require("traversal")
@@ -152,7 +153,7 @@ class TestNamespaces:
     @pytest.mark.requirement("GRA-NS-5")
     @pytest.mark.parametrize("kind", ["nodes", "edges"])
     def test_deleting_in_an_unknown_namespace_does_no_harm(self, graph: Graph, kind: str) -> None:
-        """A delete in a namespace that nobody wrote to succeeds, or is refused for good."""
+        """A delete in a namespace without writes succeeds, or is refused permanently."""
         graph.require(f"delete_{kind}")
         place = {"namespace": f"nowhere-{canary()}"}
         reply = graph.call(f"delete_{kind}", {"ids": [graph.seeds.id("none")], **place})
@@ -168,7 +169,7 @@ class TestTenants:
     @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
     def test_a_tenant_reads_its_own_nodes(self, graph: Graph, reader: str, own: bool) -> None:
         """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         if own:
             graph.namespaces(aside=True)
         graph.readers.trusted(reader)
@@ -183,7 +184,7 @@ class TestTenants:
     @pytest.mark.parametrize("way", ["ids", "filter", "batch", "transaction"])
     def test_a_tenant_deletes_its_own_nodes(self, graph: Graph, way: str) -> None:
         """A delete of one tenant, by any way, leaves the nodes of another."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         graph.require("delete_nodes", *([way] if way in MANY else []))
         one, other = isolation.tenants(graph, 2)
         written = one.put(one.node("a"))
@@ -198,7 +199,7 @@ class TestTenants:
     @pytest.mark.parametrize("name", list(MANY))
     def test_a_batch_writes_for_its_tenant(self, graph: Graph, name: str) -> None:
         """What a batch of one tenant writes, that tenant reads and another does not."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         graph.require(name)
         one, other = isolation.tenants(graph, 2)
         node = one.node("a")
@@ -209,7 +210,7 @@ class TestTenants:
     @pytest.mark.requirement("COM-TENANT-1")
     def test_a_traversal_stays_with_its_tenant(self, graph: Graph) -> None:
         """A traversal of one tenant reaches nothing of another."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         graph.require("traversal", "upsert_edges")
         one, other = isolation.tenants(graph, 2)
         for sandbox, targets in ((one, "bc"), (other, "d")):
@@ -225,7 +226,7 @@ class TestTenants:
     @pytest.mark.requirement("COM-TENANT-1")
     def test_a_schema_tells_nothing_of_another_tenant(self, graph: Graph) -> None:
         """A label that one tenant wrote does not stand in the schema of another."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         graph.require("get_schema")
         one, other = isolation.tenants(graph, 2)
         label = f"Corpus{canary(8)}"
@@ -236,7 +237,7 @@ class TestTenants:
     @pytest.mark.requirement("COM-CACHE-1")
     def test_a_cached_answer_is_not_given_to_another_tenant(self, graph: Graph) -> None:
         """The same query of two tenants finds the nodes of each, however often it is asked."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         graph.require("query")
         one, other = isolation.tenants(graph, 2)
         written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
@@ -248,7 +249,7 @@ class TestTenants:
     @pytest.mark.parametrize("scope", CACHE_SCOPES)
     def test_a_cache_scope_does_not_share_answers(self, graph: Graph, scope: str) -> None:
         """Whatever two tenants say of the cache's scope, neither finds the other's nodes."""
-        isolation.isolated(graph)
+        require_tenants(graph)
         graph.require("query")
         one, other = isolation.tenants(graph, 2)
         written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}

@@ -11,8 +11,9 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims import replays
+from pytest_corpus.suites.common.contexts import new_key, require_tenants
 from pytest_corpus.suites.graph.scenarios import idempotency
-from pytest_corpus.suites.graph.scenarios.isolation import isolated, tenants
+from pytest_corpus.suites.graph.scenarios.isolation import tenants
 from pytest_corpus.suites.graph.subject.answers import failures, listed
 from pytest_corpus.suites.graph.subject.component import Graph, graph
 from pytest_corpus.suites.graph.subject.place import value_of
@@ -31,7 +32,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     tenant = f"tenant-{canary()}" if where == "tenant" else None
     sandbox = graph.sandbox(tenant=tenant, own=where == "namespace")
     args, other, shows = idempotency.rivals(graph, sandbox, name)
-    key = {"idempotency_key": f"key-{canary()}"}
+    key = new_key()
     first = sandbox.call(name, args, key)
     expect.success(first, "a write with an idempotency key to work")
     other()
@@ -46,7 +47,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
 def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) -> None:
     """A write of which a part failed is answered again with just that failure, in its place."""
     graph.require(name, "upsert_nodes", "upsert_edges")
-    sandbox, key = graph.sandbox(), {"idempotency_key": f"key-{canary()}"}
+    sandbox, key = graph.sandbox(), new_key()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     written = [sandbox.edge("a", "b"), sandbox.edge("a", "none")][-graph.at_once :]
     args: dict[str, Any] = {"edges": written}
@@ -56,7 +57,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
     expect.readable(first)
     results = listed(first.result, "results")
     if not (failures(first.result) or any(each.get("ok") is False for each in results)):
-        raise NotApplicable("an edge without one of its nodes is no failure of a part")
+        raise NotApplicable("an edge without one of its nodes is not a failure of a part")
     replays.answers_again(first, sandbox.call(name, args, key))
 
 
@@ -91,7 +92,7 @@ def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) ->
     """Two different writes with one key are both carried out."""
     graph.require(name, "upsert_nodes")
     sandbox = graph.sandbox()
-    key = {"idempotency_key": f"key-{canary()}"}
+    key = new_key()
     nodes = [sandbox.node("a"), sandbox.node("b")]
     if name == "delete_nodes":
         sandbox.put(*nodes)
@@ -114,7 +115,7 @@ def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) ->
     graph.namespaces(aside=True)
     one = graph.sandbox()
     other = one.like(namespace=graph.sandbox().namespace)
-    node, key = one.node("a"), {"idempotency_key": f"key-{canary()}"}
+    node, key = one.node("a"), new_key()
     for sandbox in (one, other):
         args: dict[str, Any] = {"nodes": [node]}
         if name in MANY:
@@ -129,7 +130,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     """Two writes of one node with one key and different values are both carried out."""
     graph.require("upsert_nodes")
     sandbox = graph.sandbox()
-    key = {"idempotency_key": f"key-{canary()}"}
+    key = new_key()
     first, second = sandbox.node("a"), sandbox.node("a")
     for node in (first, second):
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
@@ -141,7 +142,7 @@ def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     """Two different operations with one key are both carried out."""
     graph.require("upsert_nodes", "delete_nodes")
     sandbox = graph.sandbox()
-    key = {"idempotency_key": f"key-{canary()}"}
+    key = new_key()
     expect.success(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]}, key), "a write to work")
     expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}, key), "a delete to work")
     sandbox.all_show([], "nothing, after the delete")
@@ -150,10 +151,10 @@ def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
 @pytest.mark.requirement("COM-IDEM-2")
 def test_a_key_of_another_tenant_is_another_write(graph: Graph) -> None:
     """The same write with the same key of two tenants is carried out for each."""
-    isolated(graph)
+    require_tenants(graph)
     readers = graph.readers.of_nodes()
     one, other = tenants(graph, 2)
-    key = {"idempotency_key": f"key-{canary()}"}
+    key = new_key()
     node = one.node("a")
     for sandbox in (one, other):
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")

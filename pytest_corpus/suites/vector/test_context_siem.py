@@ -23,12 +23,14 @@ from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
 from pytest_corpus.suites.common.claims.privacy import IdPrivacy as TestIdPrivacy
 from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
 from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.common.contexts import new_key, new_tenant, require_tenants
 from pytest_corpus.suites.vector.scenarios import flow
 from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.subject.component import Vector, vector
 from pytest_corpus.suites.vector.subject.geometry import direction
 from pytest_corpus.suites.vector.subject.sandbox import Sandbox
+from pytest_corpus.suites.vector.subject.shared import context_of
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
@@ -113,11 +115,6 @@ def unlabelled(reply: Reply, secret: str) -> None:
 # -- replays --------------------------------------------------------------------------------------------
 
 
-def key_of(tenant: str | None = None) -> dict[str, Any]:
-    """A context with a new idempotency key."""
-    return {"idempotency_key": f"key-{canary()}", **({"tenant": tenant} if tenant else {})}
-
-
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("differing", ["id", "vector", "metadata", "namespace", "length"])
 def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, differing: str) -> None:
@@ -133,7 +130,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         "metadata": {**first, "metadata": {"kind": "other"}},
     }.get(differing, first)
     more = vector.item(100)
-    sandbox, key = vector.sandbox(), key_of()
+    sandbox, key = vector.sandbox(), new_key()
     second = vector.sandbox() if differing == "namespace" else sandbox
     expect.success(sandbox.upsert(first, **key), "an upsert")
     expect.success(second.upsert(other, *([more] if differing == "length" else []), **key), "another upsert")
@@ -150,7 +147,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
-    sandbox, key = vector.sandbox(*items), key_of()
+    sandbox, key = vector.sandbox(*items), new_key()
     for item in items[:2]:
         expect.success(vector.call("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key}), "the deletion")
     exactly(sandbox, items[2])
@@ -164,8 +161,8 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
     if vector.dimensions == 1:
-        raise NotAssessed("one component has no angle")
-    items, key = [vector.item(20), vector.item(80), vector.item(140)], key_of()
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
+    items, key = [vector.item(20), vector.item(80), vector.item(140)], new_key()
     sandbox = vector.sandbox(*items)
     for item in items:
         query = sandbox.args(vector=item["vector"], top_k=1)
@@ -180,7 +177,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     """The same upsert under the same key of another tenant is carried out for that tenant."""
     vector.faults.provider_op("upsert")
-    item, key = vector.item(70), key_of()
+    item, key = vector.item(70), new_key()
     tenants = [f"tenant-{canary()}" for _ in range(2)]
     name = vector.name("shared")
     if vector.capabilities.flag("supports_multi_tenant") is True:
@@ -213,7 +210,7 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
         vector.need_namespaces()
         vector.require(write)
     owner = f"tenant-{canary()}" if tenant else None
-    item, key = vector.item(40, {"kind": "first"}), key_of(owner)
+    item, key = vector.item(40, {"kind": "first"}), new_key(**context_of(owner))
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
     sandbox = vector.sandbox(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
     name, args = replayed(vector, sandbox, write, item)
@@ -249,7 +246,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector) 
     vector.require("query", "delete")
     item = vector.item(40)
     sandbox = vector.sandbox(item, vector.item(120))
-    request = vector.envelope("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key_of()})
+    request = vector.envelope("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **new_key()})
     replays.has_one_answer(vector, request)
 
 
@@ -272,7 +269,7 @@ def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
     Raises:
         NotApplicable: capabilities do not claim that tenants are kept apart.
     """
-    vector.isolated()
+    require_tenants(vector)
     name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]
     one = vector.sandbox(*items, tenant=tenants[0], name=name)
     return [one, vector.sandbox(tenant=tenants[1], name=name)]
@@ -282,7 +279,7 @@ def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
 @pytest.mark.parametrize("operation", ["query", "batch_query", "filter"])
 def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, operation: str) -> None:
     """The vectors of one tenant are in no answer to another, who has a namespace of the same name."""
-    vector.isolated()
+    require_tenants(vector)
     if operation == "filter":
         vector.need_filters()
     elif operation == "batch_query":
@@ -305,7 +302,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, operation: 
 @pytest.mark.parametrize("change", ["upsert", "delete", "delete_by_filter", "delete_namespace"])
 def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
     """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
-    vector.isolated()
+    require_tenants(vector)
     if change == "delete_by_filter":
         vector.need_filter_deletes()
     if change == "delete_namespace":
@@ -328,7 +325,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
 @pytest.mark.requirement("COM-TENANT-1")
 def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
     """A call that names no tenant finds nothing of a tenant's."""
-    vector.isolated()
+    require_tenants(vector)
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
     nobody = vector.sandbox(name=name)
@@ -340,12 +337,12 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
 @pytest.mark.parametrize("asking", ["another_tenant", "nobody"])
 def test_health_names_nothing_of_another_tenant(vector: Vector, asking: str) -> None:
     """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
-    vector.isolated()
+    require_tenants(vector)
     vector.require("health")
     item = {**vector.item(40), "id": vector.name(canary(20))}
     name, owner = vector.name(canary(20)), f"tenant-{canary()}"
     sandbox = vector.sandbox(item, tenant=owner, name=name)
-    ctx = {"tenant": f"tenant-{canary()}"} if asking == "another_tenant" else {}
+    ctx = new_tenant() if asking == "another_tenant" else {}
     said = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
     named = item["id"] in said or (vector.namespaces and sandbox.name in said)
     expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
@@ -355,7 +352,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector, asking: str) -> 
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -> None:
     """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
-    vector.isolated()
+    require_tenants(vector)
     vector.require("query", operation)
     items = [vector.item(45), vector.item(45)]
     sandboxes = two_tenants(vector, items[0])
@@ -373,7 +370,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -
 @pytest.mark.parametrize("scope", CACHE_SCOPES)
 def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither finds the other's vectors."""
-    vector.isolated()
+    require_tenants(vector)
     vector.require("query")
     items = [vector.item(45), vector.item(45)]
     sandboxes = two_tenants(vector, items[0])

@@ -7,56 +7,28 @@ repeats a value.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from pytest_corpus.text.problems import Problem
 from pytest_corpus.text.strict_json import are_strict
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 from pytest_corpus.validation.streams.config import ValidationConfig, ValidationMode
-from pytest_corpus.validation.streams.plan import FRAME_KEYS, STREAMING, Plan, edition_for
+from pytest_corpus.validation.streams.frame_rules import (
+    EVENT_KEYS,
+    EVENTS,
+    Defect,
+    canonical_defects,
+    end_problems,
+    event_defects,
+    is_error_envelope,
+)
+from pytest_corpus.validation.streams.plan import FRAME_KEYS, Plan, edition_for
 from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
-
-EVENT_KEYS: Final = ("event", "data")
-"""The keys of an overlay frame (SCHEMA 4.1.4)."""
-
-EVENTS: Final = ("data", "end", "error")
-"""The events of the overlay; the last two are terminal (SCHEMA 5.1)."""
+from pytest_corpus.validation.streams.samples import Samples
 
 _SHOWN = 4
 """How many problems of one part of a frame one error tells besides the first."""
-
-
-class Samples:
-    """The numbers of the frames that are sampled: at even distances, the first among them."""
-
-    def __init__(self, rate: float) -> None:
-        self.rate = rate
-        self.following = 1
-        self._distance = min(1 / rate, 1e18) if rate else 0
-        self._taken = 0
-
-    def copy(self) -> Samples:
-        other = Samples(self.rate)
-        other.__dict__.update(self.__dict__)
-        return other
-
-    def until(self, number: int) -> list[int]:
-        """The samples from here up to a frame, which stay to be taken."""
-        found: list[int] = []
-        following, taken = self.following, self._taken
-        while self.rate and following <= number:
-            found.append(following)
-            taken += 1
-            following = int(taken * self._distance) + 1
-        return found
-
-    def pass_by(self, number: int) -> None:
-        """Move on to the first sample after a frame."""
-        while self.rate and self.following <= number:
-            self._taken += 1
-            self.following = int(self._taken * self._distance) + 1
 
 
 class StreamMachine:
@@ -86,7 +58,7 @@ class StreamMachine:
 
     @property
     def looks_closely(self) -> bool:
-        """Whether the content of the frame that comes next will be held to its schema, as far as it shows."""
+        """Return if the content of the next frame will be held to its schema, as far as is known."""
         return self._is_due if not self._samples.rate else self.total + 1 == self._samples.following
 
     def report(self) -> StreamReport:
@@ -166,14 +138,13 @@ class StreamMachine:
             self._read_any_end(value)
 
     def skip(self, count: int) -> None:
-        """Count frames after the terminal without a look at them."""
+        """Count frames after the terminal without checking them."""
         first = self.total == self._ended_at
+        numbers = range(self.total + 1, self.total + count + 1)
         self.total += count
-        if self.config.mode is ValidationMode.COLLECT_ERRORS:
-            for number in range(self.total - count + 1, self.total + 1):
-                self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
-        elif first and count:
-            number = self._ended_at + 1
+        if self.config.mode is not ValidationMode.COLLECT_ERRORS:
+            numbers = numbers[: int(first)]
+        for number in numbers:
             self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
 
     def note(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
@@ -211,29 +182,24 @@ class StreamMachine:
         return chosen
 
     def _is_sound(self, frame: dict[Any, Any]) -> bool:
-        """The common case, decided with as little work as it takes; false only means: look closer."""
-        if len(frame) != len(FRAME_KEYS) or frame.get("ok") is not True or frame.get("code") != STREAMING:
-            return False
-        ms = frame.get("ms")
-        if not (_is_duration(ms) or (ms is None and "ms" in frame and self.plan.null_ms)):
-            return False
+        """Take a frame if the compiled schema accepts it; otherwise the rules and the schemas say why not."""
         chunk = frame.get("chunk")
         final = chunk.get("is_final") if isinstance(chunk, dict) else None
         if not isinstance(final, bool):
             return False
-        if self._is_due or (final and self._samples.rate):
-            try:
-                if not self.plan.accepts_chunk(chunk):
-                    return False
-            except ValueError:  # a type, a key or a text that JSON does not have
+        chosen = self._is_due or (final and self._samples.rate > 0)
+        try:
+            if not (self.plan.accepts_frames([frame]) if chosen else self.plan.accepts_shells([frame])):
                 return False
-            self._validated += 1
+        except ValueError:  # a type, a key or a text that JSON does not have
+            return False
+        self._validated += chosen
         if final:
             self._end("success")
         return True
 
     def _canonical_frame(self, frame: dict[Any, Any]) -> None:
-        if _is_error_envelope(frame):
+        if is_error_envelope(frame):
             self._end("error")
             self._validated += 1
             problems = self._problems(f"{self.config.component}.envelope.error", frame)
@@ -241,39 +207,11 @@ class StreamMachine:
             return
         self._read_end(frame.get("chunk"))
         chosen = self._is_chosen(last=self.terminal is not None)
+        self._note_all(canonical_defects(frame, null_ms=self.plan.null_ms))
         if "chunk" in frame:
-            self._check_keys(frame)
-            self._check_envelope(frame)
-            problems = self._problems(self.plan.chunk, frame["chunk"]) if chosen else _shell_problems(frame["chunk"])
+            chunk = frame["chunk"]
+            problems = self._problems(self.plan.chunk, chunk) if chosen else end_problems(chunk)
             self._note_problems(ErrorType.CHUNK_SCHEMA, problems, "chunk")
-        elif frame.keys() >= set(EVENT_KEYS):
-            self.note(ErrorType.FRAMING, "is an {event, data} frame; adapters emit {ok, code, ms, chunk}")
-        elif not frame.keys() & set(FRAME_KEYS):
-            self.note(ErrorType.FRAME_SHAPE, f"has none of the keys {', '.join(FRAME_KEYS)}")
-        elif "result" in frame:
-            self.note(ErrorType.FRAME_SHAPE, "is missing: this is a unary success envelope", "chunk")
-        else:
-            self.note(ErrorType.FRAME_SHAPE, "is missing", "chunk")
-            self._check_envelope(frame)
-
-    def _check_keys(self, frame: dict[Any, Any]) -> None:
-        extra = [str(key) for key in frame if key not in FRAME_KEYS]
-        if extra:
-            others = f", nor must {', '.join(extra[1:])}" if extra[1:] else ""
-            self.note(ErrorType.FRAME_SHAPE, f"must not be there{others}", extra[0])
-
-    def _check_envelope(self, frame: dict[Any, Any]) -> None:
-        if frame.get("ok") is not True and "chunk" in frame:
-            self.note(ErrorType.FRAME_OK, "must be true on a frame with a chunk", "ok")
-        if frame.get("code") != STREAMING:
-            self.note(ErrorType.FRAME_CODE, f"must be {STREAMING} on every success frame", "code")
-        ms = frame.get("ms")
-        if "ms" not in frame:
-            self.note(ErrorType.FRAME_MS, "is missing", "ms")
-        elif ms is None and not self.plan.null_ms:
-            self.note(ErrorType.FRAME_MS, "must not be null in this edition", "ms")
-        elif ms is not None and not _is_duration(ms):
-            self.note(ErrorType.FRAME_MS, "must be a finite number, at least 0", "ms")
 
     def _event_frame(self, frame: dict[Any, Any]) -> None:
         event = frame.get("event")
@@ -290,7 +228,7 @@ class StreamMachine:
             self.note(ErrorType.FRAME_SHAPE, f"must be one of {', '.join(EVENTS)}", "event")
             return
         if not chosen:
-            self._check_event_keys(frame)
+            self._note_all(event_defects(frame))
             return
         content = ErrorType.ERROR_ENVELOPE if event == "error" else ErrorType.CHUNK_SCHEMA
         problems = self._problems(f"{self.config.component}.stream.frame.{event}", frame)
@@ -299,20 +237,12 @@ class StreamMachine:
         self._note_problems(ErrorType.FRAME_SHAPE, outside)
         self._note_problems(content, inside)
 
-    def _check_event_keys(self, frame: dict[Any, Any]) -> None:
-        if "data" not in frame:
-            self.note(ErrorType.FRAME_SHAPE, "is missing", "data")
-        for key in frame:
-            if key not in EVENT_KEYS:
-                self.note(ErrorType.FRAME_SHAPE, "is a key that is not allowed here", str(key))
-                return
-
     def _read_any_end(self, frame: dict[Any, Any]) -> None:
         """Whether a frame that is not JSON ends the stream all the same."""
         if self.config.framing == "event":
             self._unclear_end = frame.get("event") not in EVENTS
             self._read_event(frame.get("event"))
-        elif _is_error_envelope(frame):
+        elif is_error_envelope(frame):
             self._end("error")
         else:
             self._read_end(frame.get("chunk"))
@@ -326,6 +256,10 @@ class StreamMachine:
         if final is True:
             self._end("success")
         self._unclear_end = not isinstance(final, bool)
+
+    def _note_all(self, defects: Iterator[Defect]) -> None:
+        for error_type, message, path in defects:
+            self.note(error_type, message, path)
 
     def _problems(self, schema: str, instance: object) -> list[Problem]:
         return self._schemas.problems(schema, instance, edition_for(schema, self.config.edition))
@@ -345,28 +279,3 @@ class StreamMachine:
 
 
 _ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)
-
-
-def _shell_problems(chunk: object) -> list[Problem]:
-    """What keeps a chunk from saying whether it is final."""
-    return list(_shell_faults(chunk))
-
-
-def _shell_faults(chunk: object) -> Iterator[Problem]:
-    if not isinstance(chunk, dict):
-        yield Problem("", "type", "must be object", "")
-    elif "is_final" not in chunk:
-        yield Problem("is_final", "required", "is missing", "")
-    elif not isinstance(chunk["is_final"], bool):
-        yield Problem("is_final", "type", "must be boolean", "")
-
-
-def _is_duration(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
-
-
-def _is_error_envelope(frame: Mapping[Any, object]) -> bool:
-    """Whether a frame means to be an error envelope; one with a chunk must say so in `error` and `ok`."""
-    if "chunk" in frame:
-        return "error" in frame and frame.get("ok") is not True
-    return frame.get("ok") is False or "error" in frame

@@ -1,4 +1,4 @@
-"""What a batch answered, text by text (SPECIFICATION 12.5; R14)."""
+"""The answer to a batch, text by text (SPECIFICATION 12.5; R14)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.subject.component import Embedding
+from pytest_corpus.suites.embedding.subject.texts import FILLER
 from pytest_corpus.suites.embedding.subject.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
 from pytest_corpus.text.redaction import word
 
@@ -25,8 +26,15 @@ FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None 
 """The canonical classes that are not worth a retry."""
 
 
+WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
+"""Words of one length."""
+
+MOST_TEXTS = 2_048
+"""A larger batch is not sent only to see that it is served."""
+
+
 def class_of(failure: Mapping[str, Any]) -> str | None:
-    """The class that a failed item names in `error`, by its name or its code; None where it names none."""
+    """The class that a failed item names in `error`, by its name or its code; None if it names none."""
     error = failure.get("error")
     if not isinstance(error, str):
         return None
@@ -41,7 +49,7 @@ def family_of(failure: Mapping[str, Any]) -> str | None:
 
 
 def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterator[Finding]:
-    """What is wrong with the places of the texts in the result of a batch."""
+    """Yield the faults in the positions of the texts in the result of a batch."""
     embeddings, failures = embeddings_of(result), failures_of(result)
     failed = [failure.get("index") for failure in failures]
     for number, failure in enumerate(failures):
@@ -71,7 +79,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
 
 
 def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """Whether a failure has the index of one text of the batch and another one for its text."""
+    """Return whether a failure has the index of one text of the batch and another one for its text."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
     return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
@@ -95,7 +103,7 @@ def _place(
 
 
 def belongs(embedding: Embedding, text: Any, sent: str) -> bool:
-    """Whether the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
+    """Return whether the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
     if same_text(text, sent):
         return True
     return isinstance(text, str) and not embedding.holds(sent) and bool(text) and plain(text) in plain(sent)
@@ -162,3 +170,70 @@ def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
     if many < least:
         raise NotApplicable(f"a batch may have {many} texts only")
     return many
+
+
+def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
+    """So many texts, arranged in one of the ways."""
+    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
+    if how == "equal_texts":
+        return [words[number // 2] if number % 3 else words[0] for number in range(many)]
+    if how == "all_equal":
+        return [words[0]] * many
+    if how in ("longest_first", "shortest_first"):
+        grown = [embedding.fit(f"{word} {' '.join(WORDS[: number * 2])}") for number, word in enumerate(words)]
+        return grown if how == "shortest_first" else grown[::-1]
+    if how == "mixed":
+        grown = [embedding.fit(f"{word}{' and so on' * (number * 5 % 7)}") for number, word in enumerate(words)]
+        return [*grown[1::2], *grown[::2]]
+    if how == "equal_lengths":
+        return [word for word in words if len(word) == len(words[0])]
+    return [embedding.fit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
+
+
+def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
+    """The vectors of a batch are those that its texts get in batches of their own, in their order."""
+    found = placed(embedding, "EMB-BATCH-2", reply, texts)
+    each_its_own(embedding, found, texts, embedding.own_vectors(texts, **changed))
+
+
+def largest(embedding: Embedding) -> int:
+    """The stated size of the largest batch.
+
+    Raises:
+        NotApplicable: none is stated, or it is too large to be sent.
+    """
+    most = embedding.capabilities.limit("max_batch_size")
+    if most is None or most > MOST_TEXTS:
+        raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
+    return most
+
+
+def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
+    """A batch with texts that are too long, and their positions.
+
+    Raises:
+        NotApplicable: no limit is stated.
+    """
+    length = embedding.beyond(1 + len(FILLER))
+    texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))
+    last = len(texts) - 1
+    bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
+        where, {*range(last + 1)}
+    )
+    long = embedding.text_of(length)
+    for position in bad:
+        texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
+    return texts, bad
+
+
+def accounted(embedding: Embedding, requirement: str, where: str) -> None:
+    """A batch with texts that are too long keeps a rule of the places, where it is not refused whole."""
+    texts, bad = spoilt(embedding, where)
+    reply = embedding.batch(texts, truncate=False)
+    expect.readable(reply)
+    if reply.is_error:
+        raise NotApplicable("a batch with a bad text is refused whole")
+    failed = {failure.get("index") for failure in failures_of(reply.result)}
+    if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
+        expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
+    placed(embedding, requirement, reply, texts)

@@ -1,4 +1,4 @@
-"""What a text gets of an operation that embeds it."""
+"""The answers of operations that embed one text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
 
 
 def any_script(embedding: Embedding, *texts: str) -> None:
-    """Go on only where `embed` takes these texts, whatever their script.
+    """Go on only if `embed` takes these texts, whatever their script.
 
     Raises:
         Undecided: it does not, which is a finding of its own.
@@ -83,3 +83,10 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
     if len(found) > 1:
         raise NotApplicable("a stream gives several embeddings")
     return found[0]
+
+
+def refusing(embedding: Embedding, argument: str) -> tuple[str, ...]:
+    """The classes that refuse a value of the wrong type: NOT_SUPPORTED too if the option is not claimed."""
+    flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
+    unclaimed = flag is not None and embedding.capabilities.flag(flag) is not True
+    return ("BadRequest", "NotSupported") if unclaimed else ("BadRequest",)

@@ -14,8 +14,8 @@ from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.tokens import adds_up
+from pytest_corpus.suites.common.contexts import new_tenant
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, statistics_problems, streamed_embeddings
 from pytest_corpus.suites.embedding.subject.prerequisites import EmbeddingPrerequisites
 from pytest_corpus.suites.embedding.subject.requests import EmbeddingRequests
@@ -52,15 +52,6 @@ class Embedding(Texts):
     requests: EmbeddingRequests
     faults_type = EmbeddingFaults
 
-    # -- requests --------------------------------------------------------------------------------------
-
-    def components(self, text: str) -> dict[str, str]:
-        """The digits of a vector's components, as secrets: a vector is content too."""
-        vector = vector_of(self.embedding(self.call("embed", self.requests.with_text("embed", text)))) or []
-        digits = [repr(value).partition(".")[2] for value in vector]
-        long = [tail for tail in digits if tail.isdigit() and len(tail) >= 12][:3]
-        return {f"content of the vector {number}": tail[-12:] for number, tail in enumerate(long)}
-
     # -- calls -----------------------------------------------------------------------------------------
 
     def embed(self, text: str, **changed: Any) -> Reply:
@@ -80,7 +71,7 @@ class Embedding(Texts):
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
-        """The first embedding of an answer; empty where there is none."""
+        """The first embedding of an answer; empty if there is none."""
         found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
         return found[0] if found else {}
 
@@ -131,7 +122,7 @@ class Embedding(Texts):
 
     @property
     def counts_characters(self) -> bool:
-        """Whether a text of one character more than `max_text_length` is too long, and one of its length is not."""
+        """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
         return cached(self, "one character more is too long", self._counts_characters)
 
     def _counts_characters(self) -> bool:
@@ -155,14 +146,8 @@ class Embedding(Texts):
             raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
         return CHARACTERS_IN_A_TOKEN * limit + more
 
-    def refusing(self, argument: str) -> tuple[str, ...]:
-        """The classes that refuse a value of the wrong type: NOT_SUPPORTED too of an option that is not offered."""
-        flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
-        unclaimed = flag is not None and self.capabilities.flag(flag) is not True
-        return ("BadRequest", "NotSupported") if unclaimed else ("BadRequest",)
-
     def normalizes(self) -> None:
-        """Go on only where normalization is offered.
+        """Go on only if normalization is offered.
 
         Raises:
             NotApplicable: capabilities deny it, or it is answered with NOT_SUPPORTED unclaimed.
@@ -174,7 +159,7 @@ class Embedding(Texts):
 
     @property
     def noise(self) -> float:
-        """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
+        """The distance of two embeddings of one text that no cache makes equal."""
         if self.shared.noise is None:
             with self.client.provider.paused():
                 self.shared.noise = self._find_noise()
@@ -186,17 +171,14 @@ class Embedding(Texts):
         if fresh.client is not self.client:
             return distance(self.vector("embed", text), fresh.vector("embed", text))
         args = self.requests.with_text("embed", text)
-        contexts: tuple[dict[str, Any], ...] = ({}, {"tenant": f"tenant-{canary()}"})
+        contexts: tuple[dict[str, Any], ...] = ({}, new_tenant())
         one, other = (vector_of(self.embedding(self.call("embed", args, ctx))) or [] for ctx in contexts)
         apart = distance(one, other)
         return apart if apart < FAR else 0.0
 
     def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
-        """Whether two vectors are renderings of the same one."""
+        """Return whether two vectors are renderings of the same one."""
         return distance(one, other) <= slack + 10 * self.noise
-
-    def tidy(self) -> None:
-        """Remove what was made: an embedding leaves nothing behind."""
 
     # -- what holds for every answer -------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.run_state import Shared
-from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, Counting
+from pytest_corpus.suites.common.claims.tokens import NO_STRINGS
+from pytest_corpus.suites.common.models import ListedModels
 
 SMALL = 160
 """A limit below this may not hold what the suite would like to send."""
@@ -90,7 +90,7 @@ class EmbeddingShared(Shared):
     noise: float | None = None
 
 
-class Texts(Counting):
+class Texts(ListedModels):
     """Texts that are kept within the stated limits."""
 
     component = "embedding"
@@ -109,7 +109,7 @@ class Texts(Counting):
 
     @property
     def small(self) -> bool:
-        """Whether the limit is so small that an ordinary text may not fit."""
+        """Return whether the limit is so small that an ordinary text may not fit."""
         return self.limit is not None and self.limit < SMALL
 
     def fit(self, text: str) -> str:
@@ -143,7 +143,7 @@ class Texts(Counting):
         return self.limit
 
     def tells_apart(self) -> None:
-        """Go on only where texts can be long enough never to have been sent before.
+        """Go on only if texts can be long enough never to have been sent before.
 
         Raises:
             NotApplicable: the limit is too small.
@@ -171,23 +171,6 @@ class Texts(Counting):
         known = health.get("models") if isinstance(health, Mapping) else None
         names = [name for name in known if isinstance(name, str)] if isinstance(known, (Mapping, list)) else []
         return names[0] if names else "default"
-
-    def unknown_model(self) -> str:
-        """A name that is surely not listed.
-
-        Raises:
-            NotApplicable: capabilities list no models.
-        """
-        self.models()
-        return f"no-such-model-{canary()}"
-
-    def unknown_models(self) -> tuple[str, ...]:
-        """Names that are surely not listed: a strange one, and one that begins like a listed one.
-
-        Raises:
-            NotApplicable: capabilities list no models.
-        """
-        return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
     # -- texts -----------------------------------------------------------------------------------------
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.component import Graph
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 
 WHERE = ("default", "namespace", "tenant")
-"""Where nodes are written."""
+"""The places of nodes."""
 
 
 def at(graph: Graph, where: str) -> Sandbox:
@@ -24,13 +23,6 @@ def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     one = graph.sandbox()
     homes = [one, one.like(namespace=graph.sandbox().namespace), one.like()]
     return [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
-
-
-def isolated(graph: Graph) -> None:
-    """Go on only where tenants are told apart (R25)."""
-    graph.require("upsert_nodes")
-    if graph.capabilities.flag("supports_multi_tenant") is not True:
-        raise NotApplicable("supports_multi_tenant is not claimed")
 
 
 def tenants(graph: Graph, count: int, *, own: bool = False) -> list[Sandbox]:

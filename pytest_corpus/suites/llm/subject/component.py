@@ -15,8 +15,9 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.common.claims.tokens import adds_up
-from pytest_corpus.suites.llm.subject.capabilities import MOST_WINDOW, LLMCapabilities
+from pytest_corpus.suites.llm.subject.capabilities import LLMCapabilities
 from pytest_corpus.suites.llm.subject.requests import LLMRequests
+from pytest_corpus.suites.llm.subject.windows import MOST_WINDOW
 from pytest_corpus.text.redaction import word
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"

@@ -9,7 +9,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
-from pytest_corpus.suites.llm.subject.capabilities import MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
+from pytest_corpus.suites.llm.subject.capabilities import RANGES, UNSIGNED, LLMCapabilities
+from pytest_corpus.suites.llm.subject.windows import MOST_WINDOW
 
 WEATHER: dict[str, Any] = {
     "type": "function",
@@ -55,7 +56,7 @@ def user(content: str) -> dict[str, Any]:
 
 
 class LLMRequests(Requests):
-    """Requests of the LLM component. They name the first listed model, or none where none is listed."""
+    """Requests of the LLM component. They name the first listed model, or none if none is listed."""
 
     def __init__(self, llm: LLMCapabilities) -> None:
         self._llm = llm

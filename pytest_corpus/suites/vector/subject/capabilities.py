@@ -1,40 +1,25 @@
-"""What a vector adapter offers, and how to speak of it."""
+"""The features that a vector adapter offers or turns out to have, and the names and vectors of the suite."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
-from pytest_corpus.kit.store.leftovers import uuid_of
-from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
-from pytest_corpus.suites.vector.subject.answers import failures_of
-from pytest_corpus.suites.vector.subject.geometry import canonical, direction
-from pytest_corpus.suites.vector.subject.shared import VectorShared
-
-USUAL_DIMENSIONS = 4
+from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.subject.limits import StatedLimits
 
 INDEX_TRIES, INDEX_WAIT_S, INDEX_WAIT_AT_MOST_S = 4, 0.1, 2.0
-"""How often, and for how many seconds, the suite waits for an index that is not ready: a given and a longest time."""
+"""The number of waits for an index that is not ready, the usual time and the longest time of one, in seconds."""
 
 
-class VectorCapabilities(Subject):
-    """Capabilities of the vector component, names, and the arguments that depend on them."""
+class VectorCapabilities(StatedLimits):
+    """Features that are found out by trying, and the arguments that depend on them."""
 
-    component = "vector"
-    principal = "query"
-    checked = "VEC-QUERY-11"
-
-    shared_type = VectorShared
-    shared: VectorShared
     main: VectorCapabilities
 
     def __init__(self, *given: Any) -> None:
@@ -42,11 +27,9 @@ class VectorCapabilities(Subject):
         self._preparing = False
         self.occupied = False
 
-    # -- what is offered -------------------------------------------------------------------------------
-
     @property
     def namespaces(self) -> bool:
-        """Whether namespaces can be created, by what capabilities say or by trying."""
+        """Return whether namespaces can be created, by what capabilities say or by trying."""
         if self.shared.namespaces is None:
             claimed = self.prerequisites.claimed("create_namespace")
             answers = self._answers("create_namespace", self.named()) if claimed is None else claimed
@@ -55,7 +38,7 @@ class VectorCapabilities(Subject):
 
     @property
     def filters(self) -> bool:
-        """Whether filters are offered, by what capabilities say or by trying."""
+        """Return whether filters are offered, by what capabilities say or by trying."""
         if self.shared.filters is None:
             claimed = self.capabilities.flag("supports_filters")
             if claimed is None:
@@ -65,11 +48,11 @@ class VectorCapabilities(Subject):
 
     @property
     def deletes_by_filter(self) -> bool:
-        """Whether deletes take filters, which queries that take them do not promise (R131)."""
+        """Return whether deletes take filters, which queries that take them do not promise (R131)."""
         if self.shared.deletes_by_filter is None:
-            nobody = {**self.requests.minimal("delete"), "filter": {"kind": self.name("nobody")}}
-            del nobody["ids"]
-            self.shared.deletes_by_filter = self.filters and self._answers("delete", nobody)
+            unmatched = {**self.requests.minimal("delete"), "filter": {"kind": self.name("none")}}
+            del unmatched["ids"]
+            self.shared.deletes_by_filter = self.filters and self._answers("delete", unmatched)
         return self.shared.deletes_by_filter
 
     def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
@@ -77,39 +60,13 @@ class VectorCapabilities(Subject):
             return not self.call(name, args).is_a("NotSupported")
 
     @property
-    def shares(self) -> bool:
-        """Whether capabilities deny that tenants are kept apart; where they do not, each may have data of its own."""
-        return self.capabilities.flag("supports_multi_tenant") is False
-
-    @cached_property
-    def post_filters(self) -> bool:
-        """Whether capabilities say that filters are applied after the search (R47)."""
-        return self.capabilities.speaks_of(POST_FILTERING)
-
-    @cached_property
-    def approximate(self) -> bool:
-        """Whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
-        return self.capabilities.speaks_of(APPROXIMATE_SEARCH)
-
-    @cached_property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics of the protocol that capabilities list, as they spell them."""
-        return tuple(name for name in self.capabilities.names("metrics") if canonical(name))
-
-    @property
     def metric(self) -> str | None:
-        """The metric of plain namespaces; None where none is listed."""
-        return self._chosen if self.namespaces or len(self.metrics) == 1 else None
-
-    @property
-    def _chosen(self) -> str | None:
-        """A listed metric that can tell plain vectors apart: on a line that is the euclidean one alone."""
-        on_a_line = [name for name in self.metrics if canonical(name) == "euclidean"] if self.usual == 1 else []
-        return next(iter((*on_a_line, *self.metrics)), None)
+        """The metric of plain namespaces; None if it is not known."""
+        return self.plain_metric if self.namespaces or len(self.metrics) == 1 else None
 
     @property
     def dimensions(self) -> int:
-        """The dimensions of plain vectors: the fixed ones where there are such, else a few."""
+        """The dimensions of plain vectors: the fixed ones if capabilities or errors state them, else a few."""
         if self.shared.dimensions is None:
             self.shared.dimensions = self._find_dimensions()
         return self.shared.dimensions
@@ -128,122 +85,10 @@ class VectorCapabilities(Subject):
         most = self.capabilities.limit("max_dimensions") or self.usual
         return next((number for number in stated if number is not None and number > 0), most)
 
-    @property
-    def fixed(self) -> int | None:
-        """The dimensions that every vector has (R22); None where none are stated."""
-        return self.capabilities.limit("dimension")
-
-    @cached_property
-    def usual(self) -> int:
-        """The dimensions of plain namespaces, by what capabilities say."""
-        return self.fixed or min(USUAL_DIMENSIONS, self.capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
-
-    @property
-    def batch(self) -> int | None:
-        """The most vectors of an upsert; None where no limit is stated."""
-        if self.capabilities.flag("supports_batch_operations") is False:
-            return 1
-        return self.capabilities.limit("max_batch_size")
-
-    @cached_property
-    def most_namespaces(self) -> int:
-        """The most namespaces that the suite holds at a time (R115)."""
-        given = self.settings.max_namespaces
-        return min(given, self.capabilities.published("max_namespaces") or given)
-
     def leave(self, tenant: str | None, names: Sequence[str]) -> None:
         """Remember ids of vectors that may be in the default namespace of a tenant, to be deleted later."""
         self.shared.leave(tenant, names, own_data=not self.shares)
         self.settings.journal.add(("vector", tenant, None, "vector"), names)
-
-    def at_most(self, top_k: int) -> int:
-        """So many matches, or as many as may be asked for."""
-        return min(top_k, self.capabilities.limit("max_top_k") or top_k)
-
-    def several(self, count: int = 2) -> None:
-        """Go on only where an upsert may hold so many vectors.
-
-        Raises:
-            NotApplicable: it may not.
-        """
-        if (self.batch or count) < count:
-            raise NotApplicable(f"an upsert holds at most {self.batch} vectors")
-
-    def need_filters(self) -> None:
-        """Go on only where filters are offered and a plain one is answered.
-
-        Raises:
-            NotApplicable: they are not offered.
-            Blocked: a plain filter is refused.
-        """
-        if not self.filters:
-            raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
-        self.require("query")
-        query = {**self.requests.minimal("query"), "filter": {"kind": "home"}}
-        reply = self.ready(lambda: self.call("query", query), True)
-        if reply.is_a("IndexNotReady", "ResourceExhausted"):
-            raise NotAssessed(f"a plain filter is answered with {reply}")
-        with expect.resting_on("VEC-FILTER-1"):
-            expect.success(reply, "an answer to a query with a plain filter")
-
-    def need_filter_deletes(self) -> None:
-        """Go on only where deletes take filters.
-
-        Raises:
-            NotApplicable: they do not.
-            Blocked: a plain filter of a query is refused.
-        """
-        self.need_filters()
-        if not self.deletes_by_filter:
-            raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
-
-    def check_ids(self, reply: Reply) -> None:
-        """Go on only if an upsert was not refused for ids that are not UUIDs.
-
-        Raises:
-            Blocked: it was.
-        """
-        if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
-            return
-        if self.shared.only_uuids is None:
-            self.shared.only_uuids = not self.takes_any_id()
-        if self.shared.only_uuids:
-            raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
-
-    def takes_any_id(self) -> bool:
-        """Whether a vector with a text for an id is stored, if one with a UUID is."""
-        where, item = self.at(self.name("corpus")), self.item()
-        uuid = {**item, "id": uuid_of(self.settings.run)}
-        taken = []
-        with self.prepares():
-            if self.namespaces:
-                self.call("create_namespace", self.named(where["namespace"]))
-            for each in (uuid, item):
-                reply = self.call("upsert", {"vectors": [each], **where})
-                taken.append(reply.is_success and not failures_of(reply.result))
-            if self.namespaces:
-                self.call("delete_namespace", where)
-        return taken[1] or not taken[0]
-
-    def need_namespaces(self) -> None:
-        """Go on only where namespaces can be created.
-
-        Raises:
-            NotApplicable: they can not.
-        """
-        if not self.namespaces:
-            raise NotApplicable("namespaces can not be created")
-
-    def isolated(self) -> None:
-        """Go on only where capabilities claim that tenants are kept apart (R25).
-
-        Raises:
-            NotApplicable: they do not.
-        """
-        if self.capabilities.flag("supports_multi_tenant") is not True:
-            raise NotApplicable("supports_multi_tenant is not claimed")
-
-    # -- names and arguments ---------------------------------------------------------------------------
 
     def name(self, prefix: str = "v") -> str:
         """A name that no other vector or namespace of this run or worker has."""
@@ -258,12 +103,12 @@ class VectorCapabilities(Subject):
         return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
 
     def at(self, namespace: str) -> dict[str, Any]:
-        """The argument that names a namespace, where there is more than one."""
+        """The argument that names a namespace, if the adapter has namespaces."""
         return {"namespace": namespace} if self.namespaces else {}
 
     def named(self, name: str = "", dimensions: int | None = None, metric: str | None = None) -> dict[str, Any]:
         """The arguments that create a namespace."""
-        chosen = metric or self._chosen
+        chosen = metric or self.plain_metric
         return {
             "namespace": name or self.name("n"),
             "dimensions": dimensions or self.usual,
@@ -276,8 +121,7 @@ class VectorCapabilities(Subject):
         return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
 
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
-        """An answer, waited for where an index that holds something says that it is not ready (SPECIFICATION 9.5)."""
-
+        """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
         reply = attempt()
         for _ in range(INDEX_TRIES):
             if not filled or not reply.is_a("IndexNotReady"):
@@ -289,7 +133,7 @@ class VectorCapabilities(Subject):
 
     @contextmanager
     def prepares(self) -> Iterator[None]:
-        """Calls meanwhile are the suite's own: nothing is made for them first, and no planned fault strikes them."""
+        """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
         outer, self._preparing = self._preparing, True
         try:
             with self.client.provider.paused():

@@ -13,7 +13,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import TIDY_S
 from pytest_corpus.suites.vector.subject.answers import failures_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.subject.shared import Place
+from pytest_corpus.suites.vector.subject.shared import Place, context_of
 
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
@@ -36,7 +36,7 @@ def tenant_of(request: Mapping[str, Any]) -> str | None:
 
 
 def is_keyed(request: Mapping[str, Any]) -> bool:
-    """Whether a request has an idempotency key: its success may be the replay of an older one."""
+    """Return whether a request has an idempotency key: its success may be the replay of an older one."""
     ctx = request.get("ctx")
     return isinstance(ctx, Mapping) and "idempotency_key" in ctx
 
@@ -163,13 +163,13 @@ class Cleanup:
     def _delete(self, place: Place) -> Reply:
         vector, (tenant, name) = self._vector.main, place
         if vector.outages.lasting:  # nothing is waited for any more
-            request = vector.envelope("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
+            request = vector.envelope("delete_namespace", {"namespace": name}, context_of(tenant))
             reply = Reply(vector.client.send(request, vector.component))
             if reply.is_success:
                 self.note(request)
             return reply
         with vector.prepares(), vector.settling.at_once():
-            return vector.call("delete_namespace", {"namespace": name}, {"tenant": tenant} if tenant else {})
+            return vector.call("delete_namespace", {"namespace": name}, context_of(tenant))
 
     def _empty_scratch(self) -> None:
         """Delete the vectors of plain writes."""
@@ -238,7 +238,7 @@ class Cleanup:
             if first:
                 self._shared.left.pop(owner, None)
             for start in range(0, len(left), size):
-                names, ctx = left[start : start + size], {"tenant": owner} if owner else {}
+                names, ctx = left[start : start + size], context_of(owner)
                 with self._vector.prepares():
                     reply = self._vector.call("delete", {"ids": names}, ctx)
                 if first and reply.is_success and not failures_of(reply.result):

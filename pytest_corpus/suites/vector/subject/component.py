@@ -21,12 +21,13 @@ from pytest_corpus.suites.vector.subject.actions import RANKING
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.subject.cleanup import UNCALLABLE, Cleanup, nothing
+from pytest_corpus.suites.vector.subject.conditions import VectorConditions
 from pytest_corpus.suites.vector.subject.preparation import Preparation
 from pytest_corpus.suites.vector.subject.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.subject.requests import VectorRequests
 from pytest_corpus.suites.vector.subject.sandbox import Sandbox
 from pytest_corpus.suites.vector.subject.settling import VectorSettling
-from pytest_corpus.suites.vector.subject.shared import Item
+from pytest_corpus.suites.vector.subject.shared import Item, context_of
 from pytest_corpus.text.redaction import word
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
@@ -48,7 +49,7 @@ class VectorFaults(ProviderFaults):
         return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
 
     def itemised(self, name: str) -> bool:
-        """Whether an operation on several items reports a failing provider as the failure of each item."""
+        """Return whether an operation on several items reports a failing provider as the failure of each item."""
         if name not in ("upsert", "delete"):
             return False
         if name not in self._vector.shared.itemised:
@@ -60,7 +61,7 @@ class VectorFaults(ProviderFaults):
         return self._vector.shared.itemised[name]
 
 
-class Vector(VectorCapabilities):
+class Vector(VectorConditions):
     """Requests of the vector component.
 
     Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
@@ -89,7 +90,7 @@ class Vector(VectorCapabilities):
         Raises:
             Blocked: it cannot be created or written to.
         """
-        ctx = {"tenant": tenant} if tenant else {}
+        ctx = context_of(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
@@ -110,7 +111,7 @@ class Vector(VectorCapabilities):
         _ = self.deletes_by_filter, *map(self.works, self.operations())
 
     def _created(self, reply: Reply, sandbox: Sandbox) -> None:
-        """Go on only where a namespace was created."""
+        """Go on only if a namespace was created."""
         expect.readable(reply)
         if reply.is_success:
             return
@@ -219,7 +220,7 @@ class Vector(VectorCapabilities):
 
 
 def _repeats(path: str, request: Any) -> bool:
-    """Whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
+    """Return whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
     args = request.get("args") if isinstance(request, Mapping) else None
     key = path.rpartition(".")[2]
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)

@@ -1,88 +1,94 @@
-"""Making what plain requests speak of, just before they are sent."""
+"""Making what plain requests name, just before they are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from pytest_corpus.kit.outcomes import Full, Undecided
-from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.subject.cleanup import Cleanup, tenant_of
-from pytest_corpus.suites.vector.subject.requests import VectorRequests
+from pytest_corpus.suites.vector.subject.conditions import VectorConditions
+from pytest_corpus.suites.vector.subject.plain_places import PlainPlaces
 from pytest_corpus.suites.vector.subject.sandbox import stored
-from pytest_corpus.suites.vector.subject.shared import Item
+from pytest_corpus.suites.vector.subject.shared import Item, context_of
+
+INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
+"""The operations that need nothing that was made before."""
 
 
 class Preparation:
-    """Makes the main and the scratch namespace for each tenant and each instance, and what is to be deleted.
+    """Makes the plain namespaces for each tenant and each instance, and whatever a request deletes.
 
-    Why something could not be made is noted in `obstacles`.
+    Args:
+        obstacles: takes the reasons why something could not be made.
     """
 
     def __init__(
-        self, vector: VectorCapabilities, requests: VectorRequests, cleanup: Cleanup, obstacles: list[Undecided]
+        self, vector: VectorConditions, places: PlainPlaces, cleanup: Cleanup, obstacles: list[Undecided]
     ) -> None:
-        self._vector, self._requests, self._cleanup, self._obstacles = vector, requests, cleanup, obstacles
+        self._vector, self._places, self._cleanup, self._obstacles = vector, places, cleanup, obstacles
 
     def prepare(self, request: Mapping[str, Any]) -> None:
-        op, args, tenant = request.get("op"), request.get("args"), tenant_of(request)
-        if not isinstance(args, Mapping) or op in ("vector.capabilities", "vector.health", "vector.create_namespace"):
+        """Make what a request needs and was not made before."""
+        args = request.get("args")
+        if not isinstance(args, Mapping) or request.get("op") in INDEPENDENT:
             return
-        queries, ids = args.get("queries"), args.get("ids")
-        named = (
-            [args, *(query for query in queries if isinstance(query, Mapping))] if isinstance(queries, list) else [args]
-        )
-        spaces = {str(each.get("namespace", "default")) for each in named}
+        tenant = tenant_of(request)
         with self._vector.prepares():
-            for space in (
-                sorted(spaces & {self._requests.main_namespace, self._requests.scratch})
-                if not self._vector.occupied
-                else ()
-            ):
-                self._make(space, tenant)
-            for name in sorted(space for space in spaces if space in self._vector.shared.to_delete):
-                self._once(tenant, name, partial(self._create, name, tenant))
-            for name in ids if isinstance(ids, list) else []:
-                if isinstance(name, str) and (item := self._vector.shared.to_delete.get(name)):
-                    self._once(tenant, name, partial(self._fill, self._requests.scratch, [item], tenant))
+            for name, make in self._needed(args, tenant):
+                ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
+                key = (self._vector.client.generation, tenant, name)
+                if key not in ready:
+                    self._attempt(make)
+                    ready.add(key)
 
-    def _once(self, tenant: str | None, name: str, work: Callable[[], None]) -> None:
-        key = (self._vector.client.generation, tenant, name)
-        ready = self._vector.shared.ready.setdefault(self._vector.client, set())
-        if key in ready:
-            return
+    def _attempt(self, make: Callable[[], None]) -> None:
         try:
-            work()
+            make()
         except Full:
             raise
         except Undecided as obstacle:
             self._obstacles.append(obstacle)
-        ready.add(key)
 
-    def _make(self, name: str, tenant: str | None) -> None:
-        def work() -> None:
-            if not self._vector.namespaces:
-                self._cleanup.sweep(tenant)
-            self._create(name, tenant)
-            if name == self._requests.main_namespace:
-                self._fill(name, self._requests.settled, tenant)
-                query = {**self._vector.looking(), **self._vector.at(name)}
-                self._vector.ready(
-                    lambda: self._vector.call("query", query, {"tenant": tenant} if tenant else {}), True
-                )
+    def _needed(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
+        """The name of each thing that a request needs, and the step that makes it."""
+        names, doomed = _namespaces(args), self._vector.shared.to_delete
+        plain = set() if self._vector.occupied else {self._places.main_namespace, self._places.scratch}
+        for name in sorted(names & plain):
+            yield name, partial(self._make_plain, name, tenant)
+        for name in sorted(names & doomed.keys()):
+            yield name, partial(self._create, name, tenant)
+        ids = args.get("ids")
+        for name in ids if isinstance(ids, list) else ():
+            if isinstance(name, str) and (item := doomed.get(name)):
+                yield name, partial(self._fill, self._places.scratch, [item], tenant)
 
-        self._once(tenant, name, work)
+    def _make_plain(self, name: str, tenant: str | None) -> None:
+        if not self._vector.namespaces:
+            self._cleanup.sweep(tenant)
+        self._create(name, tenant)
+        if name == self._places.main_namespace:
+            self._fill(name, self._places.settled, tenant)
+            query = {**self._vector.looking(), **self._vector.at(name)}
+            self._vector.ready(partial(self._vector.call, "query", query, context_of(tenant)), True)
 
     def _create(self, name: str, tenant: str | None) -> None:
         if self._vector.namespaces:
-            self._vector.call("create_namespace", self._vector.named(name), {"tenant": tenant} if tenant else {})
+            self._vector.call("create_namespace", self._vector.named(name), context_of(tenant))
 
     def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
-        ctx = {"tenant": tenant} if tenant else {}
         size = self._vector.batch or len(items)
         for start in range(0, len(items), size):
             batch = list(items[start : start + size])
-            reply = self._vector.call("upsert", {"vectors": batch, **self._vector.at(name)}, ctx)
+            args = {"vectors": batch, **self._vector.at(name)}
+            reply = self._vector.call("upsert", args, context_of(tenant))
             self._vector.check_ids(reply)
             stored(reply, batch)
+
+
+def _namespaces(args: Mapping[str, Any]) -> set[str]:
+    """The namespaces that arguments name for a request and for each of its queries."""
+    queries = args.get("queries")
+    inner = [query for query in queries if isinstance(query, Mapping)] if isinstance(queries, list) else []
+    return {str(each.get("namespace", "default")) for each in (args, *inner)}

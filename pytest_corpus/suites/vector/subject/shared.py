@@ -1,4 +1,4 @@
-"""What the instances of a vector component have in common in a run."""
+"""The state that all instances of a vector component share in a run."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ Place = tuple[str | None, str]
 """A namespace: its tenant or None, and its name."""
 
 
+def context_of(tenant: str | None) -> dict[str, Any]:
+    """The context that names a tenant, if there is one."""
+    return {"tenant": tenant} if tenant else {}
+
+
 class HasPlace(Protocol):
     """A sandbox."""
 
@@ -26,7 +31,7 @@ class HasPlace(Protocol):
 
 @dataclass(slots=True)
 class VectorShared(Shared):
-    """What is known of an adapter, the names of the suite's own namespaces, and what was written to them.
+    """The knowledge about an adapter, the names of the suite's own namespaces, and what was written to them.
 
     Attributes:
         namespaces: whether namespaces can be created; None while that is not known.

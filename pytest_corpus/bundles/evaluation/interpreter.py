@@ -1,0 +1,201 @@
+"""Evaluating an expression: a walk through its syntax tree, a step at a time."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.bundles.evaluation import values
+from pytest_corpus.bundles.evaluation.budget import SIZE_OF_A_STEP, Budget, size_of
+from pytest_corpus.bundles.evaluation.functions import call
+from pytest_corpus.bundles.evaluation.syntax import Comprehension, types_of
+from pytest_corpus.bundles.evaluation.values import OperationError, attempt
+
+Names = Mapping[str, Any]
+
+_SYMBOLS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
+
+_UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.Not: operator.not_,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
+}
+
+_COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+
+
+class Interpreter:
+    """One evaluation. `seen` are the values of the parts of an expression, where they are asked for."""
+
+    def __init__(self, budget: Budget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
+        self._budget, self._seen = budget, seen
+
+    def value(self, node: ast.expr, names: Names) -> Any:
+        """The value of a part of an expression.
+
+        Raises:
+            OperationError: Python refuses an operation.
+            BudgetError: the budget is used up.
+        """
+        self._budget.spend()
+        found: Any = getattr(self, f"_{type(node).__name__.lower()}")(node, names)
+        if self._seen is not None:
+            self._seen.append((node, found))
+        return found
+
+    def _constant(self, node: ast.Constant, _names: Names) -> Any:
+        return self._budget.keep(node.value)
+
+    def _name(self, node: ast.Name, names: Names) -> Any:
+        return names[node.id]
+
+    def _boolop(self, node: ast.BoolOp, names: Names) -> Any:
+        ends = isinstance(node.op, ast.Or)
+        found: Any = None
+        for part in node.values:
+            found = self.value(part, names)
+            if bool(found) == ends:
+                break
+        return found
+
+    def _unaryop(self, node: ast.UnaryOp, names: Names) -> Any:
+        return self._budget.keep(attempt(_UNARY[type(node.op)], self.value(node.operand, names)))
+
+    def _binop(self, node: ast.BinOp, names: Names) -> Any:
+        left = self.value(node.left, names)
+        return values.binary(self._budget, _SYMBOLS[type(node.op)], left, self.value(node.right, names))
+
+    def _compare(self, node: ast.Compare, names: Names) -> Any:
+        left = self.value(node.left, names)
+        found: Any = True
+        for how, part in zip(node.ops, node.comparators, strict=True):
+            right = self.value(part, names)
+            for side in (left, right):
+                if isinstance(side, str | list | tuple | dict | set | range):
+                    self._budget.spend(size_of(side) // SIZE_OF_A_STEP)
+            if isinstance(how, ast.In | ast.NotIn) and isinstance(right, Iterator):
+                right = values.gathered(self._budget, right)
+            found = attempt(_COMPARE[type(how)], left, right)
+            if not found:
+                break
+            left = right
+        return found
+
+    def _ifexp(self, node: ast.IfExp, names: Names) -> Any:
+        return self.value(node.body if self.value(node.test, names) else node.orelse, names)
+
+    def _subscript(self, node: ast.Subscript, names: Names) -> Any:
+        found = self.value(node.value, names)
+        if isinstance(node.slice, ast.Slice):
+            parts = (node.slice.lower, node.slice.upper, node.slice.step)
+            ends = [None if part is None else self.value(part, names) for part in parts]
+            return self._budget.keep(attempt(operator.getitem, found, slice(*ends)))
+        return attempt(operator.getitem, found, self.value(node.slice, names))
+
+    def _list(self, node: ast.List, names: Names) -> Any:
+        return self._budget.keep([self.value(item, names) for item in node.elts])
+
+    def _tuple(self, node: ast.Tuple, names: Names) -> Any:
+        return self._budget.keep(tuple(self.value(item, names) for item in node.elts))
+
+    def _set(self, node: ast.Set, names: Names) -> Any:
+        return self._budget.keep(attempt(set, [self.value(item, names) for item in node.elts]))
+
+    def _dict(self, node: ast.Dict, names: Names) -> Any:
+        pairs = [
+            (self.value(key, names), self.value(item, names))
+            for key, item in zip(node.keys, node.values, strict=True)
+            if key is not None
+        ]
+        return self._budget.keep(attempt(dict, pairs))
+
+    # -- comprehensions --------------------------------------------------------------------------------
+
+    def _listcomp(self, node: ast.ListComp, names: Names) -> Any:
+        return self._budget.keep([self.value(node.elt, inner) for inner in self._rounds(node, names)])
+
+    def _setcomp(self, node: ast.SetComp, names: Names) -> Any:
+        found: set[Any] = set()
+        for inner in self._rounds(node, names):
+            attempt(found.add, self.value(node.elt, inner))
+        return self._budget.keep(found)
+
+    def _dictcomp(self, node: ast.DictComp, names: Names) -> Any:
+        found: dict[Any, Any] = {}
+        for inner in self._rounds(node, names):
+            key = self.value(node.key, inner)
+            attempt(found.__setitem__, key, self.value(node.value, inner))
+        return self._budget.keep(found)
+
+    def _generatorexp(self, node: ast.GeneratorExp, names: Names) -> Iterator[Any]:
+        return (self.value(node.elt, inner) for inner in self._rounds(node, names))
+
+    def _rounds(self, node: Comprehension, names: Names) -> Iterator[Names]:
+        """The names of each round: Python walks through the first iterable at once, and so does this."""
+        first = attempt(iter, self.value(node.generators[0].iter, names))
+        return self._loop(node.generators, 0, first, dict(names))
+
+    def _loop(
+        self, generators: list[ast.comprehension], at: int, items: Iterator[Any], names: dict[str, Any]
+    ) -> Iterator[Names]:
+        part = generators[at]
+        for item in self._budget.each(items):
+            self._bind(part.target, item, names)
+            if not all(self.value(condition, names) for condition in part.ifs):
+                continue
+            if at + 1 == len(generators):
+                yield names
+                continue
+            inner = attempt(iter, self.value(generators[at + 1].iter, names))
+            yield from self._loop(generators, at + 1, inner, names)
+
+    def _bind(self, target: ast.expr, item: Any, names: dict[str, Any]) -> None:
+        if isinstance(target, ast.Name):
+            names[target.id] = item
+            return
+        assert isinstance(target, ast.Tuple | ast.List)
+        parts = values.gathered(self._budget, item)
+        if len(parts) != len(target.elts):
+            raise OperationError(f"ValueError: {len(parts)} values for {len(target.elts)} names")
+        for each, part in zip(target.elts, parts, strict=True):
+            self._bind(each, part, names)
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call, names: Names) -> Any:
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            owner = self.value(function.value, names)
+            arguments, keywords = self._arguments(node, names)
+            return values.method(self._budget, owner, function.attr, arguments, keywords)
+        assert isinstance(function, ast.Name)
+        if function.id == "isinstance":
+            return isinstance(self.value(node.args[0], names), types_of(node.args[1]) or ())
+        arguments, keywords = self._arguments(node, names)
+        return call(self._budget, function.id, arguments, keywords)
+
+    def _arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any]]:
+        arguments = [self.value(argument, names) for argument in node.args]
+        keywords = {}
+        for keyword in node.keywords:
+            assert keyword.arg is not None
+            named = keyword.arg == "key" and isinstance(keyword.value, ast.Name) and keyword.value.id not in names
+            keywords[keyword.arg] = keyword.value.id if named else self.value(keyword.value, names)  # type: ignore[attr-defined]
+        return arguments, keywords

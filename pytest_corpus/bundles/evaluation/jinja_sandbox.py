@@ -1,0 +1,360 @@
+"""Jinja's sandbox made narrower: no files, filters by an allow-list, and every step and every value counted (R81).
+
+Imported where Jinja is surely installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes, pass_context
+from jinja2.defaults import DEFAULT_FILTERS
+from jinja2.runtime import Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.tests import TESTS as DEFAULT_TESTS
+from jinja2.utils import Namespace
+from jinja2.visitor import NodeTransformer
+
+from pytest_corpus.bundles.evaluation import values
+from pytest_corpus.bundles.evaluation.budget import MOST_BITS, SIZE_OF_A_STEP, Budget, BudgetError, size_of
+
+_BUDGET: ContextVar[Budget] = ContextVar("corpus_template_budget")
+
+FILTERS = (
+    *("abs", "attr", "batch", "capitalize", "center", "count", "d", "default", "dictsort", "e", "escape", "first"),
+    *("float", "indent", "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject"),
+    *("rejectattr", "replace", "reverse", "round", "select", "selectattr", "sort", "string", "sum", "title", "tojson"),
+    *("trim", "truncate", "unique", "upper", "wordcount", "wordwrap"),
+)
+"""Jinja's filters that a prompt may use."""
+
+TESTS = tuple(name for name in DEFAULT_TESTS if name not in ("filter", "test", "callable"))
+"""Jinja's tests that a prompt may use."""
+
+_BY_REMAINDER = ("odd", "even", "divisibleby")
+"""Tests that compute `%`, which of a text would be its formatting."""
+
+_REFUSED: Mapping[type[nodes.Node], str] = {
+    nodes.Include: "includes another file",
+    nodes.Import: "imports another file",
+    nodes.FromImport: "imports another file",
+    nodes.Extends: "extends another file",
+    nodes.Block: "holds a block, which only other files could fill",
+}
+
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+
+
+def budget() -> Budget:
+    """The budget of the rendering in progress."""
+    return _BUDGET.get()
+
+
+class Compiled:
+    """A template that is ready to be rendered."""
+
+    def __init__(self, template: Any) -> None:
+        self._template = template
+
+    def render(self, variables: Mapping[str, Any]) -> str:
+        """The text, written within a new budget."""
+        token = _BUDGET.set(Budget())
+        try:
+            size, parts = 0, []
+            for part in self._template.generate(dict(variables)):
+                size += len(part)
+                budget().reserve(size)
+                parts.append(part)
+            return "".join(parts)
+        finally:
+            _BUDGET.reset(token)
+
+
+def environment(source: str) -> Compiled:
+    """A template of a source.
+
+    Raises:
+        jinja2.TemplateSyntaxError: it is none, or holds what is not offered.
+    """
+    sandbox = Sandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
+    tree = sandbox.parse(source, filename="<template>")
+    for node in tree.find_all(nodes.Node):
+        _refuse(node)
+    return Compiled(sandbox.from_string(_Counted().visit(tree)))
+
+
+def _refuse(node: nodes.Node) -> None:
+    for kind, said in _REFUSED.items():
+        if isinstance(node, kind):
+            raise TemplateSyntaxError(f"it {said}, which is not offered", node.lineno)
+    if isinstance(node, nodes.For) and node.recursive:
+        raise TemplateSyntaxError("it holds a recursive loop, which is not offered", node.lineno)
+    if isinstance(node, nodes.Filter) and node.name not in FILTERS:
+        raise TemplateSyntaxError(f"the filter {node.name!r} is not offered", node.lineno)
+    name = node.attr if isinstance(node, nodes.Getattr) else node.name if isinstance(node, nodes.Name) else ""
+    if name.startswith("_"):
+        raise TemplateSyntaxError(f"the name {name!r} begins with an underscore, which is not offered", node.lineno)
+    text = node.value if isinstance(node, nodes.Const) else None
+    if isinstance(text, str) and text.startswith("__"):
+        raise TemplateSyntaxError("it names something that begins with two underscores", node.lineno)
+
+
+class _Counted(NodeTransformer):  # type: ignore[misc]
+    """Puts a count around what a template does without calling anything."""
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's own name
+        self.generic_visit(node)
+        node.iter = _through("corpus_each", node.iter)
+        return node
+
+    def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:  # noqa: N802
+        return _through("corpus_text", nodes.Const(node.data, lineno=node.lineno))
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _through("corpus_joined", nodes.List(node.nodes, lineno=node.lineno))
+
+
+def _through(name: str, node: Any) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+class Sandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
+    """Jinja's sandbox, with our budget in it."""
+
+    intercepted_binops = _ARITHMETIC
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        own: dict[str, Any] = dict(DEFAULT_FILTERS)
+        self.filters = {name: _counted(name, own[name]) for name in FILTERS if name in own}
+        self.filters["attr"] = pass_context(_attribute)
+        self.filters["tojson"] = pass_context(_tojson)
+        self.filters |= {
+            "corpus_each": pass_context(_each),
+            "corpus_text": pass_context(_text),
+            "corpus_joined": pass_context(_joined),
+        }
+        self.tests = {name: _counted_test(name, DEFAULT_TESTS[name]) for name in TESTS}
+        self.globals = {"range": _range, "namespace": Namespace}
+
+    def call_binop(self, _context: Any, operator: str, left: Any, right: Any) -> Any:
+        return values.binary(budget(), operator, _plain(left), _plain(right))
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, str | list | tuple | dict | set):
+            return self._of_value(obj, attribute)
+        return super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        budget().spend()
+        if isinstance(obj, str | list | tuple | dict | set):
+            if isinstance(argument, slice):
+                return budget().keep(values.attempt(lambda: obj[argument]))  # type: ignore[index]
+            try:
+                return obj[argument]  # type: ignore[index]
+            except (TypeError, LookupError):
+                return (
+                    self._of_value(obj, argument)
+                    if isinstance(argument, str)
+                    else self.undefined(obj=obj, name=argument)
+                )
+        return super().getitem(obj, argument)
+
+    def _of_value(self, obj: Any, name: str) -> Any:
+        """An item, or a method that changes nothing; an item of a mapping hides a method."""
+        budget().spend()
+        if isinstance(obj, dict) and name in obj:
+            return obj[name]
+        if name in values.METHODS.get(type(obj), ()):
+            return _Method(obj, name)
+        if name.startswith("_") or hasattr(obj, name):
+            raise SecurityError(f"{name!r} of a value of type {type(obj).__name__} is not offered")
+        return self.undefined(obj=obj, name=name)
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as in Jinja
+        budget().spend(10)
+        if isinstance(__obj, _Method):
+            return __obj(*args, **kwargs)
+        if isinstance(__obj, Macro) or __obj is _range or __obj is Namespace or _is_of_a_loop(__obj):
+            return super().call(__context, __obj, *args, **kwargs)
+        raise SecurityError("only macros, range, namespace and methods that change nothing can be called")
+
+
+class _Method:
+    """A method of a plain value, ready to be called."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return values.method(budget(), self._owner, self._name, [_plain(each) for each in args], keywords)
+
+
+def _is_of_a_loop(found: Any) -> bool:
+    return type(getattr(found, "__self__", None)).__name__ == "LoopContext" and found.__name__ in ("cycle", "changed")
+
+
+def _plain(value: Any) -> Any:
+    """A value without what Jinja made of it."""
+    return str(value) if isinstance(value, str) and type(value) is not str else value
+
+
+def _range(*ends: Any) -> range:
+    found: range = values.attempt(range, *ends)
+    if len(found) > values.MOST_PIECES:
+        raise BudgetError(f"makes a list of more than {values.MOST_PIECES:,} items")
+    return found
+
+
+# -- what is put around a template's own doing ---------------------------------------------------------
+
+
+def _each(_context: Any, items: Iterable[Any]) -> Iterator[Any]:
+    return budget().each(iter(items))
+
+
+def _text(_context: Any, text: str) -> str:
+    budget().reserve(len(text))
+    budget().spend(len(text) // SIZE_OF_A_STEP)
+    return text
+
+
+def _joined(_context: Any, items: list[Any]) -> str:
+    parts = []
+    size = 0
+    for item in items:
+        part = _written(item)
+        size += len(part)
+        budget().reserve(size)
+        parts.append(part)
+    return "".join(parts)
+
+
+def _written(value: Any) -> str:
+    """A value as text, where it is small enough."""
+    if isinstance(value, StrictUndefined):
+        return str(value)  # raises and names it
+    if not isinstance(value, _SHOWN):
+        raise SecurityError("what is written is no plain value; is a call or |list missing?")
+    budget().reserve(size_of(value))
+    _refuse_undefined(value)
+    text = str(value)
+    budget().reserve(len(text))
+    return text
+
+
+def _refuse_undefined(value: Any) -> None:
+    """Raise for what is missing inside a list or a mapping, which would be written as a word."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, StrictUndefined):
+            str(found)  # raises and names it
+        elif isinstance(found, dict):
+            waiting.extend(found.values())
+        elif isinstance(found, list | tuple | set | type({}.values()) | type({}.items())):
+            waiting.extend(found)
+
+
+_SHOWN: tuple[type, ...] = (
+    str,
+    int,
+    float,
+    list,
+    tuple,
+    dict,
+    set,
+    range,
+    type(None),
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
+"""The values that a prompt may hold."""
+
+
+# -- filters -------------------------------------------------------------------------------------------
+
+
+def _counted(name: str, function: Any) -> Any:
+    """A filter of Jinja's, within the budget."""
+    kind = getattr(function, "jinja_pass_arg", None)
+    how = kind.name if kind is not None else ""
+
+    @pass_context  # type: ignore[untyped-decorator]
+    def counted(context: Any, value: Any, *args: Any, **keywords: Any) -> Any:
+        if isinstance(value, StrictUndefined):
+            if name not in ("default", "d"):
+                str(value)  # raises and names it
+        elif hasattr(value, "__next__"):
+            value = values.gathered(budget(), value)
+        else:
+            budget().reserve(size_of(value))
+        for each in (*args, *keywords.values()):
+            budget().reserve(size_of(each))
+        _foresee(name, value, [*args, *keywords.values()])
+        first = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
+        result = function(*first.get(how, ()), value, *args, **keywords)
+        if hasattr(result, "__next__"):
+            result = values.gathered(budget(), result)
+        return result if isinstance(result, StrictUndefined) else budget().keep(_plain(result))
+
+    return counted
+
+
+def _counted_test(name: str, function: Any) -> Any:
+    """A test of Jinja's, within the budget."""
+
+    def counted(value: Any, *args: Any) -> bool:
+        for each in (value, *args):
+            budget().reserve(size_of(each))
+        if name in _BY_REMAINDER and not isinstance(value, int | float):
+            raise SecurityError(f"the test {name!r} is for numbers alone")
+        return bool(function(value, *args))
+
+    return counted
+
+
+def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
+    """Refuse what would make a value that is too large, before it is made."""
+    numbers = [each for each in arguments if isinstance(each, int) and not isinstance(each, bool)]
+    largest = max(map(abs, numbers), default=0)
+    if name == "round" and largest > values.MOST_PLACES:
+        raise BudgetError(f"rounds to more than {values.MOST_PLACES} places")
+    lines = str(value).count("\n") + 1 if name == "indent" and isinstance(value, str) else 1
+    width = max([largest, *(len(each) for each in arguments if isinstance(each, str))])
+    if name in ("center", "indent", "wordwrap", "batch", "truncate"):
+        budget().reserve(size_of(value) + lines * width)
+    if name == "tojson":
+        budget().reserve(size_of(value) * max(1, largest))
+    if name in ("replace",) and isinstance(value, str) and len(arguments) > 1:
+        old, new = map(str, arguments[:2])
+        budget().reserve(len(value) + value.count(old) * len(new))
+    if name == "join":
+        between = len(str(arguments[0])) if arguments else 0
+        budget().reserve(size_of(value) + between * (len(value) if hasattr(value, "__len__") else 0))
+    if name == "int" and isinstance(value, str) and len(value) > MOST_BITS:
+        raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
+    if name == "sum":
+        _foresee_sum(value)
+
+
+def _foresee_sum(value: Any) -> None:
+    """Sums of lists are not offered: each sum would be a list of its own."""
+    if isinstance(value, list | tuple) and any(isinstance(item, list | tuple | str) for item in value):
+        raise SecurityError("the filter sum adds numbers alone")
+
+
+def _attribute(context: Any, value: Any, name: Any) -> Any:
+    return context.environment.getattr(value, str(name))
+
+
+def _tojson(_context: Any, value: Any, indent: int | None = None) -> str:
+    budget().reserve(size_of(value) * (1 + (indent or 0)))
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    budget().keep(text)
+    return text

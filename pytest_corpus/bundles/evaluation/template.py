@@ -1,0 +1,83 @@
+"""Prompts: templates in Jinja's sandbox, with strict undefined names and the budget of expressions (R81)."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pytest_corpus.bundles.evaluation.budget import BudgetError
+from pytest_corpus.bundles.evaluation.values import OperationError, refusal
+from pytest_corpus.bundles.optional_libraries import library
+
+LONGEST = 2**20
+"""Characters of a template's source."""
+
+
+class TemplateError(Exception):
+    """A template that cannot be read or rendered; the end of a sentence, and the line where it is known."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template of the file `file`, which messages name."""
+
+    source: str
+    file: str
+
+    @cached_property
+    def _compiled(self) -> Any:
+        if len(self.source) > LONGEST:
+            raise TemplateError(f"is longer than {LONGEST:,} characters")
+        jinja2 = library("jinja2", self.file)
+        from pytest_corpus.bundles.evaluation.jinja_sandbox import environment
+
+        try:
+            return environment(self.source)
+        except jinja2.TemplateSyntaxError as error:
+            raise TemplateError(f"is no template: {error.message}", error.lineno) from None
+        except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError):
+            raise TemplateError("is no template that can be read") from None
+
+    def check(self) -> None:
+        """Read the template.
+
+        Raises:
+            TemplateError: it is none, or holds what is not offered.
+            BundleError: Jinja is not installed.
+        """
+        _ = self._compiled
+
+    def render(self, variables: Mapping[str, Any]) -> str:
+        """The text for one case.
+
+        Raises:
+            TemplateError: a variable is missing, or the template uses up too much or does what it may not.
+        """
+        compiled = self._compiled
+        jinja2 = library("jinja2", self.file)
+        try:
+            text: str = compiled.render(variables)
+            return text
+        except jinja2.UndefinedError as error:
+            raise TemplateError(f"{error.message}; the input of the case does not hold it", _line(error)) from None
+        except jinja2.exceptions.SecurityError as error:
+            raise TemplateError(f"is refused: {error}", _line(error)) from None
+        except (BudgetError, OperationError) as error:
+            raise TemplateError(str(error), _line(error)) from None
+        except RecursionError:
+            raise TemplateError("calls itself too often") from None
+        except Exception as error:  # noqa: BLE001 - a filter raises what Python does
+            raise TemplateError(f"cannot be rendered: {refusal(error)}", _line(error)) from None
+
+
+def _line(error: BaseException) -> int | None:
+    """The line of the template at which an exception was raised; Jinja rewrites tracebacks so that it stands there."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"]
+    return lines[-1] if lines else None

@@ -1,0 +1,259 @@
+"""Operations on plain values within a budget: what expressions and templates have in common (R81)."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_corpus.bundles.evaluation.budget import MOST_BITS, MOST_SIZE, SIZE_OF_A_STEP, Budget, BudgetError, size_of
+
+MOST_PIECES = MOST_SIZE // 8
+"""Items of the longest list that may be made."""
+
+MOST_PLACES = 300
+"""Digits that `round` may be asked for."""
+
+REGEX_SECONDS = 1.0
+
+
+class OperationError(Exception):
+    """Python refuses an operation, or it is not offered; the end of a sentence."""
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+METHODS: Mapping[type, frozenset[str]] = {
+    str: _names(
+        "capitalize casefold center count endswith find index isalnum isalpha isascii isdecimal isdigit isidentifier "
+        "islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix replace "
+        "rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill"
+    ),
+    list: _names("copy count index"),
+    tuple: _names("count index"),
+    dict: _names("copy get items keys values"),
+    set: _names("copy difference intersection isdisjoint issubset issuperset symmetric_difference union"),
+}
+"""The methods that may be called, by the type of the value: they change nothing."""
+
+ALL_METHODS = frozenset().union(*METHODS.values())
+
+
+def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    """The result of a method of a value.
+
+    Raises:
+        OperationError: there is no such method, or Python refuses the call.
+        BudgetError: it would use up too much.
+    """
+    if name not in METHODS.get(type(value), ()):
+        raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
+    budget.spend(1 + (len(value) + sum(map(size_of, arguments))) // SIZE_OF_A_STEP)
+    _foresee(budget, value, name, arguments)
+    return budget.keep(attempt(getattr(value, name), *arguments, **keywords))
+
+
+def _foresee(budget: Budget, value: Any, name: str, arguments: list[Any]) -> None:
+    """Refuse a text that would be too large before it is made."""
+    if not isinstance(value, str):
+        return
+    if name in ("center", "ljust", "rjust", "zfill") and arguments and isinstance(arguments[0], int):
+        budget.reserve(arguments[0])
+    elif name == "replace" and len(arguments) > 1 and all(isinstance(text, str) for text in arguments[:2]):
+        budget.reserve(len(value) + (value.count(arguments[0]) or 0) * max(0, len(arguments[1]) - len(arguments[0])))
+    elif name == "join" and arguments and isinstance(arguments[0], list | tuple | set | dict):
+        budget.reserve(len(value) * len(arguments[0]) + size_of(arguments[0]))
+    elif name in ("split", "rsplit", "splitlines"):
+        separator = arguments[0] if arguments and isinstance(arguments[0], str) and arguments[0] else None
+        pieces = value.count(separator) if separator and name != "splitlines" else sum(map(value.count, " \n\t\r"))
+        if pieces > MOST_PIECES:
+            raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
+
+
+def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """The result of a call of Python's own on plain values.
+
+    Raises:
+        OperationError: Python refuses it.
+    """
+    try:
+        return call(*arguments, **keywords)
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+        raise OperationError(refusal(error)) from None
+    except RecursionError:
+        raise OperationError("the values are nested too deep") from None
+
+
+def refusal(error: BaseException) -> str:
+    """What Python said, as a part of a sentence."""
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
+
+
+# -- operators -----------------------------------------------------------------------------------------
+
+BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+
+
+def binary(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
+    """The result of an operator with two operands.
+
+    Raises:
+        OperationError: Python refuses it, or it is `%` on text.
+        BudgetError: the result would be too large.
+    """
+    if symbol == "%" and isinstance(left, str):
+        raise OperationError("'%' on text is not offered")
+    if symbol == "*":
+        _foresee_product(budget, left, right)
+    elif symbol == "**":
+        _foresee_power(left, right)
+    elif symbol == "<<" and isinstance(left, int) and isinstance(right, int):
+        if left and right + left.bit_length() > MOST_BITS:
+            raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
+    elif isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
+        budget.reserve(size_of(left) + size_of(right))
+    result = attempt(BINARY[symbol], left, right)
+    if isinstance(result, complex):
+        raise OperationError("the result is a complex number")
+    return budget.keep(result)
+
+
+def _foresee_product(budget: Budget, left: Any, right: Any) -> None:
+    for many, often in ((left, right), (right, left)):
+        if isinstance(many, str | list | tuple) and isinstance(often, int):
+            budget.reserve(size_of(many) * max(0, often))
+
+
+def _foresee_power(left: Any, right: Any) -> None:
+    whole = isinstance(left, int) and isinstance(right, int) and right > 0 and left not in (0, 1, -1)
+    if whole and (left.bit_length() - 1) * right > MOST_BITS:
+        raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
+
+
+# -- functions -----------------------------------------------------------------------------------------
+
+
+def gathered(budget: Budget, items: Any) -> list[Any]:
+    """The items of whatever can be iterated, as a list.
+
+    Raises:
+        OperationError: it cannot be iterated.
+        BudgetError: there are too many.
+    """
+    if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
+        raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
+    walk = attempt(iter, items)
+    found = []
+    for item in budget.each(walk):
+        found.append(item)
+    return found
+
+
+def rounded(value: Any, places: Any = None) -> Any:
+    """`round`, with a limit to the digits."""
+    if isinstance(places, int) and abs(places) > MOST_PLACES:
+        raise BudgetError(f"rounds to more than {MOST_PLACES} places")
+    return attempt(round, value, places) if places is not None else attempt(round, value)
+
+
+def number_of(value: Any, base: Any = None) -> Any:
+    """`int`, with a limit to the digits."""
+    if isinstance(value, str) and len(value) > MOST_BITS:
+        raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
+    return attempt(int, value, base) if base is not None else attempt(int, value)
+
+
+def total(budget: Budget, items: Any, start: Any = 0) -> Any:
+    """`sum`."""
+    found = gathered(budget, items)
+    if all(isinstance(item, int | float) for item in (*found, start)):
+        return budget.keep(attempt(sum, found, start))
+    if isinstance(start, str):
+        raise OperationError("TypeError: sum() can't sum strings; join them")
+    result = start
+    for item in found:
+        result = binary(budget, "+", result, item)
+    return result
+
+
+def matches(budget: Budget, pattern: Any, text: Any) -> bool:
+    """Whether a regular expression of Python's is found anywhere in a text; at most a second is spent on it.
+
+    Raises:
+        OperationError: one of the two is no text, or the pattern is none.
+        BudgetError: it takes too long.
+    """
+    if not isinstance(pattern, str) or not isinstance(text, str):
+        raise OperationError("matches(pattern, text) takes two texts")
+    budget.spend(1 + len(text) // SIZE_OF_A_STEP)
+    return found_in(pattern, text)
+
+
+def found_in(pattern: str, text: str) -> bool:
+    """`re.search` with a time limit.
+
+    Raises:
+        OperationError: the pattern is no regular expression.
+        BudgetError: it takes too long.
+    """
+    import regex
+
+    check_pattern(pattern)
+    try:
+        return regex.search(_as_re_reads_it(pattern), text, timeout=REGEX_SECONDS) is not None
+    except TimeoutError:
+        raise BudgetError(f"searches for longer than {REGEX_SECONDS:g} s") from None
+    except (regex.error, RecursionError, MemoryError, OverflowError) as error:
+        raise OperationError(f"the pattern is no regular expression: {refusal(error)}") from None
+
+
+def _as_re_reads_it(pattern: str) -> str:
+    """A pattern for `regex`, which takes for a fuzzy match what is a plain brace to `re`: ``(cat){e<=1}``."""
+    return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
+
+
+_BRACE = re.compile(r"\\N\{[^}]*\}|\\.|\{(?:\d+(?:,\d*)?|,\d*)\}|\{", re.DOTALL)
+"""A named character, an escape and a repetition, which stay as they are; and any other brace."""
+
+MOST_REPEATS = 10_000
+"""What a repetition in a pattern may come to, those around it included."""
+
+
+def check_pattern(pattern: str) -> None:
+    """See whether a text is a regular expression of Python's `re`.
+
+    Raises:
+        OperationError: it is none, or repeats more than it may.
+    """
+    import warnings
+
+    if len(pattern) > MOST_BITS:
+        raise OperationError(f"the pattern is longer than {MOST_BITS:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, RecursionError, MemoryError, OverflowError) as error:
+        raise OperationError(f"the pattern is no regular expression: {refusal(error)}") from None
+    repeats = 1
+    for low, high in re.findall(r"\{(\d*)(?:,(\d*))?\}", pattern):
+        repeats *= max(1, int(high or low or 1))
+        if repeats > MOST_REPEATS:
+            raise OperationError(f"the pattern repeats more than {MOST_REPEATS:,} times")

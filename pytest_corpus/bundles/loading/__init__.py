@@ -1,0 +1,1 @@
+"""Reading a bundle: its bundle.yaml, dataset, templates and output schema."""

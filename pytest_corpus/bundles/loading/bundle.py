@@ -1,0 +1,116 @@
+"""A bundle as it was read: plain records, ready to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.bundles.evaluation.expression import Expression
+from pytest_corpus.bundles.evaluation.template import Template
+from pytest_corpus.bundles.loading.output_schema import OutputSchema
+from pytest_corpus.bundles.metrics import Threshold
+
+
+class NotGiven:
+    """What stands where nothing was given, for null is a value."""
+
+    def __repr__(self) -> str:
+        return "(not given)"
+
+
+NOT_GIVEN = NotGiven()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case: what the templates get, and what is expected. `expected` is NOT_GIVEN where nothing is."""
+
+    id: str
+    input: Mapping[str, Any]
+    line: int
+    expected: Any = NOT_GIVEN
+    match: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    invariants: tuple[Expression, ...] = ()
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of its metadata: a list of texts, or one text."""
+        given = self.metadata.get("tags", ())
+        found = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        return tuple(tag for tag in found if isinstance(tag, str) and tag)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer that a plugin brings, and the least score that passes."""
+
+    name: str
+    minimum: float = 1.0
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What holds for every answer."""
+
+    schema: OutputSchema | None = None
+    invariants: tuple[Expression, ...] = ()
+    match: str = "subset"
+    scorers: tuple[Scorer, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProviderChoice:
+    """Who is asked: a provider's name, its model (None: its default), and how it is asked."""
+
+    name: str
+    model: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    base_url: str | None = None
+    script: Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle; `file` is its bundle.yaml as messages call it, and `provider` None where the file names none."""
+
+    path: Path
+    file: str
+    name: str
+    prompt: Template
+    cases: tuple[Case, ...]
+    system: Template | None = None
+    version: str = ""
+    description: str = ""
+    contract: Contract = Contract()
+    thresholds: tuple[Threshold, ...] = ()
+    provider: ProviderChoice | None = None
+    parallel: bool = False
+    max_parallel: int = 4
+    timeout: float = 30.0
+    retries: int = 0
+    samples: int = 1
+    min_passing: int = 1
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        return self.path.parent
+
+    @property
+    def side_by_side(self) -> int:
+        """How many cases run at a time."""
+        return self.max_parallel if self.parallel else 1
+
+    def prompts(self, case: Case) -> tuple[str, str | None]:
+        """The prompt of a case and its system prompt.
+
+        Raises:
+            TemplateError: they cannot be rendered.
+        """
+        system = self.system.render(case.input) if self.system else None
+        return self.prompt.render(case.input), system

@@ -1,0 +1,238 @@
+"""From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_corpus import resources
+from pytest_corpus.bundles import metrics
+from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.evaluation.template import Template, TemplateError
+from pytest_corpus.bundles.loading.bundle import Bundle, Contract, ProviderChoice, Scorer
+from pytest_corpus.bundles.loading.dataset import invariant, read_cases
+from pytest_corpus.bundles.loading.files import inside, shown, text_of
+from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
+from pytest_corpus.bundles.loading.yaml_source import Key, Source, read
+from pytest_corpus.bundles.matching import kind
+from pytest_corpus.bundles.metrics import Threshold
+
+T = TypeVar("T")
+
+
+def load(path: Path) -> Bundle:
+    """The bundle of a bundle.yaml, with all its files.
+
+    Raises:
+        BundleError: it cannot be run; says everything that is wrong, with files and lines.
+    """
+    source = read(path)
+    problems = list(_shape(source))
+    if problems:
+        raise BundleError(problems)
+    return _Loading(path, source).bundle()
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file names a prompt or a dataset at its top, as no other tool's bundle.yaml does (R77)."""
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return False
+    return any(line.startswith(("prompt_path:", "dataset_path:")) for line in text.splitlines())
+
+
+# -- the shape of the file -----------------------------------------------------------------------------
+
+
+@cache
+def _validator() -> Any:
+    import jsonschema
+
+    text = (resources.folder("schemas") / "bundle" / "bundle.schema.json").read_text(encoding="utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def _shape(source: Source) -> Iterator[Problem]:
+    """What the schema of bundle.yaml refuses, in words."""
+    for error in sorted(_validator().iter_errors(source.value), key=lambda each: source.line(*each.absolute_path)):
+        path: tuple[Key, ...] = tuple(error.absolute_path)
+        named = ".".join(map(str, path)) or "bundle.yaml"
+        value, rule = error.instance, error.validator_value
+        if error.validator == "additionalProperties":
+            for key in value.keys() - error.schema["properties"].keys():
+                yield source.problem(f"unknown key {key!r}; {suggestion(key, error.schema['properties'])}", *path, key)
+        elif error.validator == "required":
+            missing = next(key for key in rule if key not in value)
+            where = f" in {named}" if path else ""
+            yield source.problem(f"the key {missing!r} is missing{where}", *path)
+        elif error.validator == "type":
+            yield source.problem(_wrong_type(named, value, rule), *path)
+        elif error.validator == "enum":
+            # YAML reads > without quotes as the beginning of a longer text.
+            quotes = 'write ">" with quotes' if path[-1:] == ("operator",) and not str(value).strip() else ""
+            yield source.problem(f"{named} is {value!r}; {quotes or suggestion(str(value), rule)}", *path)
+        elif error.validator in _LIMITS:
+            yield source.problem(f"{named} is {value!r}, and must be {_LIMITS[error.validator]} {rule}", *path)
+        elif error.validator == "minLength":
+            yield source.problem(f"{named} is empty", *path)
+        else:
+            yield source.problem(f"{named} is not as it must be: {error.message[:200]}", *path)
+
+
+_LIMITS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above", "maxLength": "no longer than"}
+
+_TYPES = {
+    "object": "a mapping", "array": "a list", "string": "text", "number": "a number", "integer": "a whole number",
+    "boolean": "true or false", "null": "null",
+}  # fmt: skip
+
+
+def _wrong_type(named: str, value: Any, rule: str | list[str]) -> str:
+    wanted = " or ".join(_TYPES[name] for name in ([rule] if isinstance(rule, str) else rule))
+    simple = isinstance(value, bool | int | float)
+    hint = "; quote it" if rule == "string" and (simple or not isinstance(value, dict | list | type(None))) else ""
+    got = repr(value) if simple else kind(value)
+    return f"{named} is {got}, and must be {wanted}{hint}"
+
+
+# -- what the file means -------------------------------------------------------------------------------
+
+
+class _Loading:
+    """Reads what a sound bundle.yaml names, and notes what is wrong."""
+
+    def __init__(self, path: Path, source: Source) -> None:
+        self._path, self._source = path, source
+        self._folder = path.parent
+        self._given: dict[str, Any] = source.value
+        self._problems: list[Problem] = []
+
+    def bundle(self) -> Bundle:
+        given = self._given
+        schema = self._try(self._schema, "output_contract", "schema_path")
+        contract = self._contract(schema)
+        prompt = self._template("prompt_path")
+        system = self._template("system_path") if "system_path" in given else None
+        cases = self._try(lambda: read_cases(self._file("dataset_path"), contract), "dataset_path") or ()
+        samples = int(given.get("samples", 1))  # 2.0 is a whole number too
+        provider = self._provider()
+        thresholds = tuple(self._thresholds(samples, contract))
+        if given.get("min_passing", 1) > samples:
+            said = f"min_passing is {given['min_passing']}, and there are only {samples} samples"
+            self._problems.append(self._source.problem(said, "min_passing"))
+        if self._problems or prompt is None:
+            raise BundleError(self._problems)
+        bundle = Bundle(
+            path=self._path,
+            file=self._source.file,
+            name=given["name"],
+            prompt=prompt,
+            system=system,
+            cases=cases,
+            version=given.get("version", ""),
+            description=given.get("description", ""),
+            contract=contract,
+            thresholds=thresholds,
+            provider=provider,
+            parallel=given.get("parallel", False),
+            max_parallel=int(given.get("max_parallel", 4)),
+            timeout=float(given.get("timeout", 30.0)),
+            retries=int(given.get("retries", 0)),
+            samples=samples,
+            min_passing=int(given.get("min_passing", samples)),
+        )
+        problems = list(_unrendered(bundle, shown(inside(self._folder, given["dataset_path"]))))
+        if problems:
+            raise BundleError(problems)
+        return bundle
+
+    def _try(self, work: Callable[[], T], *path: Key) -> T | None:
+        try:
+            return work()
+        except BundleError as error:
+            self._problems += error.problems
+        except TemplateError as error:
+            self._problems.append(Problem(self._source.file, str(error), error.line))
+        except ValueError as error:
+            self._problems.append(self._source.problem(str(error), *path))
+        return None
+
+    def _file(self, key: str) -> Path:
+        return inside(self._folder, self._given[key])
+
+    def _template(self, key: str) -> Template | None:
+        def made() -> Template:
+            path = self._file(key)
+            template = Template(text_of(path), shown(path))
+            try:
+                template.check()
+            except TemplateError as error:
+                raise BundleError(Problem(shown(path), str(error), error.line)) from None
+            return template
+
+        return self._try(made, key)
+
+    def _schema(self) -> OutputSchema | None:
+        given = self._given.get("output_contract", {}).get("schema_path")
+        return read_schema(self._folder, given) if given is not None else None
+
+    def _contract(self, schema: OutputSchema | None) -> Contract:
+        given = self._given.get("output_contract", {})
+        invariants = [
+            self._try(lambda text=text: invariant(text), "output_contract", "invariants", number)  # type: ignore[misc]
+            for number, text in enumerate(given.get("invariants", ()))
+        ]
+        return Contract(
+            schema=schema,
+            invariants=tuple(each for each in invariants if each is not None),
+            match=given.get("expected_match", "subset"),
+            scorers=tuple(Scorer(each["name"], each.get("minimum", 1.0)) for each in given.get("scorers", ())),
+        )
+
+    def _provider(self) -> ProviderChoice | None:
+        given = self._given.get("provider")
+        if given is None:
+            return None
+        script = None
+        if "script" in given:
+            script = self._try(lambda: inside(self._folder, given["script"]), "provider", "script")
+        most = given.get("max_tokens")
+        return ProviderChoice(**{**given, "script": script, "max_tokens": None if most is None else int(most)})
+
+    def _thresholds(self, samples: int, contract: Contract) -> Iterator[Threshold]:
+        known = metrics.names(samples, [scorer.name for scorer in contract.scorers])
+        seen: dict[str, int] = {}
+        for number, entry in enumerate(self._given.get("thresholds", ())):
+            threshold = Threshold(entry["metric"], entry["operator"], entry["value"])
+            path = ("thresholds", number)
+            if threshold.metric not in known:
+                said = f"the metric {threshold.metric!r} is not known; {suggestion(threshold.metric, known)}"
+                self._problems.append(self._source.problem(said, *path, "metric"))
+            elif metrics.is_rate(threshold.metric) and not 0 <= threshold.value <= 1:
+                said = f"{threshold.metric} is a rate from 0 to 1, and is held to {threshold.value!r}"
+                self._problems.append(self._source.problem(said, *path, "value"))
+            elif (same := f"{threshold.metric}{threshold.operator}{float(threshold.value)}") in seen:
+                said = f"the threshold {threshold} stands twice, in line {seen[same]} already"
+                self._problems.append(self._source.problem(said, *path))
+            else:
+                seen[same] = self._source.line(*path)
+                yield threshold
+
+
+def _unrendered(bundle: Bundle, dataset: str) -> Iterator[Problem]:
+    """The cases of which a prompt cannot be made; at most ten."""
+    count = 0
+    for case in bundle.cases:
+        for template in filter(None, (bundle.prompt, bundle.system)):
+            try:
+                template.render(case.input)
+            except TemplateError as error:
+                place = f"{template.file}:{error.line}" if error.line else template.file
+                yield Problem(dataset, f"the case {case.id!r} makes no prompt: {place}: {error}", case.line)
+                count += 1
+        if count >= 10:
+            return

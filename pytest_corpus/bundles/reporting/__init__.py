@@ -1,0 +1,1 @@
+"""The results of bundles: messages, report sections, baselines."""

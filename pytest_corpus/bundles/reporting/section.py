@@ -1,0 +1,163 @@
+"""What a report says of one bundle with one provider: numbers, ids and reasons without content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.bundles import metrics
+from pytest_corpus.bundles.loading.bundle import Bundle
+from pytest_corpus.bundles.metrics import Threshold
+from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult
+
+MOST_LISTED = 200
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a run of a bundle before it runs."""
+
+    file: str
+    name: str
+    version: str
+    provider: str
+    adapter: str
+    cases: tuple[str, ...]
+    selected: int
+    thresholds: tuple[Threshold, ...]
+    metrics: tuple[str, ...]
+    cassettes: str = "off"
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of its cases were selected."""
+        return self.selected == len(self.cases)
+
+    def document(self) -> dict[str, Any]:
+        """The head as a JSON value."""
+        thresholds = [[each.metric, each.operator, each.value] for each in self.thresholds]
+        return {
+            "file": self.file, "name": self.name, "version": self.version, "provider": self.provider,
+            "adapter": self.adapter, "cases": list(self.cases), "selected": self.selected,
+            "thresholds": thresholds, "metrics": list(self.metrics), "cassettes": self.cassettes,
+        }  # fmt: skip
+
+
+def head_of(value: Mapping[str, Any]) -> Head:
+    """The head of a JSON value that `document` made."""
+    return Head(
+        **{
+            **value,
+            "cases": tuple(value["cases"]),
+            "metrics": tuple(value["metrics"]),
+            "thresholds": tuple(Threshold(*each) for each in value["thresholds"]),
+        }
+    )
+
+
+def metric_names(bundle: Bundle) -> tuple[str, ...]:
+    """The metrics that are reported of a bundle."""
+    every = metrics.names(bundle.samples, [scorer.name for scorer in bundle.contract.scorers])
+    kept = {each.metric for each in bundle.thresholds}
+    return tuple(
+        name
+        for name in every
+        if not name.startswith("pass_at_") or name in kept or (bundle.samples > 1 and name in ("pass_at_1", every[-1]))
+    )
+
+
+def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -> dict[str, Any]:
+    """The section of a report, a JSON value.
+
+    Args:
+        results: those of the cases that ended.
+        stopped: the run did not come to its end, so that nothing is judged.
+    """
+    judges = head.whole and not stopped
+    total = len(head.cases) if judges else len(results)
+    found = metrics.measure(results, total, head.metrics)
+    judged = [metrics.judge(each, found) for each in head.thresholds] if judges else []
+    bad = [result for result in results if result.status != PASSED]
+    missing = len(head.cases) - len(results) if judges else 0
+    passed = all(each.holds for each in judged) if head.thresholds else not bad and not missing
+    tolerated = bool(head.thresholds) and judges
+    verdict = (
+        ("passed" if passed else "failed") if judges else ("not_judged" if head.thresholds or not bad else "failed")
+    )
+    section: dict[str, Any] = {
+        "name": head.name,
+        "file": head.file,
+        "provider": head.provider,
+        "verdict": verdict,
+        "cases": {
+            "total": len(head.cases),
+            "selected": head.selected,
+            PASSED: sum(result.status == PASSED for result in results),
+            FAILED: sum(result.status == FAILED for result in results),
+            ERROR: sum(result.status == ERROR for result in results) + missing,
+            "tolerated": len(bad) + missing if tolerated else 0,
+        },
+        "metrics": {name: None if number is None else round(number, 6) for name, number in found.items()},
+        "thresholds": [
+            {
+                "threshold": str(each.threshold),
+                "actual": None if each.actual is None else round(each.actual, 6),
+                "holds": each.holds,
+            }
+            for each in judged
+        ],
+        "calls": sum(result.calls for result in results),
+        "failures": [_failure(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
+    }
+    if head.version:
+        section["version"] = head.version
+    if head.adapter:
+        section["adapter"] = head.adapter
+    if head.cassettes != "off":
+        played = sum(result.cassette == "replayed" for result in results)
+        recorded = sum(result.cassette == "recorded" for result in results)
+        section["cassettes"] = {"mode": head.cassettes, "replayed": played, "recorded": recorded}
+    notes = [(result.case, note) for result in results for sample in result.samples for note in sample.notes]
+    if notes:
+        section["notes"] = [f"{case}: {note}" for case, note in dict.fromkeys(notes)][:MOST_LISTED]
+    return section
+
+
+def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
+    said = [reason.shape for reason in result.every_reason][:10]
+    return {"case": result.case, "status": result.status, "tolerated": tolerated, "reasons": said}
+
+
+def one_line(section: Mapping[str, Any]) -> str:
+    """A bundle in one line."""
+    cases = section["cases"]
+    said = section["verdict"].replace("_", " ")
+    parts = [f"{cases['passed']}/{cases['total']} cases passed"]
+    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", "errors")) if cases[key]]
+    if cases["selected"] < cases["total"]:
+        parts.append(f"{cases['selected']} selected")
+    return f"{section['name']} ({section['provider']}): {said}; {', '.join(parts)}; {section['calls']} calls"
+
+
+def lines(section: Mapping[str, Any]) -> list[str]:
+    """A bundle for the terminal."""
+    found = [one_line(section)]
+    for each in section["thresholds"]:
+        actual = "no data" if each["actual"] is None else metrics.shown(each["actual"])
+        found.append(f"  {'holds' if each['holds'] else 'FAILS'}  {each['threshold']}  ({actual})")
+    known = [f"{name} {metrics.shown(number)}" for name, number in section["metrics"].items() if number is not None]
+    found.append(f"  {', '.join(known) or 'no metric has data'}")
+    for failure in section["failures"][:20]:
+        word = f"{failure['status']}{', tolerated' if failure['tolerated'] else ''}"
+        first = failure["reasons"][0].partition("\n")[0] if failure["reasons"] else ""
+        found.append(f"  {word}  {failure['case']}: {first}")
+    if len(section["failures"]) > 20:
+        found.append(f"  and {len(section['failures']) - 20} more")
+    found += [f"  note  {note}" for note in section.get("notes", ())[:10]]
+    if tape := section.get("cassettes"):
+        found.append(f"  cassettes {tape['mode']}: {tape['replayed']} replayed, {tape['recorded']} recorded")
+        found += [f"  cassette unused: {name}" for name in tape.get("unused", ())]
+    for kind, what in section.get("baseline", {}).items():
+        found.append(f"  baseline, {kind.replace('_', ' ')}: {', '.join(what[:20])}")
+    return found

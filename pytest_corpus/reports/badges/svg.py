@@ -1,0 +1,39 @@
+"""The verdict as a picture, drawn here: nothing is fetched."""
+
+from __future__ import annotations
+
+from html import escape
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.badges.shields import message
+
+COLORS = {"good": "#1a7f37", "caution": "#8a6100", "bad": "#b3261e", "none": "#57606a"}
+"""Grounds on which white text has a contrast of at least 4.5 (WCAG 1.4.3)."""
+
+_NARROW, _WIDE = "fijlrtI.,:;'|! ", "mwMW@%"
+
+
+def render(document: view.Document) -> str:
+    """A badge of 20 pixels of height, with its text as its title."""
+    label, said = document["spec"]["protocol"], message(document)
+    left, right = _width(label) + 12, _width(said) + 12
+    whole, title = left + right, escape(f"{label}: {said}", quote=True)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" viewBox="0 0 {whole} 20" \
+role="img" aria-label="{title}">
+<title>{title}</title>
+<clipPath id="round"><rect width="{whole}" height="20" rx="3"/></clipPath>
+<g clip-path="url(#round)">
+<rect width="{left}" height="20" fill="#24292f"/>
+<rect x="{left}" width="{right}" height="20" fill="{COLORS[view.tone(document)]}"/>
+</g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11" text-anchor="middle">
+<text x="{left / 2:g}" y="14" textLength="{left - 12}" lengthAdjust="spacingAndGlyphs">{escape(label)}</text>
+<text x="{left + right / 2:g}" y="14" textLength="{right - 12}" lengthAdjust="spacingAndGlyphs">{escape(said)}</text>
+</g>
+</svg>
+"""
+
+
+def _width(text: str) -> int:
+    """About the width of a text in pixels; the picture stretches its text to just this."""
+    return round(sum(4.2 if char in _NARROW else 10 if char in _WIDE else 7 for char in text))

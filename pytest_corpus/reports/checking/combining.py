@@ -1,0 +1,249 @@
+"""The reports of all shards of a suite as the one report that a run of the whole suite would have written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from pytest_corpus.reports import json_report, view
+from pytest_corpus.reports.checking.coherence import BLOCKED, Shipped, some
+from pytest_corpus.reports.checking.verification import PACKAGE
+from pytest_corpus.reports.text import count, printable
+from pytest_corpus.spec.requirements import CATALOGUE_VERSION
+from pytest_corpus.verdict.deviations import Deviation
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord, ledger_key
+from pytest_corpus.verdict.shards import Shard
+from pytest_corpus.verdict.verdict import decide
+
+ALIKE = {
+    "adapter": "adapter",
+    "seed": "seed",
+    "profile": "profile",
+    "level": "level",
+    "environment": "environment",
+    "capabilities": "capabilities of the adapter",
+    "commit": "commit",
+}
+"""What all shards have in common, by the key of the report; the words for it."""
+
+
+class Unfit(Exception):
+    """Reports that are not the shards of one suite; says which and why, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One report to combine, with the name of its file."""
+
+    name: str
+    document: view.Document
+
+    @property
+    def shard(self) -> Shard:
+        """Which shard it is of."""
+        return Shard(**self.document["shard"])
+
+
+def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dict[str, Any]:
+    """The report of the whole suite.
+
+    Args:
+        reports: the name of each file, and what it holds.
+        shipped: the tests that the suite of this version has.
+
+    Raises:
+        Unfit: they are not all shards of one suite, each of them once and whole.
+    """
+    given = [Part(printable(name), document) for name, document in reports]
+    for part in given:
+        _check(part)
+    parts = sorted(given, key=lambda part: part.shard.number)
+    _check_together(parts)
+    components = list(dict.fromkeys(entry["component"] for entry in parts[0].document["requirements"]))
+    suites = {name: list(shipped(name, parts[0].document["profile"])) for name in components}
+    ledger = Ledger(parts[0].document["adapter"]["name"])
+    ledger.components = tuple(components)
+    ledger.capabilities.update({name: each for name in components if (each := _stated(parts[0], name)) is not None})
+    ledger.expect(ledger_key(name, test) for name, tests in suites.items() for test in tests)
+    for part in parts:
+        _check_tests(part, suites)
+        _add(part, ledger)
+    return _written(parts, ledger)
+
+
+# -- what cannot be combined ---------------------------------------------------------------------------
+
+
+def _check(part: Part) -> None:
+    """Whether a report is an unaltered one of a shard, by this version."""
+    document = part.document
+    if view.altered(document):
+        raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
+    if "shard" not in document:
+        raise Unfit(f"{part.name} is not the report of a shard; run pytest with --corpus-shard=1/2 and the like")
+    if document["spec"]["catalogue"] != CATALOGUE_VERSION:
+        said = f"it is of catalogue {document['spec']['catalogue']} and this version knows {CATALOGUE_VERSION}"
+        raise Unfit(f"{part.name}: {said}; combine it with the version that wrote it")
+    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
+    if wrote != own:
+        said = f"it was written by {PACKAGE} {printable(wrote)} and this is {own}"
+        raise Unfit(f"{part.name}: {said}; combine it with that version")
+
+
+def _check_together(parts: Sequence[Part]) -> None:
+    """Whether each shard is there once, all of one adapter, run alike."""
+    first, by_number = parts[0], dict[int, Part]()
+    for part in parts:
+        if part.shard.of != first.shard.of:
+            raise Unfit(
+                f"{first.name} is shard {first.shard} and {part.name} is shard {part.shard} of another division"
+            )
+        if (other := by_number.get(part.shard.number)) is not None:
+            raise Unfit(f"{other.name} and {part.name} are both shard {part.shard}; leave one of them out")
+        by_number[part.shard.number] = part
+    if missing := [f"{number}/{first.shard.of}" for number in range(1, first.shard.of + 1) if number not in by_number]:
+        raise Unfit(
+            f"{'shards' if len(missing) > 1 else 'shard'} {some(missing)} missing: name the report of each shard"
+        )
+    for part in parts[1:]:
+        for words, one, other in _told(first, part):
+            if one != other:
+                raise Unfit(f"{first.name} and {part.name} differ in the {words}{_how(one, other)}: run them alike")
+
+
+def _told(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
+    """What two shards say of what must be the same in both."""
+    for key, words in ALIKE.items():
+        yield words, first.document.get(key), part.document.get(key)
+    yield "components", sorted(first.document["components"]), sorted(part.document["components"])
+    for key, words in (("pinned_edition", "pinned schema edition"), ("protocol", "protocol")):
+        yield words, first.document["spec"][key], part.document["spec"][key]
+
+
+def _how(one: Any, other: Any) -> str:
+    """The two values, where they are short, or the keys in which they differ."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        keys = sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
+        if len(keys) == 1 and not isinstance(one.get(keys[0]), Mapping):
+            return f" ({printable(keys[0])}{_how(one.get(keys[0]), other.get(keys[0]))})"
+        return f" ({printable(some(keys))})"
+    return f" ({printable(str(one))[:60]} and {printable(str(other))[:60]})"
+
+
+def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
+    """Whether a shard ran the tests that are its own, and nothing but being a shard makes it partial."""
+    given = [(entry["component"], test["test"]) for entry in part.document["requirements"] for test in entry["tests"]]
+    own = part.shard.tests(suites)
+    every = sum(map(len, suites.values()))
+    gaps = {part.shard.gap, f"{every - len(own)} of {every} tests did not run"}
+    if others := [gap for gap in part.document["gaps"] if gap not in gaps]:
+        raise Unfit(f"{part.name}: shard {part.shard} is not whole: {printable('; '.join(others))}; run it again")
+    if missing := sorted(own - set(given)):
+        raise Unfit(
+            f"{part.name}: {count(len(missing), 'test')} of shard {part.shard} missing: "
+            f"{some(test for _, test in missing)}; run it again"
+        )
+    if strange := sorted(set(given) - own):
+        raise Unfit(f"{part.name}: {printable(some(test for _, test in strange))} is not of shard {part.shard}")
+    if len(given) != len(own):
+        raise Unfit(f"{part.name}: it has tests twice")
+
+
+# -- one report of them --------------------------------------------------------------------------------
+
+
+def _stated(part: Part, component: str) -> dict[str, Any] | None:
+    stated: dict[str, Any] | None = part.document["capabilities"].get(component)
+    return stated
+
+
+def _add(part: Part, ledger: Ledger) -> None:
+    """Take down what a shard found out, as the run of it did."""
+    document = part.document
+    for component, told in document["components"].items():
+        ledger.called({component: told.get("calls", 0)}, {component: told.get("tokens", 0)})
+    ledger.settled(document.get("settle_s", {}))
+    ledger.runs.update(document.get("runs", ()))
+    found: dict[str, list[Finding]] = {}
+    for entry in document["requirements"]:
+        findings = [
+            Finding(entry["id"], each["expected"], each["got"], each["path"]) for each in entry.get("findings", ())
+        ]
+        found.setdefault(entry["component"], []).extend(findings)
+    for entry in document["requirements"]:
+        # Of tests that are open, the one that the requirement's reason was taken from goes first, as it did in the run.
+        tests = sorted(entry["tests"], key=lambda test: test.get("reason", "") != entry.get("reason", ""))
+        for test in tests:
+            record = _record(ledger.adapter, entry, test, tuple(document["spec"]["editions_met"]))
+            record = _with(record, found.pop(entry["component"], []))
+            ledger.ran(record)
+            ledger.reported(record, agrees=True)
+
+
+def _record(adapter: str, entry: Mapping[str, Any], test: Mapping[str, Any], editions: tuple[str, ...]) -> TestRecord:
+    reason = test.get("reason", "")
+    blocked = BLOCKED.match(reason)
+    return TestRecord(
+        adapter=adapter,
+        component=entry["component"],
+        requirement=entry["id"],
+        test=test["test"],
+        outcome=test["outcome"],
+        reason=reason,
+        keyword=entry.get("keyword", "") if reason == entry.get("reason", "") else "",
+        blocked_by=blocked[1] if blocked else "",
+        editions=editions,
+        duration_s=test.get("duration_s", 0.0),
+        calls=test.get("calls", 0),
+    )
+
+
+def _with(record: TestRecord, findings: Sequence[Finding]) -> TestRecord:
+    """A record that also tells what its component was found to break, whichever test saw it."""
+    return replace(record, findings=tuple(findings)) if findings else record
+
+
+def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
+    documents = [part.document for part in parts]
+    first = documents[0]
+    started = min(documents, key=_start)
+    end = max(_start(document) + timedelta(seconds=document["duration_s"]) for document in documents)
+    deviations = [
+        _deviation(entry) for document in documents for entry in document["requirements"] if "deviation" in entry
+    ]
+    day = _start(started).date()
+    verdict = decide(ledger, first["level"], dict.fromkeys(deviations), day)
+    shared = dict(first.get("ci", {}).items())
+    for document in documents:
+        shared = {key: value for key, value in shared.items() if document.get("ci", {}).get(key) == value}
+    run = json_report.Run(
+        started["started_at"],
+        (end - _start(started)).total_seconds(),
+        first["seed"],
+        first["level"],
+        first["spec"]["pinned_edition"],
+        commit=first.get("commit"),
+        ci=shared if "name" in shared else {},
+        profile=first["profile"],
+        notes=tuple(dict.fromkeys(note for document in documents for note in document.get("notes", ()))),
+        command=_command(parts[0]),
+    )
+    whole = json_report.build(ledger, verdict, run)
+    told = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
+    return json_report.sealed({**whole, **told})
+
+
+def _start(document: view.Document) -> datetime:
+    return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
+
+
+def _deviation(entry: Mapping[str, Any]) -> Deviation:
+    said = dict(entry["deviation"])
+    return Deviation(requirement=entry["id"], expires=date.fromisoformat(said.pop("expires")), **said)
+
+
+def _command(part: Part) -> str:
+    """The command that runs the whole suite: that of a shard without which one it is."""
+    return str(part.document.get("command", "")).replace(f" --corpus-shard={part.shard}", "")

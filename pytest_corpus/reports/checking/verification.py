@@ -1,0 +1,128 @@
+"""Whether a report is what a run wrote: its shape, digest, completeness, numbers, verdicts, deviations, and more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.reports import json_report
+from pytest_corpus.reports.checking.coherence import Shipped, contradictions, some
+from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.reports.text import count, printable
+from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
+from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
+
+PACKAGE = "pytest-corpus"
+"""What `environment` calls this package."""
+
+
+def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
+    """Everything that is wrong with a report, one sentence each; empty where it stands.
+
+    Args:
+        today: the day (UTC) on which it has to stand.
+        shipped: the tests that the suite of this version has.
+
+    Raises:
+        ReportError: there is no such file, or it cannot be read.
+    """
+    try:
+        document, data = read(path)
+    except ReportError as error:
+        if error.missing:
+            raise
+        return [error.why]
+    found = [*_digest(document, data), *_whole(document)]
+    if other := list(_versions(document)):
+        found += other
+    else:
+        found += _catalogue(document)
+        found += contradictions(document, today, shipped) if document["complete"] else ()
+    return [*found, *_totals(document), *_verdicts(document), *_deviations(document, today)]
+
+
+def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
+    found = json_report.digest(document)
+    if found != document["sha256"]:
+        yield f"its content has the sha256 {found}, not the one that it states: it was changed after it was written"
+    elif data != json_report.render(document).encode("utf-8", "backslashreplace"):
+        yield "it is not in canonical form: its text, though not its values, was changed after it was written"
+
+
+def _whole(document: dict[str, Any]) -> Iterator[str]:
+    if not document["complete"]:
+        yield f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}"
+
+
+def _versions(document: dict[str, Any]) -> Iterator[str]:
+    """What another version wrote: its catalogue or its tests are not those that are known here."""
+    version = document["spec"]["catalogue"]
+    if version != CATALOGUE_VERSION:
+        yield (
+            f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}: whether anything is missing "
+            "cannot be told; verify it with the version that its environment names"
+        )
+    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
+    if wrote != own:
+        yield (
+            f"it was written by {PACKAGE} {printable(wrote)} and this is {own}: whether tests are missing cannot be "
+            "told; verify it with that version"
+        )
+
+
+def _catalogue(document: dict[str, Any]) -> Iterator[str]:
+    found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
+    yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
+    for component in document["components"]:
+        known = {entry.id: entry.level for entry in applicable(component)}
+        given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
+        if missing := [name for name in known if name not in given]:
+            yield f"{component}: {count(len(missing), 'requirement')} missing: {some(missing)}"
+        if unknown := [name for name in given if name not in known]:
+            yield f"{component}: the catalogue does not know {some(unknown)}"
+        if wrong := [name for name, level in given.items() if known.get(name, level) != level]:
+            yield f"{component}: the catalogue gives another level to {some(wrong)}"
+    if strange := {of for of, _ in found} - set(document["components"]):
+        yield f"it has requirements of {', '.join(sorted(strange))} and no verdict of it"
+
+
+def _totals(document: dict[str, Any]) -> Iterator[str]:
+    for component, part in document["components"].items():
+        for level, totals in part["totals"].items():
+            found = Counter(
+                entry["status"]
+                for entry in document["requirements"]
+                if entry["component"] == component and entry["level"] == level.upper()
+            )
+            for status in STATUSES:
+                if found[status] != totals[status]:
+                    yield f"{component}: {totals[status]} {level.upper()} are said to be {status}, {found[status]} are"
+
+
+def _verdicts(document: dict[str, Any]) -> Iterator[str]:
+    partial = not document["complete"]
+    expected = {}
+    for component, part in document["components"].items():
+        pairs = [(each["level"], each["status"]) for each in document["requirements"] if each["component"] == component]
+        expected[component] = verdict_of(pairs, document["level"], partial=partial)
+        if part["verdict"] != expected[component]:
+            yield f"{component}: the verdict is {part['verdict']}, but its statuses make {expected[component]}"
+    overall = "partial" if partial else worst(expected.values())
+    if document["verdict"] != overall:
+        yield f"the verdict is {document['verdict']}, but its components make {overall}"
+
+
+def _deviations(document: dict[str, Any], today: date) -> Iterator[str]:
+    for entry in document["requirements"]:
+        if deviation := entry.get("deviation"):
+            of = f"{entry['component']}: the deviation from {entry['id']}"
+            try:
+                expires = date.fromisoformat(deviation["expires"])
+            except ValueError:
+                yield f"{of} expires on {deviation['expires']}, which is not a day"
+                continue
+            if expires < today:
+                yield f"{of} expired on {expires}"

@@ -1,0 +1,236 @@
+"""The requirements of a report on its page: findings, what is open, and every requirement as a row that opens."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.difference import CHANGES, Earlier
+from pytest_corpus.reports.finding_text import behind
+from pytest_corpus.reports.html.page import choice, filters, pairs, pill, sentence, status_pill, text
+from pytest_corpus.reports.html.sources import sources
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, count
+from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.verdict import counted
+
+CHANGE_TONES = {"new": "bad", "same": "caution", "fixed": "good"}
+CHANGE_SIGNS = {"new": "▲", "same": "=", "fixed": "▼"}
+
+MOST_BLOCKING = 8
+"""So many violations are named as what to mend first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A report as its page shows it, perhaps beside an earlier one, and with what is behind its findings."""
+
+    document: view.Document
+    earlier: Earlier | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+    def change(self, entry: dict[str, Any]) -> str:
+        """What became of a requirement since the earlier run; empty where nothing did or there is none."""
+        return self.earlier.change(entry) if self.earlier else ""
+
+
+# -- findings ------------------------------------------------------------------------------------------
+
+
+def fix_first(shown: Shown) -> Iterator[str]:
+    """What blocks most others."""
+    blocks = view.blocked(shown.document)
+    blocking = [entry for entry in view.fix_first(shown.document) if blocks[entry["component"], entry["id"]]]
+    if blocking:
+        yield '<section aria-labelledby="first"><h2 id="first">What to fix first</h2><ol class="plain first">'
+        for entry in blocking[:MOST_BLOCKING]:
+            others = count(blocks[entry["component"], entry["id"]], "other")
+            yield f"<li>{_link(entry)} blocks {others}: {sentence(entry['text'])}</li>"
+        yield "</ol></section>"
+
+
+def findings(shown: Shown) -> Iterator[str]:
+    """Every violation: those of MUSTs unfolded, those of SHOULDs folded; what blocks most comes first."""
+    violated = view.fix_first(shown.document)
+    if not violated:
+        return
+    yield f'<section aria-labelledby="findings"><h2 id="findings">{count(len(violated), "violation")}</h2>'
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for entry in violated:
+        groups[entry["level"], entry["component"]].append(entry)
+    for (level, component), entries in groups.items():
+        unfolded = " open" if level in counted(shown.document["level"]) else ""
+        said = f"{TITLES[component]}: {len(entries)} {level}"
+        yield f'<details class="fold"{unfolded}><summary>{said}</summary><ol class="stack">'
+        yield from (_finding(shown, entry) for entry in entries)
+        yield "</ol></details>"
+    yield "</section>"
+
+
+def _finding(shown: Shown, entry: dict[str, Any]) -> str:
+    tone = "bad" if entry["level"] in counted(shown.document["level"]) else "caution"
+    rows = [
+        ("Source", sources(entry)),
+        *_found(entry),
+        *_behind(shown, entry),
+        ("Rerun", f"<code>{text(view.rerun(shown.document, entry['id']))}</code>"),
+    ]
+    claim = f'<p class="claim">{sentence(entry["text"])}</p>'
+    return f'<li class="card finding {tone}">{_head(shown, entry)}{claim}{pairs(rows)}</li>'
+
+
+def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is behind the first finding of a requirement."""
+    if seen := view.evidence_of(shown.evidence, entry):
+        for label, rows in groupby(behind(seen), key=itemgetter(0)):
+            lines = [line for _, said in rows for line in _lines(said)]
+            yield label.capitalize(), f"<code>{'<br>'.join(map(text, lines))}</code>"
+
+
+def _lines(said: str) -> list[str]:
+    """A text of evidence: of a stream that is shown as a whole a line for each frame."""
+    try:
+        frames = json.loads(said) if said.startswith("[{") else None
+    except ValueError:
+        frames = None
+    return [json.dumps(frame, ensure_ascii=False) for frame in frames] if frames else [said]
+
+
+def deviations(shown: Shown) -> Iterator[str]:
+    """What is declared as a deviation."""
+    deviated = view.of_status(shown.document, "deviated")
+    if deviated:
+        yield f'<section aria-labelledby="deviations"><h2 id="deviations">{count(len(deviated), "deviation")}</h2>'
+        yield '<ul class="stack">'
+        for entry in deviated:
+            yield f'<li class="card finding caution">{_head(shown, entry)}'
+            yield f'<p class="claim">{sentence(entry["text"])}</p>{pairs(_declared(entry))}</li>'
+        yield "</ul></section>"
+
+
+def helps(shown: Shown) -> Iterator[str]:
+    """What would make more requirements assessable."""
+    left = view.of_status(shown.document, "not_assessed")
+    causes: dict[str, int] = {}
+    for entry in left:
+        for cause in _causes(entry):
+            causes[cause] = causes.get(cause, 0) + 1
+    if causes:
+        title = f"{count(len(left), 'requirement')} not assessed"
+        yield f'<section aria-labelledby="open"><h2 id="open">{title}</h2><ul class="plain stack">'
+        ordered = sorted(causes.items(), key=lambda pair: -pair[1])
+        yield from (f"<li><strong>{number}</strong> {cause}</li>" for cause, number in ordered)
+        yield "</ul></section>"
+
+
+def _causes(entry: dict[str, Any]) -> list[str]:
+    if entry.get("blocked_by"):
+        return [f"blocked by {_link(entry, name)}" for name in entry["blocked_by"]]
+    if keyword := entry.get("keyword"):
+        return [f"the factory does not accept <code>{text(keyword)}</code>"]
+    return [f"because {text(entry.get('reason') or 'no reason was noted')}"]
+
+
+# -- all of them ---------------------------------------------------------------------------------------
+
+
+def rows(shown: Shown) -> Iterator[str]:
+    """Every requirement, chapter by chapter, to be filtered and searched."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for entry in sorted(shown.document["requirements"], key=lambda entry: list(TITLES).index(entry["component"])):
+        groups[entry["component"], view.chapter(entry["id"])].append(entry)
+    chapters = list(dict.fromkeys(name for _, name in groups))
+    since = choice("Since then", "change", list(CHANGES.items())) if shown.earlier else ""
+    yield '<section aria-labelledby="requirements"><h2 id="requirements">All requirements</h2>'
+    yield from filters(view.components(shown.document), chapters, since)
+    for (component, name), entries in groups.items():
+        fine = sum(entry["status"] == "satisfied" for entry in entries)
+        applicable = sum(entry["status"] != "not_applicable" for entry in entries)
+        yield f'<details class="chapter fold" open><summary><h3>{TITLES[component]}: {text(name)}</h3>'
+        yield f'<span class="muted small">{fine} / {applicable} satisfied</span></summary><div class="rows">'
+        yield from (_row(shown, entry, name) for entry in entries)
+        yield "</div></details>"
+    yield "</section>"
+
+
+def _row(shown: Shown, entry: dict[str, Any], chapter: str) -> str:
+    change = shown.change(entry)
+    marked = f'<span class="muted small">{entry["level"]}</span>'
+    return (
+        f'<details class="row" id="{entry["component"]}-{text(entry["id"])}" data-component="{entry["component"]}" '
+        f'data-level="{entry["level"]}" data-status="{entry["status"]}" data-chapter="{text(chapter)}" '
+        f'data-change="{change}">'
+        f'<summary>{status_pill(entry["status"])}<span class="id">{text(entry["id"])}</span>{marked}'
+        f'<span class="claim">{_change(change)}{sentence(entry["text"])}</span></summary>'
+        f'<div class="body">{pairs(_details(entry))}</div></details>'
+    )
+
+
+def _details(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    listed = [("Source", sources(entry)), *_found(entry)]
+    if entry.get("deviation"):
+        listed += _declared(entry)
+    if entry.get("reason"):
+        listed.append(("Reason", text(entry["reason"])))
+    if entry.get("blocked_by"):
+        listed.append(("Blocked by", ", ".join(_link(entry, name) for name in entry["blocked_by"])))
+    if repeats := entry.get("repeats"):
+        listed.append(("Repeated", f"passed {repeats['passed']} of {repeats['runs']}"))
+    tests = "".join(f"<li>{_test(test)}</li>" for test in entry["tests"])
+    listed.append((count(len(entry["tests"]), "test"), f'<ul class="tests">{tests}</ul>' if tests else "none ran"))
+    return listed
+
+
+def _test(test: dict[str, Any]) -> str:
+    outcome = test["outcome"]
+    sign, words = STATUS_SIGNS.get(outcome, "!"), STATUS_WORDS.get(outcome, "error of the kit")
+    said = f'<span aria-hidden="true">{sign}</span> <span class="unseen">{words}</span>'
+    notes = [text(test["reason"])] if test.get("reason") else []
+    if repeats := test.get("repeats"):
+        notes.append(f"passed {repeats['passed']} of {repeats['runs']}")
+    if calls := test.get("calls"):
+        notes.append(count(calls, "call"))
+    if took := test.get("duration_s"):
+        notes.append(f"{took:g} s")
+    noted = f' <span class="muted">({", ".join(notes)})</span>' if notes else ""
+    return f"{said} <code>{text(test['test'])}</code>{noted}"
+
+
+# -- parts ---------------------------------------------------------------------------------------------
+
+
+def _head(shown: Shown, entry: dict[str, Any]) -> str:
+    level = f'<span class="muted">{entry["level"]}, {TITLES[entry["component"]]}</span>'
+    chapter = f'<span class="muted small">{text(view.chapter(entry["id"]))}</span>'
+    parts = (status_pill(entry["status"]), _link(entry), level, chapter, _change(shown.change(entry)))
+    return f'<div class="head">{"".join(parts)}</div>'
+
+
+def _change(change: str) -> str:
+    return f"{pill(CHANGE_TONES[change], CHANGE_SIGNS[change], CHANGES[change])} " if change else ""
+
+
+def _link(entry: dict[str, Any], requirement: str = "") -> str:
+    """A link to the row of a requirement: of the entry itself, or of another one of the same component."""
+    named = text(requirement or entry["id"])
+    return f'<a class="id" href="#{entry["component"]}-{named}">{named}</a>'
+
+
+def _found(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for finding in entry.get("findings", ()):
+        yield "Expected", f"<code>{text(finding['expected'])}</code>"
+        place = f" at <code>{text(finding['path'])}</code>" if finding["path"] else ""
+        yield "Got", f"<code>{text(finding['got'])}</code>{place}"
+    if hint := entry.get("hint"):
+        yield "Hint", sentence(hint)
+
+
+def _declared(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    labels = {"reason": "Deviates because", "removal_plan": "Removal plan", "issue": "Issue", "expires": "Expires"}
+    return [(label, text(entry["deviation"][key])) for key, label in labels.items() if key in entry["deviation"]]

@@ -1,0 +1,70 @@
+"""A matrix as Markdown: a table a chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.reports.markdown.report import SIGNS
+from pytest_corpus.reports.markdown.text import cell
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
+from pytest_corpus.spec.components import TITLES
+
+
+def render(matrix: Mapping[str, Any]) -> str:
+    """Verdicts, a legend, and providers by requirements."""
+    parts = ["# Corpus Protocol 1.0: conformance matrix", _verdicts(matrix), _legend(), *_chapters(matrix)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _verdicts(matrix: Mapping[str, Any]) -> str:
+    tested = [name for name in TITLES if any(name in report["components"] for report in matrix["reports"])]
+    lines = [f"| Adapter | Verdict | {' | '.join(TITLES[name] for name in tested)} |", "|" + "---|" * (2 + len(tested))]
+    for report in matrix["reports"]:
+        each = " | ".join(_verdict(report["components"].get(component)) for component in tested)
+        lines.append(f"| {cell(report['label'])} | {SIGNS[report['tone']]} {report['words']} | {each} |")
+    return "\n".join(lines)
+
+
+def _verdict(verdict: str | None) -> str:
+    return "not tested" if verdict is None else VERDICT_WORDS.get(verdict, verdict)
+
+
+def _legend() -> str:
+    legend = (f"{sign_of(status)} {word}" for status, word in STATUS_WORDS.items())
+    return f"{', '.join(legend)}, an empty place: not in that report."
+
+
+def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:
+    labels = " | ".join(cell(report["label"]) for report in matrix["reports"])
+    for chapter in matrix["chapters"]:
+        lines = [
+            f"## {TITLES[chapter['component']]}: {chapter['chapter']}",
+            "",
+            f"| Requirement | Level | {labels} |",
+            "|" + "---|" * (2 + len(matrix["reports"])),
+        ]
+        for row in chapter["rows"]:
+            statuses = " | ".join(sign_of(status) for status in row["statuses"])
+            lines.append(f"| {row['id']} | {row['level']} | {statuses} |")
+        yield "\n".join(lines)
+    yield _totals(matrix)
+
+
+def _totals(matrix: Mapping[str, Any]) -> str:
+    """How many requirements each report finds satisfied, of those that apply."""
+    levels = sorted({level for report in matrix["reports"] for level in report["totals"]})
+    lines = ["## Totals", "", f"| Adapter | {' | '.join(f'Satisfied {level.upper()}' for level in levels)} |"]
+    lines.append("|" + "---|" * (1 + len(levels)))
+    for report in matrix["reports"]:
+        numbers = [report["totals"].get(level, {}) for level in levels]
+        shown = " | ".join(
+            f"{each.get('satisfied', 0)} / {sum(each.values()) - each.get('not_applicable', 0)}" for each in numbers
+        )
+        lines.append(f"| {cell(report['label'])} | {shown} |")
+    return "\n".join(lines)
+
+
+def sign_of(status: str | None) -> str:
+    """The sign of a status, such that it is not Markdown."""
+    return "" if status is None else f"\\{sign}" if (sign := STATUS_SIGNS[status]).isascii() else sign

@@ -1,0 +1,162 @@
+"""The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, fit for a job summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.finding_text import behind
+from pytest_corpus.reports.markdown.bundles import bundles
+from pytest_corpus.reports.markdown.text import code, sentence
+from pytest_corpus.reports.text import VERDICT_WORDS, count
+from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.evidence import Evidence
+
+SIGNS = {"good": "✅", "caution": "⚠️", "bad": "❌", "none": "⬜"}
+
+HEADLINES = {
+    "conformant": "Behavioral Conformant",
+    "conformant_with_deviations": "Behavioral Conformant with deviations",
+}
+"""What the template of BEHAVIORAL_CONFORMANCE 12 says of a verdict that it knows."""
+
+COLUMNS = (
+    "Component",
+    "Verdict",
+    "Level",
+    "Satisfied / applicable",
+    "Violated",
+    "Deviated",
+    "Not assessed",
+    "Not applicable",
+)
+
+LONGEST = 200
+"""Requirements of one kind that are listed; a job summary has an end."""
+
+
+def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
+    """The attestation: headline, components, commit, CI run, notes, numbers, and what stands against it."""
+    parts = [_head(document), _table(document)]
+    parts += [part for part in _parts(document, evidence) if part]
+    return "\n\n".join([*parts, _foot(document)]) + "\n"
+
+
+def _parts(document: view.Document, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    return _findings(document, evidence), _deviations(document), bundles(document), _open(document)
+
+
+def _head(document: view.Document) -> str:
+    said = view.words(document)
+    whole = not view.altered(document)
+    headline = HEADLINES.get(document["verdict"], said) if whole else said
+    lines = [
+        f"## {SIGNS[view.tone(document)]} Corpus Protocol (v1.0) — {headline}",
+        "",
+        f"- **Components:** {view.titles(document)}",
+        f"- **Adapter:** {code(document['adapter']['name'])}",
+    ]
+    if server := dict(view.facts(document)).get("Server"):
+        lines.append(f"- **Server:** {code(server)}")
+    lines.append(f"- **Commit:** {code(document['commit']) if 'commit' in document else 'unknown'}")
+    lines.append(f"- **CI Run:** {_run(document)}")
+    lines.append("- **Notes:**")
+    lines += [f"  - {sentence(note)}" for note in view.notes(document)]
+    return "\n".join(lines)
+
+
+def _run(document: view.Document) -> str:
+    ci = document.get("ci")
+    if ci is None:
+        return "none"
+    named = " ".join(part for part in (ci["name"], ci.get("id", "")) if part)
+    url = ci.get("url", "")
+    safe = url.isascii() and url.isprintable() and not any(char in url for char in "<> \\")
+    return f"{code(named)} <{url}>" if url and safe else code(named)
+
+
+def _table(document: view.Document) -> str:
+    lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+    lost = view.altered(document)
+    for component in view.components(document):
+        verdict = document["components"][component]["verdict"]
+        said = "altered" if lost else VERDICT_WORDS[verdict]
+        for row in view.numbers(document, component):
+            lines.append(
+                f"| {TITLES[component]} | {said} | {row.level} | {row.satisfied} / {row.applicable} | {row.violated} "
+                f"| {row.deviated} | {row.not_assessed} | {row.not_applicable} |"
+            )
+    return "\n".join(lines)
+
+
+def _findings(document: view.Document, evidence: Sequence[Evidence]) -> str:
+    violated = view.of_status(document, "violated")
+    found = (_finding(document, entry, view.evidence_of(evidence, entry)) for entry in violated)
+    return _listed(f"### {count(len(violated), 'violation')}", found)
+
+
+def _finding(document: view.Document, entry: dict[str, Any], seen: Evidence | None) -> str:
+    lines = [_named(entry)]
+    for finding in entry.get("findings", ()):
+        place = f" (at {code(finding['path'])})" if finding["path"] else ""
+        lines.append(f"  - expected {code(finding['expected'])}, got {code(finding['got'])}{place}")
+    lines += [f"  - {label}: {code(text)}" for label, text in (behind(seen) if seen else ())]
+    if hint := entry.get("hint"):
+        lines.append(f"  - hint: {sentence(hint)}")
+    lines.append(f"  - rerun: {code(view.rerun(document, entry['id']))}")
+    return "\n".join(lines)
+
+
+def _deviations(document: view.Document) -> str:
+    return _listed("### Deviations", (_deviation(entry) for entry in view.of_status(document, "deviated")))
+
+
+def _deviation(entry: dict[str, Any]) -> str:
+    deviation = entry["deviation"]
+    lines = [
+        _named(entry),
+        f"  - reason: {code(deviation['reason'])}",
+        f"  - removal plan: {code(deviation['removal_plan'])}",
+    ]
+    if issue := deviation.get("issue"):
+        lines.append(f"  - issue: {code(issue)}")
+    return "\n".join([*lines, f"  - expires: {deviation['expires']}"])
+
+
+def _open(document: view.Document) -> str:
+    open_ones = view.of_status(document, "not_assessed")
+    listed = _listed("", (_unassessed(entry) for entry in open_ones))
+    if not listed:
+        return ""
+    summary = f"<summary>{count(len(open_ones), 'requirement')} not assessed</summary>"
+    return f"<details>\n{summary}\n\n{listed}\n\n</details>"
+
+
+def _unassessed(entry: dict[str, Any]) -> str:
+    blocked = f" Blocked by {', '.join(entry['blocked_by'])}." if entry.get("blocked_by") else ""
+    keyword = f" The factory keyword {code(entry['keyword'])} would help." if entry.get("keyword") else ""
+    reason = f": {code(entry['reason'])}." if entry.get("reason") else "."
+    return f"- **{entry['id']}** ({entry['level']}, {TITLES[entry['component']]}){reason}{keyword}{blocked}"
+
+
+def _named(entry: dict[str, Any]) -> str:
+    where = ", ".join(sentence(source) for source in entry["source"])
+    return (
+        f"- **{entry['id']}** ({entry['level']}, {TITLES[entry['component']]}): {sentence(entry['text'])} "
+        f"Source: {where}."
+    )
+
+
+def _listed(title: str, items: Iterator[str]) -> str:
+    lines = list(items)
+    if not lines:
+        return ""
+    more = [f"- and {len(lines) - LONGEST} more, in the JSON report"] if len(lines) > LONGEST else []
+    text = "\n".join([*lines[:LONGEST], *more])
+    return f"{title}\n\n{text}" if title else text
+
+
+def _foot(document: view.Document) -> str:
+    kept = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Writes show", "Seed", "sha256")
+    return "\n".join(f"- {label}: {code(value)}" for label, value in view.facts(document) if label in kept)

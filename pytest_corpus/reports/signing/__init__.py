@@ -1,0 +1,1 @@
+"""In-toto statements, and their signatures."""
