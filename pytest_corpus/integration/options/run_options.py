@@ -294,7 +294,9 @@ def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
     except ValueError as error:
         raise pytest.UsageError(f"{shown}: {error}") from None
     if profile.smoke:
-        raise pytest.UsageError(f"{shown}: the profile {profile.name!r} is no whole suite; use dev, ci or stress")
+        raise pytest.UsageError(
+            f"{shown}: the profile {profile.name!r} runs only part of the suite; use dev, ci or stress"
+        )
     if _count(_one(config, "repeat")) > 1:
         raise pytest.UsageError(
             f"{shown}: with --corpus-repeat the shards cannot be combined; leave out one of the two"
