@@ -75,12 +75,12 @@ class Options:
     connection: Connection = field(default_factory=Connection)
 
     def deviates(self, requirement: str, adapter: str) -> bool:
-        """Whether a deviation that counts today is declared."""
+        """True if a deviation that counts today is declared."""
         day = today()
         return any(entry.covers(requirement, adapter) and not entry.expired(day) for entry in self.deviations)
 
     def wants(self, requirement: str) -> bool:
-        """Whether a requirement is selected."""
+        """True if a requirement is selected."""
         return not self.globs or any(fnmatchcase(requirement, glob) for glob in self.globs)
 
 
