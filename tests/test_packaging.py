@@ -53,7 +53,7 @@ def wheel(built: Path) -> Iterator[zipfile.ZipFile]:
 
 def of_the_repository(folder: str) -> dict[str, bytes]:
     """The data files of the checkout, by their path in the package."""
-    files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+    files = (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.parent.name != "__pycache__")
     return {f"pytest_corpus/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in files}
 
 

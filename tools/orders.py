@@ -186,7 +186,7 @@ def conformance_run(adapter: Adapter, number: int, folder: str) -> None:
     for stream in (1, 2):
         os.dup2(silent, stream)
     os.chdir(folder)
-    sys.path.insert(0, str(adapter.folder))
+    sys.path[:0] = [str(adapter.folder), str(ROOT / "skeletons" / "corpus-wire")]
     own = ["-q", "-p", "no:cacheprovider", "-p", "pytest_corpus.plugin", f"--rootdir={folder}"]
     plugins: list[object] = []
     if number % 2:

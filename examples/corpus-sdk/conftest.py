@@ -1,14 +1,7 @@
-"""Declares the adapters, so that `pytest` runs the conformance suite of all four components."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
-import pytest
+"""Declares the adapter: `pytest` runs the conformance suite."""
 
 from quill import factory
 
 
-def pytest_corpus_adapter(config: pytest.Config) -> Callable[..., dict[str, Any]]:
+def pytest_corpus_adapter() -> object:
     return factory

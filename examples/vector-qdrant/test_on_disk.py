@@ -6,16 +6,15 @@ import tempfile
 from functools import cache
 
 import pytest_corpus
+from corpus_wire import Metrics, Probe
 from qdrant_client import AsyncQdrantClient
 
 from vector_qdrant import Adapter, Provider
-from vector_qdrant.provider import Probe
-from vector_qdrant.wire import Metrics
 
 
 @cache
 def client() -> AsyncQdrantClient:
-    """One for all adapters of the process: a folder can be opened only once."""
+    """The client of all adapters of the process: a folder can be opened only once."""
     return AsyncQdrantClient(path=tempfile.mkdtemp())
 
 

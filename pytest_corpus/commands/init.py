@@ -20,23 +20,26 @@ TOLERATED = (".git", ".venv", "venv")
 """What may lie in the folder before: a new repository, and a virtual environment."""
 
 COMMON = "common"
-"""The folder of what the repositories of all components have."""
+"""The folder of the files that the repositories of all components have."""
+
+WIRE = "corpus-wire/corpus_wire"
+"""The folder of the modules that the adapters of all components share, and of the operations of each component."""
 
 PLACEHOLDER = "COMPONENT"
-"""What stands in the skeletons for the name of the component."""
+"""The name of the component in the skeletons."""
 
 DISARMED = "as-"
-"""What keeps a file of a skeleton from having its effect where it lies, such as a `conftest.py` or a `.gitignore`."""
+"""The prefix that disables a file in the skeletons, such as a `conftest.py` or a `.gitignore`."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The component and the folder."""
+    """Add the component and the folder."""
     parser.add_argument("component", nargs="?", metavar="COMPONENT", help=", ".join(COMPONENTS))
     parser.add_argument("folder", nargs="?", metavar="DIR", default=".", help="where to write (default: here)")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the repository, whole or not at all.
+    """Write the repository, completely or not at all.
 
     Raises:
         CommandError: there is no such component, or the folder is not empty or cannot be written to.
@@ -50,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(f"{folder} cannot be written to: {error.strerror or error}; name another folder") from None
     console.say(*(f"wrote {folder / name}" for name in files))
     enter = () if given.folder == "." else (f"  cd {shlex.quote(given.folder)}",)
-    after = f"then edit {component}_adapter/provider.py; README.md says what is where"
+    after = f"then edit {component}_adapter/provider.py; README.md explains the files"
     for line in ("now run:", *enter, "  pytest", after):
         console.warn(line)
     return FINE
@@ -67,7 +70,7 @@ def _component(given: str | None) -> str:
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that holds anything of the user's."""
+    """Refuse a folder that holds any file of the user."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
     if folder.is_dir() and (found := sorted({path.name for path in folder.iterdir()}.difference(TOLERATED))):
@@ -84,16 +87,18 @@ def _files(component: str) -> dict[str, str]:
         root = resources.folder("skeletons")
     except FileNotFoundError as error:
         raise CommandError(str(error)) from None
-    files: dict[str, str] = {}
+    others = {f"{name}.py" for name in COMPONENTS} - {f"{component}.py"}
+    files = {f"package/corpus_wire/{path.name}": path for path in (root / WIRE).glob("*.py") if path.name not in others}
     for base in (root / COMMON, root / component):
-        for path in sorted(base.rglob("*")):
-            own = path.relative_to(base)
-            if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in own.parts):
-                files[_name(own, component)] = path.read_text("utf-8").replace(PLACEHOLDER, component)
-    return dict(sorted(files.items()))
+        files |= {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
+    return {
+        _name(name, component): path.read_text("utf-8").replace(PLACEHOLDER, component)
+        for name, path in sorted(files.items())
+        if not any(part.startswith((".", "__pycache__")) for part in name.split("/"))
+    }
 
 
-def _name(path: Path, component: str) -> str:
-    """Where a file of the skeleton goes: `package` is named for the component, and `DISARMED` is left out."""
-    parts = [part.removeprefix(DISARMED) for part in path.parts]
+def _name(name: str, component: str) -> str:
+    """The path of a file in the repository: `package` is named for the component, and `DISARMED` is removed."""
+    parts = [part.removeprefix(DISARMED) for part in name.split("/")]
     return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])

@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
 from pytest_corpus.spec.faults import FAULTS, FORMS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+WIRE = EXAMPLES.parent / "skeletons" / "corpus-wire"
 AT_CHUNK = 1
 HINT_MS = 1234
 BUDGET_MS = 300
@@ -141,6 +143,7 @@ def vendor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     name: str = request.param
     pytest.importorskip(name, reason=f"the official client {name} is not installed")
     monkeypatch.syspath_prepend(str(EXAMPLES / f"llm-{name}"))
+    monkeypatch.syspath_prepend(str(WIRE))
     yield name
     for module in [each for each in sys.modules if each.partition(".")[0] == f"llm_{name}"]:
         del sys.modules[module]
@@ -209,11 +212,17 @@ def test_the_clients_own_retries_read_the_hint(vendor: str, caplog: pytest.LogCa
 def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     """The whole suite, with both hooks, asks nothing of it in vain; `provider.reached` is never called by hand."""
     shutil.copytree(EXAMPLES / f"llm-{vendor}", tmp_path / "example")
+    options = ["-q", "-p", "no:cacheprovider", "--corpus-level=strict", "--corpus-report=r.json"]
+    environment = {**os.environ, "PYTHONPATH": str(WIRE)}
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--corpus-level=strict",
-         "--corpus-report=r.json"],
-        cwd=tmp_path / "example", capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", *options],
+        cwd=tmp_path / "example",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert json.loads((tmp_path / "example" / "r.json").read_text())["verdict"] == "conformant"
 

@@ -53,7 +53,8 @@ def test_what_is_written(component: str, tmp_path: Path) -> None:
     assert ended.code == 0
     files = tree(tmp_path / "a" / "b")
     package = f"{component}_adapter"
-    modules = ("__init__.py", "adapter.py", "arguments.py", "context.py", "errors.py", "provider.py", "wire.py")
+    shared = ("__init__", "arguments", "errors", "provider", "wire", component)
+    modules = ("__init__.py", "adapter.py", "provider.py", *(f"corpus_wire/{name}.py" for name in shared))
     others = (".gitignore", "README.md", "conftest.py", "pyproject.toml", ".github/workflows/conformance.yml")
     assert {*others, *(f"{package}/{name}" for name in modules)} <= files.keys()
     assert sorted(ended.out.splitlines()) == sorted(f"wrote {tmp_path / 'a' / 'b' / name}" for name in files)

@@ -1,8 +1,7 @@
-"""The examples are whole, alike where they share, and known to tox and to their table."""
+"""The examples are complete, repeat nothing of the package that they share, and are known to tox and to their table."""
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -15,10 +14,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/pyproject.toml"))
-COMMON = ROOT / "skeletons" / "common" / "package"
-VECTOR_ADAPTERS = sorted((ROOT / "examples").glob("vector-*/*/adapter.py"))
+WIRE = ROOT / "skeletons" / "corpus-wire" / "corpus_wire"
+COMMON = ("arguments.py", "errors.py", "wire.py")
+"""The modules of `corpus_wire` whose names no module of an example has."""
+ALONE = ("minimal", "corpus-sdk")
+"""The examples that do without `corpus_wire`."""
 LIGHT = ("minimal", "multi", "graph-networkx", "vector-sqlite")
-"""What is installed and run in less than a minute each."""
+"""The examples that are installed and run in less than a minute each."""
 
 HEAVY = pytest.mark.skipif(
     not os.environ.get("CORPUS_ALL_EXAMPLES"), reason="it installs much; `make examples` runs it"
@@ -35,39 +37,19 @@ def test_an_example_has_a_page_an_environment_and_a_row(example: Path) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_what_examples_share_is_what_init_writes(example: Path) -> None:
-    """`wire.py`, `arguments.py` and `context.py` are changed in `skeletons/` alone."""
-    package = example / example.name.replace("-", "_")
-    for name in ("wire.py", "arguments.py", "context.py") if package.is_dir() else ():
-        assert (package / name).read_text("utf-8") == (COMMON / name).read_text("utf-8"), f"{example.name}: {name}"
-
-
-class Plain(ast.NodeTransformer):
-    """A module without its docstrings, the name of its server and how it is closed."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return None if isinstance(node.value, ast.Constant) else node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST | None:
-        return None if node.name == "aclose" else self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        is_server = isinstance(node.value, str) and node.value.startswith(("vector-", "COMPONENT-", "multi-"))
-        return ast.Constant("server") if is_server else node
-
-
-@pytest.mark.parametrize("adapter", VECTOR_ADAPTERS, ids=lambda path: path.parent.name)
-def test_a_vector_adapter_is_what_init_writes(adapter: Path) -> None:
-    """What the back ends have in common is the same code: a mistake in it is mended in the skeleton, and copied."""
-    written = (ROOT / "skeletons" / "vector" / "package" / "adapter.py").read_text("utf-8")
-    mine, ours = (ast.dump(Plain().visit(ast.parse(text))) for text in (adapter.read_text("utf-8"), written))
-    assert mine == ours
+def test_an_example_holds_only_its_own_code(example: Path) -> None:
+    """No example repeats a module of the package that all of them share, nor a definition of it."""
+    definition = re.compile(r"^(?:async )?(?:class|def) (\w+)", re.MULTILINE)
+    shared = {name for path in WIRE.glob("*.py") for name in definition.findall(path.read_text("utf-8"))}
+    for path in example.rglob("*.py") if example.name not in ALONE else ():
+        assert path.name == "__init__.py" or path.name not in COMMON, path
+        assert not shared.intersection(definition.findall(path.read_text("utf-8"))) - {"Provider"}, path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", READMES)
 def test_the_commands_of_a_readme_work(example: Path, tmp_path: Path) -> None:
-    """In a fresh virtual environment, copied as they stand, they come to the verdict that the README gives."""
+    """In a fresh virtual environment, copied unchanged, they come to the verdict that the README gives."""
     shutil.copytree(ROOT, tmp_path / "project", ignore=shutil.ignore_patterns(".*", "node_modules", "__pycache__"))
     folder = tmp_path / "project" / "examples" / example.name
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}

@@ -4,86 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import ladybug
+from corpus_wire import Probe, WireError, invalid
+from corpus_wire.graph import Edge, GraphProvider, Node, Query
 
-from .context import sent_along
-from .errors import WireError, invalid
 from .tables import KEY, Rows, Tables, as_json, one_label, quoted, stored
 
 POOL_BYTES = 256 * 2**20
 
 
-class Probe(Protocol):
-    """What a conformance run passes as `provider`."""
-
-    async def reached(self, op: str, **facts: Any) -> object: ...
-
-
-@dataclass(frozen=True)
-class Node:
-    """A vertex."""
-
-    id: str
-    labels: list[str]
-    properties: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A relationship from `src` to `dst`."""
-
-    id: str
-    src: str
-    dst: str
-    label: str
-    properties: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query that was read and checked; its text is in one of the `dialects`."""
-
-    namespace: str
-    text: str
-    params: Mapping[str, Any]
-    timeout_ms: float | None
-
-
-class Provider:
-    """One database; `:memory:` is one that ends with the provider."""
+class Provider(GraphProvider):
+    """One database; `:memory:` ends with the provider."""
 
     dialects = ("cypher",)
-    max_query_length = 8192
 
     def __init__(self, probe: Probe | None = None, path: str = ":memory:") -> None:
-        self.probe = probe
+        super().__init__(probe)
         self.database = ladybug.Database(path, buffer_pool_size=POOL_BYTES)
         self.connection = ladybug.AsyncConnection(self.database, max_concurrent_queries=1)
         self.lock = asyncio.Lock()
         self.tables: Tables | None = None
-
-    async def reached(self, op: str, **facts: Any) -> None:
-        if self.probe is not None:
-            await self.probe.reached(op, **sent_along(), **facts)
 
     async def aclose(self) -> None:
         self.connection.close()
         self.database.close()
 
     async def run(self, statement: str, **params: Any) -> Rows:
-        """The rows of a statement; what is cancelled is interrupted."""
+        """Return the rows of a statement; a cancelled call interrupts it."""
         result = await self.connection.execute(statement, params)
         rows: Rows = [] if isinstance(result, list) else result.get_all()
         return rows
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Tables]:
-        """One request at a time: all share a connection."""
+        """Wait for the connection, which all requests share."""
         async with self.lock:
             if self.tables is None:
                 self.tables = Tables()
@@ -91,14 +49,12 @@ class Provider:
             try:
                 yield self.tables
             except BaseException:
-                self.tables = None  # who knows what came of it
+                self.tables = None  # their state is unknown
                 raise
 
     @asynccontextmanager
     async def transaction(self, kind: str = "") -> AsyncIterator[None]:
-        """All of it or nothing. Tables are prepared before: what is set in a column that the same transaction added is
-        lost (Ladybug 0.22).
-        """
+        """Open a transaction. Prepare tables before: a value for a column that the same transaction added is lost (0.22)."""
         await self.run(f"BEGIN TRANSACTION {kind}")
         try:
             yield
@@ -113,39 +69,21 @@ class Provider:
         except RuntimeError:  # some errors end the transaction by themselves
             pass
 
-    async def is_up(self) -> bool:
-        """Whether the provider answers."""
-        try:
-            await self.reached("graph.health")
-            async with self.turn():
-                await self.run("RETURN 1")
-        except Exception:  # noqa: BLE001 - why it does not answer is not the question
-            return False
-        return True
+    async def ping(self) -> None:
+        async with self.turn():
+            await self.run("RETURN 1")
 
     # Queries
 
-    async def query(self, asked: Query) -> list[dict[str, Any]]:
-        """The records of a query."""
-        await self.reached("graph.query")
-        return await self.records(asked)
-
-    async def stream(self, asked: Query) -> AsyncGenerator[dict[str, Any], None]:
-        """The records of a query one by one; the probe is reached once more before each of them."""
-        await self.reached("graph.stream_query")
-        for number, record in enumerate(await self.records(asked)):
-            await self.reached("graph.stream_query", chunk=number)
-            yield record
-
-    async def records(self, asked: Query) -> list[dict[str, Any]]:
-        """In a transaction that can write nothing: writing is for the operations that check what is written."""
-        text, params = with_quoted_parameters(asked)
+    async def records(self, query: Query) -> list[dict[str, Any]]:
+        """Evaluate a query in a transaction that cannot write: only the operations that check their items may write."""
+        text, params = with_quoted_parameters(query)
         async with self.turn(), self.transaction("READ ONLY"):
             try:
                 result = await self.connection.execute(text, params)
             except RuntimeError as error:
                 raise refusal(error) from None
-            except (ValueError, TypeError):  # a parameter of no type that Ladybug knows
+            except (ValueError, TypeError):  # a parameter of a type that Ladybug does not know
                 raise invalid("args.params", "must hold plain values, or lists of one type") from None
             if isinstance(result, list):
                 raise invalid("args.text", "must be one statement", error="QueryParseError")
@@ -154,9 +92,8 @@ class Provider:
 
     # Writes
 
-    async def upsert_nodes(self, nodes: Sequence[Node]) -> None:
-        """Write all of them, in the place of those with the same id."""
-        await self.reached("graph.upsert_nodes", items=len(nodes))
+    async def upsert_nodes(self, namespace: str, nodes: Sequence[Node]) -> None:
+        await self.reached("upsert_nodes", items=len(nodes))
         async with self.turn() as tables:
             for node in nodes:
                 await tables.prepare(self.run, "NODE", one_label(node.labels), stored(node.properties))
@@ -169,21 +106,19 @@ class Provider:
                     await self.fill(tables, "NODE", table, node.id, stored(node.properties))
 
     async def leave(self, places: Sequence[tuple[str, str]]) -> None:
-        """Delete nodes from tables of labels that they have no more.
+        """Delete nodes from the tables of their former labels.
 
         Raises:
-            WireError: there are edges at one, which would be lost.
+            WireError: a node has edges, which would be lost.
         """
         for table, id_ in places:
-            if await self.run(f"MATCH (x:{quoted(table)} {{node_id: $id}})-[r]-() RETURN count(r) AS n", id=id_) != [
-                [0]
-            ]:
+            edges = await self.run(f"MATCH (x:{quoted(table)} {{node_id: $id}})-[r]-() RETURN count(r)", id=id_)
+            if edges != [[0]]:
                 raise invalid("args.nodes", "must not change the label of a node that has edges")
         await self.remove("NODE", places)
 
-    async def upsert_edges(self, edges: Sequence[Edge]) -> None:
-        """Write all of them, or none where one lacks a node."""
-        await self.reached("graph.upsert_edges", items=len(edges))
+    async def upsert_edges(self, namespace: str, edges: Sequence[Edge]) -> None:
+        await self.reached("upsert_edges", items=len(edges))
         async with self.turn() as tables:
             ends = {id_: quoted(table) for table, id_ in await self.found("NODE", tables, ends_of(edges))}
             if not ends.keys() >= set(ends_of(edges)):
@@ -204,16 +139,22 @@ class Provider:
                     await self.fill(tables, "REL", edge.label, edge.id, stored(edge.properties))
 
     async def fill(self, tables: Tables, kind: str, table: str, id_: str, properties: Mapping[str, Any]) -> None:
-        """Write each property, and null in the place of those that are not there any more."""
+        """Write each property, and null for those that are absent."""
         for column in tables.columns[kind][table].keys() - {KEY[kind]}:
             value = properties.get(column)
             assignment = f"x.{quoted(column)} = " + ("NULL" if value is None else "$value")
             params = {} if value is None else {"value": value}
             await self.run(f"{pattern(kind, table)} WHERE x.{KEY[kind]} = $id SET {assignment}", id=id_, **params)
 
-    async def delete(self, kind: str, op: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
-        """Delete by ids (None: whatever id) and filter, with the edges at nodes; how many items that were."""
-        await self.reached(op)
+    async def delete_nodes(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+        await self.reached("delete_nodes")
+        return await self.delete("NODE", ids, wanted)
+
+    async def delete_edges(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
+        await self.reached("delete_edges")
+        return await self.delete("REL", ids, wanted)
+
+    async def delete(self, kind: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
         async with self.turn() as tables, self.transaction():
             chosen = await self.found(kind, tables, ids, wanted)
             await self.remove(kind, chosen)
@@ -226,9 +167,8 @@ class Provider:
 
     # Reading
 
-    async def nodes(self, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
-        """The first nodes that fit a filter, in the order of their ids, after one id."""
-        await self.reached("graph.bulk_vertices")
+    async def nodes(self, namespace: str, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
+        await self.reached("bulk_vertices")
         found: list[Node] = []
         async with self.turn() as tables:
             for table in tables.holding("NODE", wanted):
@@ -245,7 +185,7 @@ class Provider:
     async def found(
         self, kind: str, tables: Tables, ids: Sequence[str] | None, wanted: Mapping[str, Any] | None = None
     ) -> list[tuple[str, str]]:
-        """The table and the id of each item with one of the ids (None: whatever id) that fits a filter."""
+        """Return the table and the id of each item that has one of the ids (None: any id) and passes a filter."""
         found: list[tuple[str, str]] = []
         where, params = conditions(wanted or {})
         if ids is not None:
@@ -260,39 +200,39 @@ def ends_of(edges: Sequence[Edge]) -> list[str]:
     return [end for edge in edges for end in (edge.src, edge.dst)]
 
 
-def with_quoted_parameters(asked: Query) -> tuple[str, dict[str, Any]]:
+def with_quoted_parameters(query: Query) -> tuple[str, dict[str, Any]]:
     """The query with `` $`group` `` for `$group`, which is a word of Ladybug's Cypher.
 
     Raises:
-        WireError: a parameter is not given, which Ladybug would take for null.
+        WireError: a parameter is missing, which Ladybug would read as null.
     """
 
     def replaced(found: re.Match[str]) -> str:
         name = found["name"]
         if name is None:
             return found[0]
-        if name not in asked.params:
+        if name not in query.params:
             raise invalid("args.params", "must have all parameters of the query")
         return f"$`{name}`"
 
     texts = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`"""
-    text = re.sub(rf"{texts}|\$(?P<name>\w+)", replaced, asked.text, flags=re.DOTALL)
-    return text, {f"`{name}`": value for name, value in asked.params.items()}
+    text = re.sub(rf"{texts}|\$(?P<name>\w+)", replaced, query.text, flags=re.DOTALL)
+    return text, {f"`{name}`": value for name, value in query.params.items()}
 
 
 def pattern(kind: str, table: str) -> str:
-    """What finds the items of a table, as `x`."""
+    """The pattern that finds the items of a table, as `x`."""
     return f"MATCH (x:{quoted(table)})" if kind == "NODE" else f"MATCH ()-[x:{quoted(table)}]->()"
 
 
 def conditions(wanted: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What follows WHERE for a filter, and its parameters: no value ever stands in the text."""
+    """The condition of a filter after WHERE, and its parameters: no value ever stands in the text."""
     terms = "".join(f" AND x.{quoted(key)} = $value{number}" for number, key in enumerate(wanted))
     return terms, {f"value{number}": value for number, value in enumerate(wanted.values())}
 
 
 def refusal(error: RuntimeError) -> Exception:
-    """What Ladybug says about a query, which quotes it; only the first words are looked at."""
+    """The error for an exception about a query; its text quotes the query, so only the first word is read."""
     kind = re.match(r"(\w+) exception:", str(error))
     if kind is None:
         return error

@@ -1,4 +1,4 @@
-"""What Ladybug must know before it stores anything: a table for each label, with a typed column for each property."""
+"""The tables of Ladybug, declared before it stores anything: one for each label, with a typed column for each property."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from .errors import WireError, invalid
+from corpus_wire import WireError, invalid
 
 Rows = list[list[Any]]
 Run = Callable[..., Coroutine[Any, Any, Rows]]
@@ -26,7 +26,7 @@ class Tables:
         self.columns: dict[str, dict[str, dict[str, str]]] = {"NODE": {}, "REL": {}}
 
     async def load(self, run: Run) -> None:
-        """Read the catalogue, as a database that existed before or a transaction that was undone needs it."""
+        """Read the catalogue: the database may have existed before, or a transaction was rolled back."""
         self.columns = {"NODE": {}, "REL": {}}
         for _, name, kind, *_ in await run("CALL show_tables() RETURN *"):
             rows = await run(f"CALL table_info({text(name)}) RETURN *")
@@ -61,7 +61,7 @@ class Tables:
                 raise invalid("args", "must give a property one type in all items of a label")
 
     def holding(self, kind: str, wanted: Mapping[str, Any]) -> list[str]:
-        """The tables whose columns can hold what a filter asks for."""
+        """The tables whose columns can hold the values of a filter."""
         return [
             name
             for name, columns in self.columns[kind].items()
@@ -70,7 +70,7 @@ class Tables:
 
 
 def stored(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """What is written of properties: in Cypher, one that is null is not there."""
+    """The properties to write: in Cypher, a property that is null is absent."""
     if not set(KEY.values()).isdisjoint(properties):
         raise invalid("args", "must not name a property node_id or edge_id")
     return {key: value for key, value in properties.items() if value is not None}
@@ -89,20 +89,20 @@ def type_of(value: Any) -> str:
 
 
 def fits(value: Any, column: str) -> bool:
-    """Whether a column takes a value as it is; Ladybug itself would round 3.5 to 4 and write 3 as a string."""
+    """Tell if a column takes a value unchanged; Ladybug would round 3.5 to 4 and write 3 as a string."""
     if value == [] and column.endswith("[]"):
         return True
     return type_of(value) == column or (column == "DOUBLE" and type(value) is int and abs(value) <= EXACT)
 
 
 def comparable(value: Any, column: str) -> bool:
-    """Whether a value can be equal to one of a column; Ladybug refuses to compare others."""
+    """Tell if a value can equal one of a column; Ladybug refuses to compare others."""
     numbers = ("INT64", "DOUBLE")
     return value is not None and (type_of(value) == column or (type_of(value) in numbers and column in numbers))
 
 
 def as_json(value: Any) -> Any:
-    """A value of a record as JSON: nodes and edges as the protocol has them, what JSON does not know as a string."""
+    """A value of a record as JSON: nodes and edges as the protocol has them, a type that JSON does not have as a string."""
     if isinstance(value, Mapping):
         plain = {key: as_json(each) for key, each in value.items() if not key.startswith("_") and each is not None}
         if "_LABEL" not in value:

@@ -1,17 +1,17 @@
 """A property graph as triples: an item is a resource, its labels are types, its properties are predicates.
 
 An edge is a resource, too, with `graph:src` and `graph:dst`, so that it can have an id and properties. SPARQL has no lists,
-so values that are not plain are JSON literals. Queries have the prefixes of `PREFIXES`.
+so lists and null are JSON literals. Queries have the prefixes of `PREFIXES`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+from corpus_wire.graph import Edge, Node
 from pyoxigraph import Literal, NamedNode, Quad
 
 PREFIXES = {name: f"urn:corpus:{name}:" for name in ("namespace", "graph", "node", "edge", "label", "property")}
@@ -19,26 +19,6 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 NODE, EDGE, SRC, DST, JSON = (NamedNode(PREFIXES["graph"] + name) for name in ("Node", "Edge", "src", "dst", "json"))
-
-
-@dataclass(frozen=True)
-class Node:
-    """A vertex."""
-
-    id: str
-    labels: list[str]
-    properties: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A relationship from `src` to `dst`."""
-
-    id: str
-    src: str
-    dst: str
-    label: str
-    properties: dict[str, Any]
 
 
 def iri(prefix: str, name: str) -> NamedNode:
@@ -58,7 +38,7 @@ def iri_of(item: Node | Edge) -> NamedNode:
 
 
 def name_of(resource: NamedNode) -> str:
-    """The name in an IRI of ours, any other IRI as it is."""
+    """The name in an IRI of ours; any other IRI is unchanged."""
     for prefix in PREFIXES.values():
         if resource.value.startswith(prefix):
             return unquote(resource.value.removeprefix(prefix))
@@ -66,7 +46,7 @@ def name_of(resource: NamedNode) -> str:
 
 
 def triples(item: Node | Edge, graph: NamedNode) -> Iterator[Quad]:
-    """An item in a graph."""
+    """Yield the triples of an item in a graph."""
     subject = iri_of(item)
     types = [NODE, *(iri("label", label) for label in item.labels)] if isinstance(item, Node) else [EDGE]
     if isinstance(item, Edge):
@@ -111,7 +91,7 @@ def term(given: Any) -> Literal:
 
 
 def value(found: Any) -> Any:
-    """What a query finds, as JSON: an IRI of ours is the name in it."""
+    """A value of a record as JSON; an IRI of ours becomes the name in it."""
     if isinstance(found, NamedNode):
         return name_of(found)
     if not isinstance(found, Literal):

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from anthropic import AsyncAnthropic
+from corpus_wire import Metrics
+from corpus_wire.llm import Address
 
 from .adapter import Adapter
 from .provider import Provider
-from .wire import Metrics
 
 __all__ = ["Adapter", "Provider", "factory"]
 
 
-class Address(Protocol):
-    """What a conformance run passes as `provider`: a stand-in for Anthropic that listens at `url`."""
-
-    @property
-    def url(self) -> str: ...
-
-
 def factory(metrics: Metrics | None = None, provider: Address | None = None) -> Adapter:
-    """What `pytest --corpus-adapter=llm_anthropic:factory` calls.
+    """Return the adapter for `pytest --corpus-adapter=llm_anthropic:factory`.
 
-    In a conformance run `metrics` records what is observed, and the client talks to the stand-in. In production pass your own
-    metrics and no provider: the client then reads `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`.
+    In a conformance run `metrics` records the observations, and the client talks to a stand-in for Anthropic. In production pass
+    your own metrics and no provider: the client then reads `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`.
     """
     if provider is None:
         return Adapter(Provider(AsyncAnthropic(max_retries=0)), metrics)

@@ -2,78 +2,44 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator
 from typing import Any
 
+from corpus_wire.errors import stream_interrupted
+from corpus_wire.llm import LLMProvider, Prompt, Reply
+from corpus_wire.provider import seconds_left, trace_headers
 from openai import NOT_GIVEN, AsyncOpenAI
 from openai.types import CompletionUsage
 
-from .context import sent_along
-from .errors import broken_off
 
-
-@dataclass(frozen=True)
-class Prompt:
-    """A request that was read and checked; in `options` are only those that it gives."""
-
-    model: str
-    messages: list[Any]
-    options: Mapping[str, Any]
-
-
-@dataclass
-class Reply:
-    """What has come of an answer, or of a part of it in a stream: there all but `text` come with the last part."""
-
-    text: str = ""
-    finish_reason: str | None = None
-    tool_calls: list[dict[str, Any]] = field(default_factory=list)
-    usage: Mapping[str, int] = field(default_factory=dict)
-
-
-class Provider:
-    """The models, and the client that asks them; its own retries are off, for the protocol leaves them to the caller."""
+class Provider(LLMProvider):
+    """The models, and the client that asks them; its retries are off, because the protocol leaves them to the caller."""
 
     models = ("gpt-4o-mini", "gpt-4o")
     context_length = 128_000
+    least_tokens = 1
     most_stops = 4
 
     def __init__(self, client: AsyncOpenAI) -> None:
+        super().__init__()
         self.client = client
 
     async def aclose(self) -> None:
         await self.client.close()
 
-    def along(self) -> dict[str, Any]:
-        """What goes along with every call: the trace and the deadline of its context, and what is left of that."""
-        context = sent_along()
-        headers = {"traceparent": context.get("traceparent"), "X-Deadline-Ms": context.get("deadline_ms")}
-        deadline = context.get("deadline_ms")
-        return {
-            "extra_headers": {name: str(value) for name, value in headers.items() if value is not None},
-            "timeout": NOT_GIVEN if deadline is None else max(0.001, deadline / 1000 - time.time()),
-        }
+    async def ping(self) -> None:
+        await self.client.models.list(**call_options())
 
     async def complete(self, prompt: Prompt) -> Reply:
-        answer = await self.client.chat.completions.create(
-            model=prompt.model, messages=prompt.messages, **prompt.options, **self.along()
-        )
+        answer = await self.client.chat.completions.create(**arguments(prompt), **call_options())
         choice = answer.choices[0]
         calls = [call.model_dump(include={"id", "type", "function"}) for call in choice.message.tool_calls or ()]
         return Reply(choice.message.content or "", choice.finish_reason, calls, usage_of(answer.usage))
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Reply, None]:
-        """The answer in parts; the last one says why it ended."""
         last = Reply()
         async with await self.client.chat.completions.create(
-            model=prompt.model,
-            messages=prompt.messages,
-            stream=True,
-            stream_options={"include_usage": True},
-            **prompt.options,
-            **self.along(),
+            **arguments(prompt), stream=True, stream_options={"include_usage": True}, **call_options()
         ) as chunks:
             async for chunk in chunks:
                 last.usage = usage_of(chunk.usage) or last.usage
@@ -83,22 +49,39 @@ class Provider:
                     if choice.delta.content:
                         yield Reply(choice.delta.content)
         if last.finish_reason is None:
-            raise broken_off()
+            raise stream_interrupted()
         yield last
 
     async def count_tokens(self, model: str, text: str) -> int:
         if not text:
             return 0
-        counted = await self.client.responses.input_tokens.count(model=model, input=text, **self.along())
+        counted = await self.client.responses.input_tokens.count(model=model, input=text, **call_options())
         return counted.input_tokens
 
-    async def is_up(self) -> bool:
-        """Whether OpenAI answers."""
-        try:
-            await self.client.models.list(**self.along())
-        except Exception:  # noqa: BLE001 - why it does not answer is not the question
-            return False
-        return True
+
+def call_options() -> dict[str, Any]:
+    """The trace and the deadline of the current call."""
+    left = seconds_left()
+    return {"extra_headers": trace_headers(), "timeout": NOT_GIVEN if left is None else left}
+
+
+def arguments(prompt: Prompt) -> dict[str, Any]:
+    """A prompt as OpenAI takes it; tools have the shape of the protocol."""
+    given = {"model": prompt.model, "messages": list(map(message, prompt.messages)), **prompt.sampling}
+    if prompt.max_tokens is not None:
+        given["max_completion_tokens"] = prompt.max_tokens
+    if prompt.stop_sequences:
+        given["stop"] = prompt.stop_sequences
+    if prompt.tools:
+        forced = {"type": "function", "function": {"name": prompt.forced_tool}} if prompt.forced_tool else None
+        given |= {"tools": prompt.tools, "parallel_tool_calls": False}
+        given |= {"tool_choice": choice} if (choice := forced or prompt.tool_choice) else {}
+    return given
+
+
+def message(given: dict[str, Any]) -> dict[str, Any]:
+    """A message; that of a tool has no name."""
+    return {key: value for key, value in given.items() if (key, given["role"]) != ("name", "tool")}
 
 
 def usage_of(usage: CompletionUsage | None) -> dict[str, int]:
@@ -108,7 +91,7 @@ def usage_of(usage: CompletionUsage | None) -> dict[str, int]:
 
 
 def add_calls(calls: list[dict[str, Any]], deltas: Any) -> None:
-    """Add to calls of tools what a chunk has of them: first id and name, then the arguments in pieces."""
+    """Add the part of a chunk to the calls of tools: first id and name, then the arguments in pieces."""
     for delta in deltas:
         while len(calls) <= delta.index:
             calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})

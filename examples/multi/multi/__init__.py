@@ -1,1 +1,1 @@
-"""Three adapters of the Corpus Protocol v1.0 in one repository: they share envelopes, arguments and errors."""
+"""Three adapters of the Corpus Protocol v1.0, each with a stand-in for its provider."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 
+from corpus_wire import Metrics, Probe
+
 from .adapter import Adapter
-from .provider import Probe, Provider
-from .wire import Metrics
+from .provider import Provider
 
 __all__ = ["Adapter", "Provider", "factory"]
 
 
 def factory(metrics: Metrics | None = None, provider: Probe | None = None) -> Adapter:
-    """What `pytest --corpus-adapter=vector_chroma:factory` calls; `CHROMA_PATH` names the folder.
+    """Return the adapter for `pytest --corpus-adapter=vector_chroma:factory`; `CHROMA_PATH` names the folder.
 
-    In a conformance run `metrics` records what is observed, and `provider` lets the provider fail as planned; in
+    In a conformance run `metrics` records the observations, and `provider` makes the provider fail as planned; in
     production pass your own metrics and no probe.
     """
     return Adapter(Provider(os.environ.get("CHROMA_PATH", "chroma"), provider), metrics)

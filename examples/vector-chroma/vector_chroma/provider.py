@@ -1,8 +1,7 @@
 """The provider: Chroma in a folder.
 
-A namespace is a collection. Chroma's metadata are what filters look at: they cannot hold null, an empty list or a list
-of mixed types, so the metadata as they were written stand in the document of an item. Calls block, so they are made in a
-thread of their own.
+A namespace is a collection. Filters read Chroma's metadata, which cannot hold null, an empty list or a list of mixed types;
+so the original metadata are kept in the document of an item. Calls block, so they run in a thread of their own.
 """
 
 from __future__ import annotations
@@ -13,15 +12,13 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import chromadb
 from chromadb.config import Settings
 from chromadb.errors import NotFoundError
-
-from .context import sent_along
-from .errors import invalid
+from corpus_wire import Probe, invalid
+from corpus_wire.vector import Hit, Item, Namespace, Query, VectorProvider
 
 T = TypeVar("T")
 Vector = Sequence[float]
@@ -29,66 +26,15 @@ Vector = Sequence[float]
 SPACES = {"cosine": "cosine", "euclidean": "l2", "dot": "ip"}
 
 
-class Probe(Protocol):
-    """What a conformance run passes as `provider`."""
-
-    async def reached(self, op: str, **facts: Any) -> object: ...
-
-
-@dataclass(frozen=True)
-class Namespace:
-    """Where vectors lie; `dimensions` is None until the first vector of a namespace that was not created."""
-
-    name: str
-    metric: str
-    dimensions: int | None = None
-
-
-@dataclass(frozen=True)
-class Item:
-    """A stored vector."""
-
-    id: str
-    vector: list[float]
-    metadata: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A search for the best `top_k` of those whose metadata have what is `wanted`."""
-
-    vector: list[float]
-    top_k: int
-    wanted: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Hit:
-    """What a search found: the better, the higher the score and the lower the distance."""
-
-    item: Item
-    score: float
-    distance: float
-
-
-class Provider:
-    """One folder; what is written there survives the provider. Several providers of one process may share it."""
+class Provider(VectorProvider):
+    """One folder, which outlives the provider. Several providers of one process may share it."""
 
     metrics = tuple(SPACES)
-    max_dimensions = 4096
-    max_batch_size = 1000
-    max_top_k = 1000
-    max_filter_terms = 32
-    largest_component = 1e17  # components are 32-bit floats: the sum of 4096 squares must stay finite
 
     def __init__(self, path: str, probe: Probe | None = None) -> None:
-        self.probe = probe
+        super().__init__(probe)
         self.thread = ThreadPoolExecutor(1, "chroma")
         self.client = chromadb.PersistentClient(path, settings=Settings(anonymized_telemetry=False))
-
-    async def reached(self, op: str, **facts: Any) -> None:
-        if self.probe is not None:
-            await self.probe.reached(op, **sent_along(), **facts)
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work, *args)
@@ -97,14 +43,8 @@ class Provider:
         await self.run(self.client.close)
         self.thread.shutdown()
 
-    async def is_up(self) -> bool:
-        """Whether the provider answers."""
-        try:
-            await self.reached("vector.health")
-            await self.run(self.client.heartbeat)
-        except Exception:  # noqa: BLE001 - why it does not answer is not the question
-            return False
-        return True
+    async def ping(self) -> None:
+        await self.run(self.client.heartbeat)
 
     async def find_namespace(self, name: str) -> Namespace | None:
         try:
@@ -114,8 +54,7 @@ class Provider:
         return Namespace(name, facts["metric"], facts["dimensions"])
 
     async def create_namespace(self, namespace: Namespace) -> None:
-        """One that is there stays as it is, with its vectors."""
-        await self.reached("vector.create_namespace")
+        await self.reached("create_namespace")
         await self.run(self.create, namespace.name, namespace.metric, namespace.dimensions)
 
     def create(self, name: str, metric: str, dimensions: int | None) -> None:
@@ -130,8 +69,7 @@ class Provider:
         return self.client.get_collection(collection_name(name), embedding_function=None)
 
     async def delete_namespace(self, name: str) -> bool:
-        """Whether there was one."""
-        await self.reached("vector.delete_namespace")
+        await self.reached("delete_namespace")
         try:
             await self.run(self.client.delete_collection, collection_name(name))
         except NotFoundError:
@@ -139,8 +77,7 @@ class Provider:
         return True
 
     async def upsert(self, namespace: Namespace, items: Sequence[Item]) -> None:
-        """Store all of them, in the place of those with the same id."""
-        await self.reached("vector.upsert", items=len(items))
+        await self.reached("upsert", items=len(items))
         if items:
             last = {item.id: item for item in items}  # of two items with one id the last one counts
             await self.run(self.write, namespace, last)
@@ -161,8 +98,7 @@ class Provider:
         )
 
     async def delete(self, namespace: Namespace, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
-        """Delete by ids (none: whatever id), by filter, or what both name; how many that were."""
-        await self.reached("vector.delete", items=len(ids))
+        await self.reached("delete", items=len(ids))
         return 0 if namespace.dimensions is None else await self.run(self.remove, namespace, ids, condition(wanted))
 
     def remove(self, namespace: Namespace, ids: Sequence[str], where: Any) -> int:
@@ -173,7 +109,6 @@ class Provider:
         return len(found)
 
     async def search(self, op: str, namespace: Namespace, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
-        """For each query the hits, best first, and how many vectors fit its filter."""
         await self.reached(op, items=len(queries))
         if namespace.dimensions is None:
             return [([], 0) for _ in queries]
@@ -198,7 +133,7 @@ def collection_name(name: str) -> str:
 
 
 def searchable(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What a filter can look at. Chroma keeps names such as `$in` and `chroma:document` to itself, hence the dot."""
+    """The metadata that a filter can read. Chroma reserves names such as `$in` and `chroma:document`, hence the dot."""
     return {f".{key}": value for key, value in metadata.items() if isinstance(value, (str, int, float))}
 
 
@@ -211,7 +146,7 @@ def condition(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def hit(metric: str, id_: str, vector: Any, document: str, distance: float) -> Hit:
-    """What is shown; Chroma's distances are the square of the euclidean one, and 1 less the product."""
+    """The hit of a row; Chroma's distances are the square of the euclidean one, and 1 minus the product."""
     item = Item(id_, vector.tolist(), json.loads(document))
     if metric == "euclidean":
         distance = math.sqrt(max(0.0, distance))

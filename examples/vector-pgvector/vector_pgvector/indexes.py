@@ -1,4 +1,4 @@
-"""How vectors are searched: exactly, or by one of the two approximate indexes of pgvector."""
+"""The ways to search: exactly, or by one of the two approximate indexes of pgvector."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Index:
-    """How the index of a table is made, what each session sets, and what `capabilities` say of it in `extensions`."""
+    """The statement that creates the index of a table, the settings of each session, and its part of `extensions`."""
 
     statement: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     extensions: Mapping[str, Any] = field(default_factory=dict)
 
 
-# A filter is applied to what the index has found: fewer vectors may match than are stored.
-POST_FILTERING = "post-filtering: an index is searched first, and what it finds is filtered"
+# A filter is applied to the results of the index, so a query may find fewer vectors than pass the filter.
+POST_FILTERING = "post-filtering: an index is searched first, and its results are filtered"
 
 EXACT = Index()
 HNSW = Index(
     "CREATE INDEX ON {table} USING hnsw (vector {operators})",
     {"hnsw.ef_search": "40", "enable_seqscan": "off"},  # the index is used for small tables, too
     {
-        "pgvector:search": "approximate: HNSW with ef_search 40, which is the most that a query finds",
+        "pgvector:search": "approximate: HNSW with ef_search 40, the most vectors that a query finds",
         "pgvector:filters": POST_FILTERING,
     },
 )

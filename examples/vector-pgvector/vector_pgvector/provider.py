@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any
 
+from corpus_wire import Probe, WireError, invalid
+from corpus_wire.vector import Hit, Item, Namespace, Query, VectorProvider
 from psycopg import AsyncConnection, sql
 from psycopg.types.json import Jsonb, set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
-from .context import sent_along
-from .errors import WireError, invalid
 from .indexes import EXACT, Index
 
 # The lock keeps two processes from creating the same thing at once.
@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS namespaces (
     number integer NOT NULL GENERATED ALWAYS AS IDENTITY
 );
 """
+COLUMNS = "name, metric, dimensions, number"
 ITEMS = "CREATE TABLE {table} (id text PRIMARY KEY, vector vector({dimensions}) NOT NULL, metadata jsonb NOT NULL)"
 
 DISTANCES = {
@@ -44,19 +45,10 @@ SCORES: dict[str, Callable[[float], float]] = {
 EXACT_INTEGER = 2**63
 
 
-class Probe(Protocol):
-    """What a conformance run passes as `provider`."""
-
-    async def reached(self, op: str, **facts: Any) -> object: ...
-
-
 @dataclass(frozen=True)
-class Namespace:
-    """Where vectors lie; `dimensions` is None until the first vector of a namespace that was not created."""
+class Space(Namespace):
+    """A namespace with the number of its table; None if it has no table yet."""
 
-    name: str
-    metric: str
-    dimensions: int | None = None
     number: int | None = None
 
     @property
@@ -64,46 +56,16 @@ class Namespace:
         return sql.Identifier(f"items_{self.number}")
 
 
-@dataclass(frozen=True)
-class Item:
-    """A stored vector."""
-
-    id: str
-    vector: list[float]
-    metadata: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A search for the best `top_k` of those whose metadata have what is `wanted`."""
-
-    vector: list[float]
-    top_k: int
-    wanted: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Hit:
-    """What a search found: the better, the higher the score and the lower the distance."""
-
-    item: Item
-    score: float
-    distance: float
-
-
-class Provider:
+class Provider(VectorProvider):
     """A pool of connections, which are made when they are needed."""
 
     metrics = tuple(DISTANCES)
     max_dimensions = 2000  # what an index of pgvector takes
     max_batch_size = 500
-    max_top_k = 1000
-    max_filter_terms = 32
-    largest_component = 1e17  # components are 32-bit floats: the sum of 2000 squares must stay finite
 
     def __init__(self, address: str, index: Index = EXACT, probe: Probe | None = None) -> None:
         self.index = index
-        self.probe = probe
+        super().__init__(probe)
         self.pool = AsyncConnectionPool(
             address,
             min_size=0,
@@ -125,7 +87,7 @@ class Provider:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
-        """A connection and a transaction: all of it is done, or nothing."""
+        """Open a transaction."""
         await self.pool.open()
         async with self.pool.connection() as connection:
             yield connection
@@ -133,46 +95,35 @@ class Provider:
     async def aclose(self) -> None:
         await self.pool.close()
 
-    async def reached(self, op: str, **facts: Any) -> None:
-        if self.probe is not None:
-            await self.probe.reached(op, **sent_along(), **facts)
-
-    async def is_up(self) -> bool:
-        """Whether the provider answers."""
-        try:
-            await self.reached("vector.health")
-            async with self.connection() as connection:
-                await connection.execute("SELECT 1")
-        except Exception:  # noqa: BLE001 - why it does not answer is not the question
-            return False
-        return True
+    async def ping(self) -> None:
+        async with self.connection() as connection:
+            await connection.execute("SELECT 1")
 
     # Namespaces
 
-    async def find_namespace(self, name: str) -> Namespace | None:
+    async def find_namespace(self, name: str) -> Space | None:
         async with self.connection() as connection:
             found = await self.found(connection, name)
-        return found or (Namespace(name, "cosine") if name == "default" else None)
+        return found or (Space(name, "cosine") if name == "default" else None)
 
-    async def found(self, connection: AsyncConnection[Any], name: str) -> Namespace | None:
-        statement = "SELECT name, metric, dimensions, number FROM namespaces WHERE name = %s"
+    async def found(self, connection: AsyncConnection[Any], name: str) -> Space | None:
+        statement = f"SELECT {COLUMNS} FROM namespaces WHERE name = %s"
         row = await (await connection.execute(statement, [name])).fetchone()
-        return Namespace(*row) if row else None
+        return Space(*row) if row else None
 
     async def create_namespace(self, namespace: Namespace) -> None:
-        """One that is there stays as it is, with its vectors."""
-        await self.reached("vector.create_namespace")
+        await self.reached("create_namespace")
         async with self.connection() as connection:
             await self.create(connection, namespace)
 
-    async def create(self, connection: AsyncConnection[Any], namespace: Namespace) -> Namespace:
-        """The namespace with its table, made if it is not there."""
+    async def create(self, connection: AsyncConnection[Any], namespace: Namespace) -> Space:
+        """Return the namespace with its table; create it if it is absent."""
         await connection.execute(LOCK)
         if found := await self.found(connection, namespace.name):
             return found
-        row = "INSERT INTO namespaces (name, metric, dimensions) VALUES (%s, %s, %s) RETURNING name, metric, dimensions, number"
+        row = f"INSERT INTO namespaces (name, metric, dimensions) VALUES (%s, %s, %s) RETURNING {COLUMNS}"
         values = [namespace.name, namespace.metric, namespace.dimensions]
-        made = Namespace(*await (await connection.execute(row, values)).fetchone())
+        made = Space(*await (await connection.execute(row, values)).fetchone())
         parts = {
             "table": made.table,
             "dimensions": sql.Literal(made.dimensions),
@@ -183,8 +134,7 @@ class Provider:
         return made
 
     async def delete_namespace(self, name: str) -> bool:
-        """Whether there was one."""
-        await self.reached("vector.delete_namespace")
+        await self.reached("delete_namespace")
         async with self.connection() as connection:
             await connection.execute(LOCK)
             found = await self.found(connection, name)
@@ -195,9 +145,8 @@ class Provider:
 
     # Vectors
 
-    async def upsert(self, namespace: Namespace, items: Sequence[Item]) -> None:
-        """Store all of them, in the place of those with the same id."""
-        await self.reached("vector.upsert", items=len(items))
+    async def upsert(self, namespace: Space, items: Sequence[Item]) -> None:
+        await self.reached("upsert", items=len(items))
         last = {item.id: item for item in items}  # of two items with one id the last one counts
         rows = [(item.id, stored(namespace, item.vector), Jsonb(item.metadata)) for item in last.values()]
         if not rows:
@@ -207,7 +156,7 @@ class Provider:
                 dimensions = len(items[0].vector)
                 namespace = await self.create(connection, Namespace(namespace.name, namespace.metric, dimensions))
                 if namespace.dimensions != dimensions:
-                    raise WireError("DimensionMismatch", "The namespace got another dimension meanwhile")
+                    raise WireError("DimensionMismatch", "The namespace got another dimension from another call")
             statement = (
                 "INSERT INTO {} VALUES (%s, %s::real[]::vector, %s)"
                 " ON CONFLICT (id) DO UPDATE SET vector = excluded.vector, metadata = excluded.metadata"
@@ -216,9 +165,8 @@ class Provider:
                 sql.SQL(statement).format(namespace.table), sorted(rows, key=itemgetter(0))
             )
 
-    async def delete(self, namespace: Namespace, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
-        """Delete by ids (none: whatever id), by filter, or what both name; how many that were."""
-        await self.reached("vector.delete", items=len(ids))
+    async def delete(self, namespace: Space, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
+        await self.reached("delete", items=len(ids))
         if namespace.dimensions is None:
             return 0
         where, values = condition(wanted)
@@ -228,15 +176,14 @@ class Provider:
         async with self.connection() as connection:
             return (await connection.execute(statement, values)).rowcount
 
-    async def search(self, op: str, namespace: Namespace, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
-        """For each query the hits, best first, and how many vectors fit its filter."""
+    async def search(self, op: str, namespace: Space, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
         await self.reached(op, items=len(queries))
         if namespace.dimensions is None:
             return [([], 0) for _ in queries]
         async with self.connection() as connection:
             return [await self.best(connection, namespace, query) for query in queries]
 
-    async def best(self, connection: AsyncConnection[Any], namespace: Namespace, query: Query) -> tuple[list[Hit], int]:
+    async def best(self, connection: AsyncConnection[Any], namespace: Space, query: Query) -> tuple[list[Hit], int]:
         vector = stored(namespace, query.vector)
         where, values = condition(query.wanted)
         parts = {"table": namespace.table, "where": where, "distance": sql.SQL(DISTANCES[namespace.metric][0])}
@@ -251,16 +198,17 @@ class Provider:
         return [Hit(Item(*row), score(distance), distance) for *row, distance in rows], total
 
 
-def stored(namespace: Namespace, vector: list[float]) -> list[float]:
-    """A vector as it is stored. One of zeros has no direction, and an index for cosine leaves it out."""
+def stored(namespace: Space, vector: list[float]) -> list[float]:
+    """Refuse a vector that an index for cosine leaves out: one of zeros has no direction."""
     if namespace.metric == "cosine" and not any(vector):
-        raise invalid("args.vector", "must not be all zeros where the metric is cosine")
+        raise invalid("args.vector", "must not be all zeros if the metric is cosine")
     return vector
 
 
 def condition(wanted: Mapping[str, Any]) -> tuple[sql.Composable, list[Any]]:
-    """What follows WHERE, and its parameters: no name or value ever stands in the text. Values of jsonb are equal as
-    JSON has it: 1 is 1.0, and not true.
+    """The condition after WHERE, and its parameters: no name or value ever stands in the text.
+
+    Values of jsonb are equal as in JSON: 1 is 1.0, and not true.
     """
     terms = [sql.SQL("metadata -> %s = %s")] * len(wanted)
     values = [each for key, value in wanted.items() for each in (key, Jsonb(value))]

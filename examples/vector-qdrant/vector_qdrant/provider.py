@@ -8,17 +8,13 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_OID, uuid5
 
+from corpus_wire import Probe, invalid
+from corpus_wire.vector import Hit, Item, Namespace, Query, VectorProvider
 from qdrant_client import AsyncQdrantClient, models
-
-from .context import sent_along
-from .errors import invalid
-
-Vector = Sequence[float]
 
 DISTANCES = {
     "cosine": models.Distance.COSINE,
@@ -29,74 +25,18 @@ LONGEST_NAME = 255
 EXACT = 2**53  # up to here a float is as good as an integer
 
 
-class Probe(Protocol):
-    """What a conformance run passes as `provider`."""
-
-    async def reached(self, op: str, **facts: Any) -> object: ...
-
-
-@dataclass(frozen=True)
-class Namespace:
-    """Where vectors lie; `dimensions` is None until the first vector of a namespace that was not created."""
-
-    name: str
-    metric: str
-    dimensions: int | None = None
-
-
-@dataclass(frozen=True)
-class Item:
-    """A stored vector."""
-
-    id: str
-    vector: list[float]
-    metadata: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A search for the best `top_k` of those whose metadata have what is `wanted`."""
-
-    vector: list[float]
-    top_k: int
-    wanted: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Hit:
-    """What a search found: the better, the higher the score and the lower the distance."""
-
-    item: Item
-    score: float
-    distance: float
-
-
-class Provider:
-    """What is asked of a client that somebody else opens and closes."""
+class Provider(VectorProvider):
+    """The calls of a client that the factory opens and closes."""
 
     metrics = tuple(DISTANCES)
-    max_dimensions = 4096  # Qdrant's own limit is 65,536
     max_batch_size = 256
-    max_top_k = 1000
-    max_filter_terms = 32
-    largest_component = 1e17  # components are 32-bit floats: the sum of 4096 squares must stay finite
 
     def __init__(self, client: AsyncQdrantClient, probe: Probe | None = None) -> None:
+        super().__init__(probe)
         self.client = client
-        self.probe = probe
 
-    async def reached(self, op: str, **facts: Any) -> None:
-        if self.probe is not None:
-            await self.probe.reached(op, **sent_along(), **facts)
-
-    async def is_up(self) -> bool:
-        """Whether the provider answers."""
-        try:
-            await self.reached("vector.health")
-            await self.client.get_collections()
-        except Exception:  # noqa: BLE001 - why it does not answer is not the question
-            return False
-        return True
+    async def ping(self) -> None:
+        await self.client.get_collections()
 
     async def find_namespace(self, name: str) -> Namespace | None:
         if await self.client.collection_exists(collection(name)):
@@ -107,23 +47,20 @@ class Provider:
         return Namespace(name, "cosine") if name == "default" else None
 
     async def create_namespace(self, namespace: Namespace) -> None:
-        """One that is there stays as it is, with its vectors."""
-        await self.reached("vector.create_namespace")
+        await self.reached("create_namespace")
         name, size, distance = collection(namespace.name), namespace.dimensions or 0, DISTANCES[namespace.metric]
         if not await self.client.collection_exists(name):
             await self.client.create_collection(name, models.VectorParams(size=size, distance=distance))
 
     async def delete_namespace(self, name: str) -> bool:
-        """Whether there was one."""
-        await self.reached("vector.delete_namespace")
+        await self.reached("delete_namespace")
         existed = await self.client.collection_exists(collection(name))
         if existed:
             await self.client.delete_collection(collection(name))
         return existed
 
     async def upsert(self, namespace: Namespace, items: Sequence[Item]) -> None:
-        """Store all of them, in the place of those with the same id."""
-        await self.reached("vector.upsert", items=len(items))
+        await self.reached("upsert", items=len(items))
         name = collection(namespace.name)
         if namespace.dimensions is None and items:
             size, distance = len(items[0].vector), DISTANCES[namespace.metric]
@@ -133,8 +70,7 @@ class Provider:
             await self.client.upsert(name, [point(item) for item in last.values()], wait=True)
 
     async def delete(self, namespace: Namespace, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
-        """Delete by ids (none: whatever id), by filter, or what both name; how many that were."""
-        await self.reached("vector.delete", items=len(ids))
+        await self.reached("delete", items=len(ids))
         if namespace.dimensions is None:
             return 0
         chosen = condition(wanted)
@@ -146,7 +82,6 @@ class Provider:
         return found.count
 
     async def search(self, op: str, namespace: Namespace, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
-        """For each query the hits, best first, and how many vectors fit its filter."""
         await self.reached(op, items=len(queries))
         if namespace.dimensions is None:
             return [([], 0) for _ in queries]
@@ -175,13 +110,13 @@ def point_id(id_: str) -> str:
 
 
 def point(item: Item) -> models.PointStruct:
-    """What is stored. The length is kept too, for where cosine is the metric Qdrant keeps only the direction."""
+    """The point of an item, with the length of its vector: Qdrant only keeps the direction if the metric is cosine."""
     payload = {"id": item.id, "metadata": item.metadata, "length": math.hypot(*item.vector)}
     return models.PointStruct(id=point_id(item.id), vector=item.vector, payload=payload)
 
 
 def hit(found: models.ScoredPoint, metric: str) -> Hit:
-    """What is shown; Qdrant's score is a distance where the metric is euclidean."""
+    """The hit for a point; its score is a distance if the metric is euclidean."""
     payload: dict[str, Any] = found.payload or {}
     vector: list[float] = found.vector  # type: ignore[assignment]  # a collection of ours has one vector a point
     if metric == "cosine":
@@ -193,7 +128,7 @@ def hit(found: models.ScoredPoint, metric: str) -> Hit:
 
 
 def condition(wanted: Mapping[str, Any]) -> models.Filter:
-    """Equality as the protocol has it: for Qdrant a list equals each of its elements, so there must be none."""
+    """A filter for equality; a list is excluded, because for Qdrant it equals each of its elements."""
     must: list[models.Condition] = []
     for key, value in wanted.items():
         if '"' in key:

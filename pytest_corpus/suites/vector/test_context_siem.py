@@ -161,7 +161,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
     if vector.dimensions == 1:
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     items, key = [vector.item(20), vector.item(80), vector.item(140)], new_key()
     sandbox = vector.sandbox(*items)
     for item in items:

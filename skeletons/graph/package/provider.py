@@ -1,54 +1,18 @@
-"""The provider: here you call your library. What stands here now is a stand-in that keeps a graph in memory.
+"""The provider: call your library here. The present code is a stand-in that keeps a graph in memory.
 
 Keep the line `await self.reached(...)` before each call of the library. In production it does nothing; in a
-conformance run it is where the suite lets the provider fail, hang or be slow.
+conformance run the suite lets the provider fail, hang or be slow there. `query` and `stream` do so for `records`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from . import query
-from .context import sent_along
-from .errors import WireError
-
-
-class Probe(Protocol):
-    """What a conformance run passes as `provider`."""
-
-    async def reached(self, op: str, **facts: Any) -> object: ...
-
-
-@dataclass(frozen=True)
-class Node:
-    """A vertex."""
-
-    id: str
-    labels: list[str]
-    properties: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A relationship from `src` to `dst`."""
-
-    id: str
-    src: str
-    dst: str
-    label: str
-    properties: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query that was read and checked; its text is in one of the `dialects`."""
-
-    namespace: str
-    text: str
-    params: Mapping[str, Any]
-    timeout_ms: float | None
+from .corpus_wire import Probe, WireError
+from .corpus_wire.graph import Edge, GraphProvider, Node, Query, selected
+from .query import QueryError, evaluate
 
 
 @dataclass
@@ -59,103 +23,75 @@ class Graph:
     edges: dict[str, Edge] = field(default_factory=dict)
 
 
-class Provider:
-    """EDIT: the dialects, the limits, and how each method asks your library instead of the dictionaries here."""
+class Provider(GraphProvider):
+    """EDIT: the dialects, the limits, and how each method asks your library instead of the dictionaries here.
+
+    `aclose` closes the library's client.
+    """
 
     dialects = ("cypher",)
-    max_query_length = 8192
 
     def __init__(self, probe: Probe | None = None) -> None:
-        self.probe = probe
+        super().__init__(probe)
         self.graphs = {"default": Graph()}
 
-    async def reached(self, op: str, **facts: Any) -> None:
-        if self.probe is not None:
-            await self.probe.reached(op, **sent_along(), **facts)
+    async def ping(self) -> None:
+        """EDIT: make a cheap call of your library."""
 
-    async def aclose(self) -> None:
-        """EDIT: close your library's client; called once, by whoever made the adapter."""
-
-    async def is_up(self) -> bool:
-        """Whether the provider answers."""
-        try:
-            await self.reached("graph.health")
-            # EDIT: a cheap call of your library
-        except Exception:  # noqa: BLE001 - why it does not answer is not the question
-            return False
-        return True
-
-    async def query(self, asked: Query) -> list[dict[str, Any]]:
-        """The records of a query."""
-        await self.reached("graph.query")
-        return self.records(asked)
-
-    async def stream(self, asked: Query) -> AsyncGenerator[dict[str, Any], None]:
-        """The records of a query one by one; the probe is reached once more before each of them."""
-        await self.reached("graph.stream_query")
-        for number, record in enumerate(self.records(asked)):
-            await self.reached("graph.stream_query", chunk=number)
-            yield record
-
-    def records(self, asked: Query) -> list[dict[str, Any]]:
+    async def records(self, query: Query) -> list[dict[str, Any]]:
+        """Evaluate a query."""
         # EDIT: here call your library, for example
-        #     answer = await driver.execute_query(asked.text, asked.params)
-        # and say QueryParseError where it cannot read the text
+        #     answer = await driver.execute_query(query.text, query.params)
+        # and raise QueryParseError if it cannot read the text
         try:
-            return query.run(self.graph(asked.namespace), asked.text, asked.params)
-        except query.QueryError as error:
+            graph = self.graph(query.namespace)
+            return evaluate(graph.nodes, graph.edges.values(), query.text, query.params)
+        except QueryError as error:
             raise WireError("QueryParseError", f"args.text {error}") from None
 
     async def upsert_nodes(self, namespace: str, nodes: Sequence[Node]) -> None:
-        """Write all of them, in the place of those with the same id; the first write makes a namespace."""
-        await self.reached("graph.upsert_nodes", items=len(nodes))
+        """Write all nodes; each replaces the one with its id. The first write creates a namespace."""
+        await self.reached("upsert_nodes", items=len(nodes))
         self.graphs.setdefault(namespace, Graph()).nodes.update((node.id, node) for node in nodes)
 
     async def upsert_edges(self, namespace: str, edges: Sequence[Edge]) -> None:
-        """Write all of them, or none where one lacks a node."""
-        await self.reached("graph.upsert_edges", items=len(edges))
+        """Write all edges, or none if one lacks a node."""
+        await self.reached("upsert_edges", items=len(edges))
         graph = self.graphs.get(namespace, Graph())
         if not all(end in graph.nodes for edge in edges for end in (edge.src, edge.dst)):
             raise WireError("VertexNotFound", "src and dst of an edge must be nodes that exist")
         graph.edges.update((edge.id, edge) for edge in edges)
 
     async def delete_nodes(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
-        """Delete by ids (None: whatever id) and filter, with the edges at these nodes; how many nodes that were."""
-        await self.reached("graph.delete_nodes")
+        """Delete nodes by ids (None: any id) and filter, and the edges at them; return the number of nodes."""
+        await self.reached("delete_nodes")
         graph = self.graphs.get(namespace, Graph())
-        doomed = [id_ for id_, node in graph.nodes.items() if selected(node, ids, wanted)]
-        for id_ in doomed:
+        chosen = [id_ for id_, node in graph.nodes.items() if selected(node, ids, wanted)]
+        for id_ in chosen:
             del graph.nodes[id_]
         for edge in list(graph.edges.values()):
             if edge.src not in graph.nodes or edge.dst not in graph.nodes:
                 del graph.edges[edge.id]
-        return len(doomed)
+        return len(chosen)
 
     async def delete_edges(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
-        await self.reached("graph.delete_edges")
+        """Delete edges likewise."""
+        await self.reached("delete_edges")
         graph = self.graphs.get(namespace, Graph())
-        doomed = [id_ for id_, edge in graph.edges.items() if selected(edge, ids, wanted)]
-        for id_ in doomed:
+        chosen = [id_ for id_, edge in graph.edges.items() if selected(edge, ids, wanted)]
+        for id_ in chosen:
             del graph.edges[id_]
-        return len(doomed)
+        return len(chosen)
 
     async def nodes(self, namespace: str, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
-        """The first nodes that fit a filter, in the order of their ids, after one id."""
-        await self.reached("graph.bulk_vertices")
+        """Return the first nodes that pass a filter, in the order of their ids, after one id."""
+        await self.reached("bulk_vertices")
         graph = self.graph(namespace)
         later = [node for node in graph.nodes.values() if node.id > after and selected(node, None, wanted)]
         return sorted(later, key=lambda node: node.id)[:limit]
 
     def graph(self, namespace: str) -> Graph:
-        """A graph to read from."""
+        """Return a graph that exists."""
         if namespace not in self.graphs:
             raise WireError("NamespaceNotFound", "args.namespace does not exist")
         return self.graphs[namespace]
-
-
-# The stand-in: delete it when nothing calls it any more.
-
-
-def selected(item: Node | Edge, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> bool:
-    """Whether an item is one of the ids, and has all these properties with these values."""
-    return (ids is None or item.id in ids) and query.fits(item.properties, wanted)

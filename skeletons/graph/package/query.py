@@ -1,4 +1,4 @@
-r"""A stand-in for a query language, of which it knows one kind of sentence. Delete it when your library takes queries.
+r"""A stand-in for a query language, of which it knows one kind of sentence. Delete it once your library takes queries.
 
     MATCH (a:Label {name: $value})-[r:TYPE]->(b:Label {name: 'text'}) RETURN b.name AS alias, r ORDER BY b.name
 
@@ -8,12 +8,13 @@ Names, labels, braces, the arrow with its second node, aliases and the order may
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .provider import Edge, Graph, Node
+from .corpus_wire.graph import Edge, Node, selected
+
+Nodes = Mapping[str, Node]
 
 VALUE = r"\$\w+|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|true|false"
 PAIR = rf"(\w+)\s*:\s*({VALUE})"
@@ -36,10 +37,10 @@ SENTENCE = re.compile(
 
 
 class QueryError(Exception):
-    """A text that is no query; the message does not quote it."""
+    """A text that is not a query; the message does not quote it."""
 
 
-def run(graph: Graph, text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+def evaluate(nodes: Nodes, edges: Iterable[Edge], text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The records of a query."""
     found = SENTENCE.fullmatch(text)
     if found is None:
@@ -47,8 +48,8 @@ def run(graph: Graph, text: str, params: Mapping[str, Any]) -> list[dict[str, An
     columns = re.findall(COLUMN, found["columns"], re.IGNORECASE)
     names = {found[name] for name in ("a", "r", "b")} - {None}
     if not names >= {variable for variable, _, _ in columns} | ({found["by"]} - {None}):
-        raise QueryError("speaks of a name that it does not match")
-    rows = list(matches(graph, found, params))
+        raise QueryError("uses a name that it does not match")
+    rows = list(matches(nodes, edges, found, params))
     if found["by"]:
         rows.sort(key=lambda row: order(row[found["by"]].properties.get(found["key"])))
     return [
@@ -56,19 +57,21 @@ def run(graph: Graph, text: str, params: Mapping[str, Any]) -> list[dict[str, An
     ]
 
 
-def matches(graph: Graph, found: re.Match[str], params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the names of the pattern stand for, once for each way to match it."""
+def matches(
+    nodes: Nodes, edges: Iterable[Edge], found: re.Match[str], params: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of the names in the pattern, once for each way to match it."""
     wanted = {name: conditions(found[f"{name}_map"], params) for name in "ab"}
 
     def is_match(name: str, node: Node) -> bool:
         label = found[f"{name}_label"]
-        return (label is None or label in node.labels) and fits(node.properties, wanted[name])
+        return (label is None or label in node.labels) and selected(node, None, wanted[name])
 
     if found["arrow"] is None:
-        yield from ({found["a"]: node} for node in graph.nodes.values() if is_match("a", node))
+        yield from ({found["a"]: node} for node in nodes.values() if is_match("a", node))
         return
-    for edge in graph.edges.values():
-        start, end = graph.nodes[edge.src], graph.nodes[edge.dst]
+    for edge in edges:
+        start, end = nodes[edge.src], nodes[edge.dst]
         if found["type"] in (None, edge.label) and is_match("a", start) and is_match("b", end):
             yield {found["a"]: start, found["r"]: edge, found["b"]: end}
 
@@ -88,16 +91,8 @@ def conditions(braces: str | None, params: Mapping[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def fits(properties: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether all these keys are there with these values; true is not 1."""
-    return all(
-        key in properties and properties[key] == value and isinstance(properties[key], bool) == isinstance(value, bool)
-        for key, value in wanted.items()
-    )
-
-
 def order(value: Any) -> tuple[str, Any]:
-    """What records are sorted by: numbers among numbers, texts among texts."""
+    """The sort key of a value: numbers among numbers, texts among texts."""
     return ("number", value) if isinstance(value, (int, float)) else ("text", str(value))
 
 

@@ -109,7 +109,7 @@ class Texts(ListedModels):
 
     @property
     def small(self) -> bool:
-        """Whether the limit is so small that an ordinary text may not fit."""
+        """Return whether the limit is so small that an ordinary text may not fit."""
         return self.limit is not None and self.limit < SMALL
 
     def fit(self, text: str) -> str:
@@ -143,7 +143,7 @@ class Texts(ListedModels):
         return self.limit
 
     def tells_apart(self) -> None:
-        """Go on only where texts can be long enough never to have been sent before.
+        """Go on only if texts can be long enough never to have been sent before.
 
         Raises:
             NotApplicable: the limit is too small.

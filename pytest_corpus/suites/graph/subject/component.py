@@ -64,7 +64,7 @@ class Graph(GraphCapabilities):
         return super().call(name, args, ctx, **options)
 
     def _plain(self, args: Mapping[str, Any] | None) -> bool:
-        """Whether a request speaks of the seeds."""
+        """Return whether a request speaks of the seeds."""
         return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:

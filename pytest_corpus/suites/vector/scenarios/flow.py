@@ -102,7 +102,7 @@ def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 
 def place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
-    """Where vectors of these dimensions are kept for a tenant.
+    """Return a place for vectors of these dimensions of a tenant.
 
     Raises:
         NotApplicable: the store takes none of these dimensions.

@@ -36,7 +36,7 @@ def tenant_of(request: Mapping[str, Any]) -> str | None:
 
 
 def is_keyed(request: Mapping[str, Any]) -> bool:
-    """Whether a request has an idempotency key: its success may be the replay of an older one."""
+    """Return whether a request has an idempotency key: its success may be the replay of an older one."""
     ctx = request.get("ctx")
     return isinstance(ctx, Mapping) and "idempotency_key" in ctx
 
