@@ -194,7 +194,7 @@ class _Session:
 
 
 def _is_red(section: Mapping[str, Any]) -> bool:
-    """Whether its gate does not hold; where only a part ran, whether a case of it did not pass (R80)."""
+    """True if its gate does not hold; where only a part ran, whether a case of it did not pass (R80)."""
     cases = section["cases"]
     bad = section["verdict"] == "not_judged" and cases["failed"] + cases["error"]
     return bool(bad) or section["verdict"] == "failed"

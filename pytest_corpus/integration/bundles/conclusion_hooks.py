@@ -66,7 +66,7 @@ class BundleConclusionHooks:
 
     @property
     def ran(self) -> bool:
-        """Whether a case of a bundle ended."""
+        """True if a case of a bundle ended."""
         return bool(self.arrived.heads)
 
     @property
@@ -115,7 +115,7 @@ class BundleConclusionHooks:
         return baselines.name_of(self.arrived.roots[key] / Path(head.file).name, head.provider, baseline)
 
     def _hold_to_baseline(self) -> bool:
-        """Compare with the baseline, or write it; whether that failed."""
+        """Compare with the baseline, or write it; True if that failed."""
         path = self.options.baseline
         if path is None or self._sections is None:
             return False

@@ -174,7 +174,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, key: str) -> None:
 @pytest.mark.requirement("VEC-UPSERT-15")
 @pytest.mark.parametrize("value", [None, ["a", "b"], [1, 2]], ids=["null", "words", "numbers"])
 def test_null_and_lists_of_metadata_come_back(vector: Vector, value: Any) -> None:
-    """What the schema allows beside scalars comes back too."""
+    """Null and lists, which the schema allows, come back too."""
     item = vector.item(30, {"held": value})
     sandbox = vector.sandbox()
     expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
