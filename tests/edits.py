@@ -10,9 +10,9 @@ A row differs from its base in what it says, and in nothing else:
     + replayable = frozenset()
 
 The first line holds the id of the requirement that the row breaks (a legal adapter has none); a name; in parentheses
-the base, if it is not the reference adapter; options in brackets; and a sentence, which goes on in lines that are
-indented by four spaces. Lines of code follow, each after a sign. A line that begins with `@` names a method of the base
-and says what becomes of it:
+the base, another row of the folder or a class, if it is not the reference adapter; options in brackets; and a sentence,
+which goes on in lines that are indented by four spaces. Lines of code follow, each after a sign. A line that begins
+with `@` names a method of the base and says what becomes of it:
 
     @ name            `+` lines come first in the method. They may return or call `super()`; else the method goes on.
     @ name -> value   `+` lines get what the method returns as `value`, or each item that it yields, and may change it.
@@ -104,6 +104,7 @@ class Edits:
             if row.name in self.rows:
                 row.fail("the file has two rows of this name")
             self.rows[row.name] = row
+        self.folder: list[Edits] = []
         self._made: dict[str, type[Any]] = {}
 
     def _read(self, lines: list[str], begin: int) -> Iterator[Row]:
@@ -143,11 +144,12 @@ class Edits:
         return tuple(self.named(row, name.strip()) for name in row.base.split(",") if name) or (self.reference,)
 
     def named(self, row: Row, name: str) -> type[Any]:
-        """A class that a row names: another row of the file, or a class of its head."""
-        if name not in self.rows and name not in self.head:
+        """A class that a row names: another row of the file or of its folder, or a class of its head."""
+        known = {**self.head, **{each: file for file in self.folder for each in file.rows}}
+        known.update(dict.fromkeys(self.rows, self))
+        if name not in known:
             row.fail(f"{name} is neither a row nor imported")
-        made: type[Any] = self.make(name) if name in self.rows else self.head[name]
-        return made
+        return known[name].make(name) if isinstance(known[name], Edits) else known[name]
 
     def _compile(self, row: Row) -> type[Any]:
         bases = self.base(row)
@@ -177,6 +179,8 @@ class Room:
 
     def __init__(self, folder: Path, package: str, reference: type[Any]) -> None:
         self.files = [Edits(path, package, reference) for path in sorted(folder.glob("*.edits"))]
+        for file in self.files:
+            file.folder = self.files
 
     def adapter(self, name: str) -> type[Any]:
         """The class of a row, for the `__getattr__` of a package.

@@ -8,7 +8,7 @@ gives up if it does not come back.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Requests
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, operations_of
@@ -99,7 +100,10 @@ class Calls(Protocol):
     @property
     def prerequisites(self) -> Prerequisites: ...
 
-    def invoke(self, name: str, **options: Any) -> Reply | StreamReply: ...
+    @property
+    def requests(self) -> Requests: ...
+
+    def invoke(self, name: str, args: Mapping[str, Any], **options: Any) -> Reply | StreamReply: ...
 
     def another(self, call_timeout: float) -> Calls: ...
 
@@ -282,12 +286,12 @@ class Retries:
 
 
 def _answers(place: Calls, name: str) -> bool:
-    """Whether a plain call of an operation succeeds; the test at hand does not see it."""
+    """Whether a plain call of an operation succeeds that no cache can answer; the test at hand does not see it."""
     exchanges, retries = place.client.exchanges, place.retries
     before, outer, retries.probing = len(exchanges), retries.probing, True
     try:
         with place.client.provider.paused():
-            reply = place.invoke(name, limit_s=PROBE_S)
+            reply = place.invoke(name, place.requests.distinct(name), limit_s=PROBE_S)
         return reply.is_success if isinstance(reply, Reply) else reply.finished
     except (Undecided, Unresponsive):
         return False

@@ -41,7 +41,7 @@ def test_any_call_may_fail(
     assert project.report()["verdict"] == "conformant", said(result)
 
 
-@pytest.mark.parametrize("component", ["llm", pytest.param("vector", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("component", ["llm", "vector", "embedding"])
 def test_the_provider_may_be_away_for_a_while(
     project: Project, monkeypatch: pytest.MonkeyPatch, component: str
 ) -> None:

@@ -1,7 +1,7 @@
-"""Carrying out one conformance test: what it needs, its body, the audit of all exchanges, the record.
+"""The execution of one conformance test: prerequisites, body, audit of all exchanges, record.
 
-The record is made around the body itself, by what takes the place of the test function, and nothing is taken for
-granted: a test is satisfied only where its body came to its end with what the suite gave it, and the audit did too.
+The record is made around the body, by the function that replaces the test function. A test is satisfied only if its
+body finished with the arguments of the suite, and the audit finished too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -28,18 +28,63 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
-UNFINISHED = NotAssessed("the test did not come to its end")
-
 RUNS = 3
-"""How often a test is run at most that fails while its provider fails."""
+"""The most runs of a test that fails while its provider fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A violation of a requirement, with the exchange that shows it; `indirect` if it only blocks the test."""
+
+    requirement: str
+    violation: Violation
+    exchange: Exchange | None
+    indirect: bool = False
+
+    @property
+    def finding(self) -> Finding:
+        """The finding that the record holds."""
+        seen = self.violation
+        return Finding(self.requirement, seen.expected, seen.got[:200], seen.path[:100], self.indirect)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a test's body: `raised` is the exception that pytest gets, `sighting` the cause of the outcome."""
+
+    outcome: Outcome = "not_assessed"
+    undecided: Undecided | None = None
+    broken_off: str = ""
+    raised: BaseException | None = None
+    sighting: Sighting | None = None
+
+
+UNFINISHED = Ending(undecided=NotAssessed("the test did not finish"))
+REPLACED = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the arguments of the test")
+NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the body of the test")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a test: its record, the context of each finding, the secrets to mask, the exception raised."""
+
+    record: TestRecord
+    contexts: tuple[FindingContext, ...] = ()
+    secrets: frozenset[str] = frozenset()
+    raised: BaseException | None = None
+
+
+@dataclass(slots=True)
+class Observed:
+    """The observations of a test, collected while it runs."""
+
+    sightings: list[Sighting] = field(default_factory=list)
+    secrets: set[str] = field(default_factory=set)
+    editions: frozenset[str] = frozenset(EDITIONS)
 
 
 class TestExecution:
-    """One execution of a conformance test.
-
-    `record` is what it came to, None until the body has run; `behind` is what is behind each finding; `planted` are
-    the secrets that may not be shown; `raised` is what the body was left with, for pytest to report.
-    """
+    """One execution of a conformance test; `result` is None until the body has run."""
 
     __test__ = False
 
@@ -56,112 +101,88 @@ class TestExecution:
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.requirement = catalogue()[requirement_of(item)]
-        self.record: TestRecord | None = None
-        self.raised: BaseException | None = None
-        self.behind: list[FindingContext] = []
-        self.planted: set[str] = set()
-        self.undecided: Undecided | None = UNFINISHED
-        self._outcome: Outcome = "not_assessed"
-        self._broken_off = ""
-        self._findings: list[Finding] = []
-        self._blocker: tuple[str, Violation, Exchange | None] | None = None
-        self._editions = set(EDITIONS)
+        self.result: Result | None = None
         self._causes, self._reported, self._spending = causes, reported, spending
-        self._started, self._calls_before = time.monotonic(), target.calls
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
-        """A test function that carries out another one, and keeps what it came to.
+        """Return a test function that runs another one and keeps its result.
 
-        A finding is raised as a failure of pytest's without a traceback, which would cost more than the test, unless
+        A violation is raised as a failure of pytest's without a traceback, which would cost more than the test, unless
         `traceback`.
         """
 
         @functools.wraps(function)
         def body(**arguments: Any) -> None:
-            self._started, self._calls_before = time.monotonic(), self.target.calls
+            started, calls = time.monotonic(), self.target.calls
+            observed, ending = Observed(), UNFINISHED
             try:
-                self._carry_out(function, arguments)
-            except Violation as violation:
-                self.raised = violation
-                if traceback:
-                    raise
-                self.raised = pytest.fail.Exception(str(violation), pytrace=False)
-                raise self.raised from None
+                self.target.begin()
+                ending = self._judged(function, arguments, observed)
+            except Exception as error:
+                ending = Ending("error", raised=error)
+                raise
             except BaseException as error:
-                self.raised = error
+                reason = f"{type(error).__name__} ended the test"
+                ending = replace(UNFINISHED, broken_off=reason, raised=error)
                 raise
             finally:
-                self._keep()
+                if isinstance(ending.raised, Violation) and not traceback:
+                    ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
+                self._keep(ending, observed, time.monotonic() - started, self.target.calls - calls)
+            if ending.raised is not None:
+                raise ending.raised
 
         return body
 
-    def kept_from_running(self) -> TestRecord:
-        """Note that pytest went on without the body."""
-        self._broken_off = "another plugin took the place of the test's body"
-        self._keep()
-        assert self.record is not None
-        return self.record
+    def not_run(self) -> Result:
+        """Keep the result of a test whose body pytest did not run."""
+        return self._keep(NOT_RUN, Observed(), 0.0, 0)
 
-    def _keep(self) -> None:
-        undecided = self.undecided
-        self.record = TestRecord(
+    def _keep(self, ending: Ending, observed: Observed, duration_s: float, calls: int) -> Result:
+        undecided, secrets = ending.undecided, observed.secrets
+        findings = [each.finding for each in observed.sightings]
+        record = TestRecord(
             adapter=self.adapter.label,
             component=self.component,
             requirement=self.requirement.id,
             test=test_of(self.item),
-            outcome=self._outcome,
-            reason=without_secrets(self._broken_off or (undecided.reason if undecided else ""), self.planted),
+            outcome=ending.outcome,
+            reason=without_secrets(ending.broken_off or (undecided.reason if undecided else ""), secrets),
             keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
             blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
             findings=tuple(
-                replace(
-                    each, got=without_secrets(each.got, self.planted), path=without_secrets(each.path, self.planted)
-                )
-                for each in self._findings
+                replace(each, got=without_secrets(each.got, secrets), path=without_secrets(each.path, secrets))
+                for each in findings
             ),
-            editions=tuple(sorted(self._editions)),
+            editions=tuple(sorted(observed.editions)),
             repetition=repetition_of(self.item),
-            duration_s=round(time.monotonic() - self._started, 4),
-            calls=self.target.calls - self._calls_before,
-            broken_off=self._broken_off,
+            duration_s=round(duration_s, 4),
+            calls=calls,
+            broken_off=ending.broken_off,
         )
-        self.adapter.ledger.ran(self.record)
+        contexts = tuple(FindingContext.of(each.violation, each.exchange) for each in observed.sightings)
+        self.result = Result(record, contexts, frozenset(secrets), ending.raised)
+        self.adapter.ledger.ran(record)
+        return self.result
 
     # -- the body --------------------------------------------------------------------------------------
 
-    def _carry_out(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-        self.target.begin()
+    def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
+        """Run the body and audit its exchanges, however it ends."""
+        ending = UNFINISHED
         try:
             with self._spending.enforced():
-                decided = self._judge(function, arguments)
-            if decided:
-                self._outcome, self.undecided = "satisfied", None
-        except Violation:
-            self._outcome, self.undecided = "violated", None
-            raise
-        except Exception:
-            self._outcome, self.undecided = "error", None
-            raise
-        except BaseException as error:
-            self._outcome, self._broken_off = "not_assessed", f"{type(error).__name__} ended the test"
-            raise
-
-    def _judge(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> bool:
-        try:
-            try:
-                return self._decides(function, arguments)
-            finally:
-                self._audit()
-                self._find_blocker()
-                self._note_secrets()
+                try:
+                    ending = self._ending(function, arguments)
+                finally:
+                    self._observe(ending.sighting, observed)
         finally:
             self.target.close_fresh()
+        return ending
 
-    def _decides(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> bool:
-        """Whether the body came to its end; where not, why."""
+    def _ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
         if self._is_replaced(arguments):
-            self._broken_off = "another plugin replaced what the test was given"
-            return False
+            return REPLACED
         refused = self._spending.refused
         try:
             self.target.gate(self.requirement)
@@ -171,26 +192,25 @@ class TestExecution:
                     raise BudgetSpent(str(self._spending.budget))
                 if not taken():
                     raise NotAssessed("the test looked at nothing")
-            return True
+            return Ending("satisfied")
         except BudgetSpent as spent:
-            self._run_out(spent)
+            return self._out_of_budget(spent)
         except Undecided as undecided:
-            self._leave_open(undecided)
+            return self._open(undecided)
         except Violation as violation:
-            self._violated(violation)
+            return self._violated(violation)
         except Unresponsive as silent:
-            self._leave_open(NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent)))
+            return self._open(NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent)))
         except WriteForbidden as forbidden:
-            self.undecided = NotAssessed(str(forbidden))
+            return Ending(undecided=NotAssessed(str(forbidden)))
         except DeclarationError:
-            self.undecided = NotAssessed("the factory failed when it was called again")
-        return False
+            return Ending(undecided=NotAssessed("the factory failed when it was called again"))
 
     def _run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-        """Run the body; again if it fails and the provider has failed in this run, for a reason that may pass (R114).
+        """Run the body; again if it fails and the provider has failed in this run for a transient reason (R114).
 
         Raises:
-            NotAssessed: it failed in one way and another, so that the provider may be the reason.
+            NotAssessed: it failed in different ways, so the provider may be the reason.
         """
         failed: set[str] = set()
         for left in reversed(range(RUNS)):
@@ -213,105 +233,96 @@ class TestExecution:
             else:
                 return
 
-    def _run_out(self, spent: BudgetSpent) -> None:
-        """Note that calls were not made, which leaves the test open and the run a part of one."""
+    def _out_of_budget(self, spent: BudgetSpent) -> Ending:
+        """Leave the test open, and the run partial, because calls were not made."""
         said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
-        self.undecided = NotAssessed(said)
         self.adapter.ledger.mark_partial(said)
+        return Ending(undecided=NotAssessed(said))
 
     def _is_replaced(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the arguments are not the target and the parameters that the suite gives."""
+        """True if the arguments differ from the target and the parameters of the suite."""
         parameters = getattr(self.item, "callspec", None)
         given = parameters.params if parameters is not None else {}
         own = (arguments[name] is value for name, value in given.items() if name in arguments)
         return not (all(own) and any(value is self.target for value in arguments.values()))
 
-    def _leave_open(self, undecided: Undecided) -> None:
-        """Note why there is no verdict; whatever blocks the test has been seen to be violated."""
-        self.undecided = undecided
-        self._outcome = "not_applicable" if isinstance(undecided, NotApplicable) else "not_assessed"
+    def _open(self, undecided: Undecided) -> Ending:
+        """Leave the test open; a requirement that blocks it counts as violated."""
         if self.target.outages.lasting:
             self.adapter.ledger.outage = self.target.outages.said
+        if isinstance(undecided, NotApplicable):
+            return Ending("not_applicable", undecided)
         if not isinstance(undecided, Blocked):
-            return
-        if undecided.by != self.requirement.id:
-            self._note_blocker(undecided)
-            return
-        violation = Violation(self.requirement.text, undecided.seen)
-        self._find(self.requirement.id, violation, self._shows(undecided))
-        raise violation
+            return Ending(undecided=undecided)
+        exchange = self._exchange_of(undecided)
+        if undecided.by == self.requirement.id:
+            violation = Violation(self.requirement.text, undecided.seen)
+            return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation, exchange))
+        got = f"{undecided.seen}, seen while testing {self.requirement.id}"
+        seen = undecided.violation
+        blocked = (seen and self._cause(undecided.by, seen)) or undecided
+        return self._blocked(blocked, got, seen.replay if seen else "", exchange)
 
-    def _note_blocker(self, blocked: Blocked) -> None:
-        """Note what stands in the way, or what explains it, as seen by this test."""
-        violation = blocked.violation
-        evidence = self._shows(blocked)
-        got = f"{blocked.seen}, seen while testing {self.requirement.id}"
-        replay = violation.replay if violation else ""
-        if violation and (cause := self._cause(blocked.by, violation)):
-            self.undecided = blocked = cause
-        if blocked.by in catalogue():
-            self._blocker = blocked.by, Violation(catalogue()[blocked.by].text, got, replay=replay), evidence
-
-    def _find_blocker(self) -> None:
-        """Report what stood in the way where nothing is known of it yet: an audit tells it better."""
-        blocker, self._blocker = self._blocker, None
-        if blocker is None:
-            return
-        # Where capabilities do not answer, one of the foundations tells why.
-        known = FOUNDATIONS if blocker[0] == CAPABILITIES else (blocker[0],)
-        if not any((self._place, requirement) in self._reported for requirement in known):
-            self._find(*blocker, indirect=True)
-
-    def _violated(self, violation: Violation) -> None:
-        evidence = violation.exchange or self._last()
+    def _violated(self, violation: Violation) -> Ending:
+        exchange = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             got = f"not so, seen while testing {self.requirement.id}"
-            root = Violation(catalogue()[cause.by].text, got, replay=violation.replay)
-            self.undecided, self._blocker = cause, (cause.by, root, evidence)
-            return
-        self._find(self.requirement.id, violation, evidence)
-        raise violation
+            return self._blocked(cause, got, violation.replay, exchange)
+        sighting = Sighting(self.requirement.id, violation, exchange)
+        return Ending("violated", raised=violation, sighting=sighting)
+
+    def _blocked(self, blocked: Blocked, got: str, replay: str, exchange: Exchange | None) -> Ending:
+        """Leave the test open because another requirement is violated."""
+        if blocked.by not in catalogue():
+            return Ending(undecided=blocked)
+        violation = Violation(catalogue()[blocked.by].text, got, replay=replay)
+        return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
 
     # -- findings --------------------------------------------------------------------------------------
 
     @property
     def _place(self) -> str:
-        """What findings are reported of."""
+        """The adapter and the component of the findings."""
         return f"{self.adapter.label}/{self.component}"
 
     def _cause(self, requirement: str, violation: Violation) -> Blocked | None:
-        """The finding of another requirement that explains a violation; none where the adapter does not answer."""
+        """The finding of another requirement that explains a violation; None if the adapter does not answer."""
         try:
             return self._causes.explain(requirement, violation) if self._causes else None
         except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError, Outage):
             return None
 
-    def _shows(self, blocked: Blocked) -> Exchange | None:
-        """The exchange in which it was seen what blocks a test."""
+    def _exchange_of(self, blocked: Blocked) -> Exchange | None:
+        """The exchange that shows what blocks a test."""
         known = blocked.violation.exchange if blocked.violation else None
         return blocked.evidence or known or self._last()
 
     def _last(self) -> Exchange | None:
-        """The exchange that a test ended with: of the instance that it opened last."""
+        """The last exchange of the instance that the test opened last."""
         return next((client.exchanges[-1] for client in reversed(self.target.clients) if client.exchanges), None)
 
-    def _find(
-        self, requirement: str, violation: Violation, evidence: Exchange | None, *, indirect: bool = False
-    ) -> None:
-        self.behind.append(FindingContext.of(violation, evidence))
-        self._reported.add((self._place, requirement))
-        got, path = violation.got[:200], violation.path[:100]
-        self._findings.append(Finding(requirement, violation.expected, got, path, indirect))
-
-    def _note_secrets(self) -> None:
-        exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
-        exchanges += [each.exchange for each in self.behind if each.exchange]
-        for exchange in exchanges:
-            self.planted.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
-
-    def _audit(self) -> None:
+    def _observe(self, own: Sighting | None, observed: Observed) -> None:
+        """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
+        if own and not own.indirect:
+            self._add(own, observed)
         for requirement, violation, exchange in self.target.audit():
-            if (self._place, requirement) not in self._reported and requirement in catalogue():
-                self._find(requirement, violation, exchange)
-        self._editions &= self.target.editions
+            if not self._is_reported(requirement) and requirement in catalogue():
+                self._add(Sighting(requirement, violation, exchange), observed)
+        observed.editions &= frozenset(self.target.editions)
+        # An audit says more of what blocks a test. If capabilities do not answer, one of the foundations says why.
+        if own and own.indirect:
+            known = FOUNDATIONS if own.requirement == CAPABILITIES else (own.requirement,)
+            if not any(map(self._is_reported, known)):
+                self._add(own, observed)
+        exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
+        contexts = [FindingContext.of(each.violation, each.exchange) for each in observed.sightings]
+        for exchange in (*exchanges, *(each.exchange for each in contexts if each.exchange)):
+            observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
+
+    def _is_reported(self, requirement: str) -> bool:
+        return (self._place, requirement) in self._reported
+
+    def _add(self, sighting: Sighting, observed: Observed) -> None:
+        observed.sightings.append(sighting)
+        self._reported.add((self._place, sighting.requirement))

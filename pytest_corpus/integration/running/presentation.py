@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running.evidence import EvidenceCapture
-from pytest_corpus.integration.running.execution import TestExecution
+from pytest_corpus.integration.running.execution import Result, TestExecution
 from pytest_corpus.integration.session.properties import EVIDENCE, RECORD, STATUS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import evidence
@@ -43,8 +43,9 @@ def present(
         seen: the exception with which the call ended, as pytest saw it.
         rerun: gives the command that shows a finding of a requirement again.
     """
-    record = execution.record or execution.kept_from_running()
-    disputed = not _agrees(execution, record, seen, report)
+    result = execution.result or execution.not_run()
+    record = result.record
+    disputed = not _agrees(result, seen, report)
     _add_properties(execution, record, report, disputed=disputed, options=options)
     if disputed:
         execution.adapter.ledger.mark_mismatch(record.key)
@@ -58,7 +59,7 @@ def present(
     outcome = shown_outcome(record, options)
     report.outcome = "skipped" if disputed and outcome == "passed" else outcome
     if record.findings:
-        found = _evidence(execution, record, report, options, rerun)
+        found = _evidence(execution, result, report, options, rerun)
         report.user_properties.append((EVIDENCE, evidence.dump(found)))
         in_files = [each.at(options.in_files) for each in found]
         said = messages.failure(record.findings, in_files)
@@ -69,7 +70,7 @@ def present(
 
 def _evidence(
     execution: TestExecution,
-    record: TestRecord,
+    result: Result,
     report: pytest.TestReport,
     options: Options,
     rerun: Callable[[str], str],
@@ -78,12 +79,12 @@ def _evidence(
     gathering = EvidenceCapture(
         full="full" in (options.on_terminal, options.in_files),
         sent_length=options.profile.sent_length,
-        planted=tuple(execution.planted),
+        planted=tuple(result.secrets),
         printed=_captured(report, shown),
         logs=shown in ("all", "log"),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
-    return gathering.evidence(record, execution.behind, execution.item.nodeid, rerun)
+    return gathering.evidence(result.record, result.contexts, execution.item.nodeid, rerun)
 
 
 def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
@@ -105,11 +106,9 @@ def _counting(record: TestRecord, options: Options) -> list[Finding]:
     return [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
 
 
-def _agrees(
-    execution: TestExecution, record: TestRecord, seen: BaseException | None, report: pytest.TestReport
-) -> bool:
-    """Whether pytest saw the test end as it did."""
-    if record.broken_off or hasattr(report, "wasxfail") or seen is not execution.raised:
+def _agrees(result: Result, seen: BaseException | None, report: pytest.TestReport) -> bool:
+    """True if pytest saw the test end as it did."""
+    if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")
 

@@ -22,17 +22,17 @@ from pytest_corpus.suites.embedding.scenarios.batches import (
 )
 from pytest_corpus.suites.embedding.scenarios.caching import (
     CACHED,
+    all_accounted_for,
     asks_anew,
     batches_apart,
+    expect_own_vector,
     failing_batch,
-    left_of,
-    never_sent,
-    not_taken,
+    new_texts,
     replayed,
     requests_apart,
-    told_of,
-    unless_without_a_key,
-    untouched,
+    require_distinct_without_key,
+    rest_after_cut,
+    uncached_instance,
 )
 from pytest_corpus.suites.embedding.scenarios.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of, unit
@@ -43,10 +43,10 @@ from pytest_corpus.suites.embedding.subject.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.subject.vectors import norm
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
-"""How two texts may resemble each other."""
+"""The ways in which two texts resemble each other."""
 
 TIDIED = ("letter_case", "spaces", "marks")
-"""How two texts may differ that a sound adapter may take for the same text."""
+"""The differences between two texts that an adapter may ignore."""
 
 PAIRS = [(one, other) for one in OPERATIONS for other in OPERATIONS if "embed" in (one, other)]
 """The operation that fills the cache, and the one that asks."""
@@ -54,7 +54,7 @@ PAIRS = [(one, other) for one in OPERATIONS for other in OPERATIONS if "embed" i
 ALL_PAIRS = (*PAIRS, ("embed_batch", "embed_batch"), ("stream_embed", "stream_embed"))
 
 WAYS = ("one_by_one", "fallback")
-"""How an adapter may ask the provider for the texts of a batch."""
+"""The ways in which an adapter asks the provider for the texts of a batch."""
 
 FAILING = ("content_filtered", "invalid_request", "unavailable", "rate_limited")
 
@@ -111,8 +111,8 @@ def test_a_text_has_its_own_vector_beside_a_cached_one(
     embedding.require(*operations)
     one, other = alike(embedding, kind)
     first = embedding.vector(operations[0], one)
-    found, truth = embedding.vector(operations[1], other), untouched(embedding).vector(operations[1], other)
-    not_taken(embedding, found, first, truth)
+    found, truth = embedding.vector(operations[1], other), uncached_instance(embedding).vector(operations[1], other)
+    expect_own_vector(embedding, found, first, truth)
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -139,8 +139,8 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
         text = embedding.unique()
         first = embedding.vector(operations[0], text, model=one)
         found = embedding.vector(operations[1], text, model=other)
-        truth = untouched(embedding).vector(operations[1], text, model=other)
-        not_taken(embedding, found, first, truth)
+        truth = uncached_instance(embedding).vector(operations[1], text, model=other)
+        expect_own_vector(embedding, found, first, truth)
 
 
 @pytest.mark.core
@@ -155,7 +155,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)
-        truth = untouched(embedding).vector(operations[1], text, model=model, normalize=not first)
+        truth = uncached_instance(embedding).vector(operations[1], text, model=model, normalize=not first)
         if not first:
             with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
@@ -171,7 +171,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     truncates(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.beyond(9))
-    short = left_of(embedding, long)
+    short = rest_after_cut(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
@@ -242,7 +242,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
-    unless_without_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
+    require_distinct_without_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
     requests_apart(embedding, changed, new_key(**new_tenant()))
 
 
@@ -250,7 +250,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
-    unless_without_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
+    require_distinct_without_key(embedding, batches_apart, changed, "EMB-BATCH-2")
     batches_apart(embedding, changed, new_key(**new_tenant()))
 
 
@@ -310,7 +310,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
     fresh, texts, reply, struck = failing_batch(embedding, kind, position, way)
     if reply.is_error:
         raise NotApplicable("the batch is refused whole")
-    found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
+    found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
     failed = len(failures_of(reply.result))
     expect.that(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
@@ -336,7 +336,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
-    """Where the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
+    """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
     _, _, reply, _ = failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     failures = failures_of(reply.result)
     if not failures:
@@ -347,18 +347,18 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
 
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
-    """Where a batch that the provider refuses is embedded text by text, each text keeps its place."""
+    """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
     many = several(embedding, 5)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
-    texts = never_sent(embedding, arranged(embedding, "mixed", many))
+    texts = new_texts(embedding, arranged(embedding, "mixed", many))
     fresh.client.provider.clear()
     plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=20)
     reply = fresh.batch(texts)
     fresh.client.provider.clear()
     if reply.is_error or not plan.fired:
         raise NotApplicable("a batch that the provider refuses is refused whole")
-    found = placed(fresh, "EMB-BATCH-12", told_of(reply, texts), texts)
+    found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
 
 

@@ -56,7 +56,7 @@ def test_the_count_of_a_long_text_never_falls(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-TOKENS-2")
 def test_the_count_never_falls_around_the_limit(embedding: Embedding) -> None:
-    """Where a text grows beyond `max_text_length`, its count does not fall."""
+    """If a text grows beyond `max_text_length`, its count does not fall."""
     embedding.require("count_tokens")
     limit = embedding.limited()
     text = embedding.text_of(limit + 24)
@@ -74,7 +74,7 @@ def test_unicode_is_counted_safely(embedding: Embedding, kind: str) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("EMB-TOKENS-4")
 def test_an_unknown_model_does_not_count(embedding: Embedding) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     embedding.require("count_tokens")
     for model in embedding.unknown_models():
         expect.refusal(embedding.counted(embedding.fit("hi"), model=model), *UNKNOWN_MODEL)

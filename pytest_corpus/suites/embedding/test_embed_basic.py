@@ -169,7 +169,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-EMBED-8")
 @pytest.mark.parametrize("text", ["hi", UNRELATED[0], SCRIPTS["emoji"], FILLER], ids=["word", "words", "emoji", "long"])
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
-    """Where `tokens_used` is given, it is the count of the text."""
+    """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
     any_script(embedding, text)
     for model in embedding.able():
@@ -240,7 +240,7 @@ def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, mode
 @pytest.mark.parametrize("text", ["", " "], ids=["empty", "space"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: str) -> None:
-    """A text without words is embedded, or refused for good."""
+    """A text without words is embedded, or refused permanently."""
     embedding.require(operation)
     expect.either(embedding.ask(operation, text), *FINAL)
 
@@ -258,7 +258,7 @@ def test_every_listed_model_embeds(embedding: Embedding) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("EMB-MODEL-2")
 def test_an_unknown_model_is_refused(embedding: Embedding) -> None:
-    """A model that is not listed is refused for good, after a listed one has embedded the same text too."""
+    """A model that is not listed is refused permanently, after a listed one has embedded the same text too."""
     embedding.require("embed")
     for model in embedding.unknown_models():
         for text in ("hi", embedding.unique()):
@@ -279,7 +279,7 @@ def test_the_refusal_of_an_unknown_model_names_it(embedding: Embedding) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("EMB-MODEL-4")
 def test_an_unknown_model_does_not_stream(embedding: Embedding) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     embedding.require("stream_embed", "embed")
     for model in embedding.unknown_models():
         expect.refusal(embedding.streamed(embedding.fit("hi"), model=model), *UNKNOWN_MODEL)
@@ -297,7 +297,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
         embedding.fits(stream)
         expect.finished(stream, "a stream")
         if requirement == "EMB-STREAM-4" and not any(chunk.get("usage") for chunk in stream.chunks):
-            raise NotApplicable("no chunk tells its usage")
+            raise NotApplicable("no chunk reports usages usage")
         holds(requirement, stream, embedding)
 
 
@@ -351,7 +351,7 @@ def test_every_listed_model_streams(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STREAM-6")
 def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
-    """Where a chunk or its embedding names a model, it is the one that was asked for."""
+    """If a chunk or its embedding names a model, it is the one that was asked for."""
     embedding.require("stream_embed")
     embedding.models()
     for model in embedding.able("stream_embed"):

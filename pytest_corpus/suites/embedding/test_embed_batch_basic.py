@@ -33,7 +33,7 @@ from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
 from pytest_corpus.text.redaction import word
 
 ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "longest_first", "shortest_first", "mixed", "all_equal")
-"""How the texts of a batch may stand to each other."""
+"""The arrangements of the texts of a batch."""
 
 MANY_TEXTS = 1_500
 """Far more than a small limit, and not too many to be sent."""
@@ -145,7 +145,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
 @pytest.mark.requirement("EMB-BATCH-4")
 @pytest.mark.parametrize("how", ["plain", "equal_texts", "longest_first"])
 def test_an_index_is_a_position(embedding: Embedding, how: str) -> None:
-    """Where an embedding has an `index`, it is the position of its text."""
+    """If an embedding has an `index`, it is the position of its text."""
     texts = arranged(embedding, how, several(embedding, 6))
     placed(embedding, "EMB-BATCH-4", embedding.batch(texts), texts)
 
@@ -312,7 +312,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-BATCH-14")
 @pytest.mark.parametrize("where", ["none", "middle"])
 def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
-    """Where the result counts texts, embeddings and failures, the numbers are right."""
+    """If the result counts texts, embeddings and failures, the numbers are right."""
     if where == "none":
         texts = arranged(embedding, "equal_texts", several(embedding, 4))
         reply = embedding.batch(texts)
@@ -330,7 +330,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
 
 @pytest.mark.requirement("EMB-BATCH-15")
 def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
-    """A batch without texts gives no embeddings, or is refused for good."""
+    """A batch without texts gives no embeddings, or is refused permanently."""
     embedding.require("embed_batch")
     reply = embedding.batch([])
     expect.either(reply, *FINAL)
@@ -355,7 +355,7 @@ def test_a_batch_names_the_model_asked_for(embedding: Embedding) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("EMB-MODEL-3")
 def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     embedding.require("embed_batch", "embed")
     for model in embedding.unknown_models():
         expect.refusal(embedding.batch([embedding.fit("hi")], model=model), *UNKNOWN_MODEL)

@@ -99,7 +99,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
 @pytest.mark.requirement("EMB-NORM-4")
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_embed_refuses_what_it_cannot_normalize(embedding: Embedding, kind: str) -> None:
-    """Where normalization is denied, `normalize` is NOT_SUPPORTED, for every listed model."""
+    """If normalization is denied, `normalize` is NOT_SUPPORTED, for every listed model."""
     denied(embedding, "embed")
     for model in embedding.able():
         embedding.embed(embedding.fit(TEXTS[kind]), model=model)
@@ -109,14 +109,14 @@ def test_embed_refuses_what_it_cannot_normalize(embedding: Embedding, kind: str)
 @pytest.mark.core
 @pytest.mark.requirement("EMB-NORM-5")
 def test_a_batch_refuses_what_it_cannot_normalize(embedding: Embedding) -> None:
-    """Where normalization is denied, `normalize` is NOT_SUPPORTED in a batch too."""
+    """If normalization is denied, `normalize` is NOT_SUPPORTED in a batch too."""
     denied_elsewhere(embedding, "embed_batch")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-NORM-6")
 def test_a_stream_refuses_what_it_cannot_normalize(embedding: Embedding) -> None:
-    """Where normalization is denied, `normalize` is NOT_SUPPORTED in a stream too."""
+    """If normalization is denied, `normalize` is NOT_SUPPORTED in a stream too."""
     denied_elsewhere(embedding, "stream_embed")
 
 
@@ -187,20 +187,20 @@ def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: st
 
 
 def at_source(embedding: Embedding) -> None:
-    """Go on only where the source is said to normalize."""
+    """Go on only if the source is said to normalize."""
     embedding.require("embed")
     if embedding.capabilities.flag("normalizes_at_source") is not True:
-        raise NotApplicable("the source is not said to normalize")
+        raise NotApplicable("capabilities do not claim normalizes_at_source")
 
 
 def alone(embedding: Embedding, model: str) -> None:
-    """Go on only where `embed` normalizes."""
+    """Go on only if `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
         unit(embedding.vector("embed", embedding.fit(UNRELATED[2]), model=model, normalize=True))
 
 
 def denied(embedding: Embedding, operation: str) -> None:
-    """Go on only where normalization is denied."""
+    """Go on only if normalization is denied."""
     embedding.require("embed", operation)
     if embedding.capabilities.flag("supports_normalization") is not False:
         raise NotApplicable("normalization is not denied")
@@ -217,7 +217,7 @@ def unserved(embedding: Embedding, operation: str, text: str, **changed: Any) ->
 
 
 def denied_elsewhere(embedding: Embedding, operation: str) -> None:
-    """Where normalization is denied, another operation than `embed` refuses it too."""
+    """If normalization is denied, another operation than `embed` refuses it too."""
     denied(embedding, operation)
     plain: dict[str, Any] = {"model": embedding.model}
     if embedding.embed(embedding.fit("hi"), normalize=True).is_success and not embedding.capabilities.flag(

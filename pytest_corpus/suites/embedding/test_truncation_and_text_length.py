@@ -122,7 +122,7 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
 @pytest.mark.parametrize("how", list(BEYOND))
 @pytest.mark.parametrize("operation", ["embed", "embed_batch", "stream_embed"])
 def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, how: str) -> None:
-    """Where a truncated text comes back shorter, it is no longer than the limit."""
+    """If a truncated text comes back shorter, it is no longer than the limit."""
     truncates(embedding)
     embedding.require(operation)
     limit, text = embedding.limited(), too_long(embedding, how)
@@ -259,7 +259,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
 def test_without_truncation_a_text_that_is_too_long_is_refused(
     embedding: Embedding, operation: str, truncate: bool | None, how: str
 ) -> None:
-    """Where truncation is denied, a text beyond the limit is refused, whatever `truncate` says."""
+    """If truncation is denied, a text beyond the limit is refused, whatever `truncate` says."""
     if embedding.capabilities.flag("supports_truncation") is not False:
         raise NotApplicable("truncation is not denied")
     embedding.require("embed", operation)

@@ -35,7 +35,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     own = [other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
     if all(reply.is_a(*BUSY) for reply in replies):
-        raise NotAssessed("no call beside others is carried out")
+        raise NotAssessed("every concurrent call was refused")
     for number, reply in enumerate(replies):
         if reply.is_a(*BUSY):
             continue

@@ -176,7 +176,7 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
 @pytest.mark.requirement("GRA-BATCH-3")
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
-    """Where one operation failed there are still as many results as operations, in `results` and `failures`."""
+    """If one operation failed there are still as many results as operations, in `results` and `failures`."""
     sandbox = batching(graph)
     reply, _, count = mixed(graph, sandbox, place, "unknown_operation")
     if reply.is_error:
@@ -188,7 +188,7 @@ def test_a_failed_operation_keeps_its_place(graph: Graph, place: str) -> None:
 @pytest.mark.requirement("GRA-BATCH-4")
 @pytest.mark.parametrize("name", ["batch", "transaction"])
 def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
-    """Where one node of an operation has no id, the operation or the node is reported, or the request refused."""
+    """If one node of an operation has no id, the operation or the node is reported, or the request refused."""
     graph.require(name)
     graph.operation_names.spelled("upsert_nodes")
     item = graph.item("upsert_nodes", nodes=[{"id": "", "labels": [], "properties": {}}])

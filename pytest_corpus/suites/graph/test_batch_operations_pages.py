@@ -62,7 +62,7 @@ def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_pages_of_an_empty_place_end(graph: Graph) -> None:
-    """Where nothing was written, or everything deleted, there are no nodes and no more pages."""
+    """If nothing was written, or everything deleted, there are no nodes and no more pages."""
     sandbox = paging.bulky(graph)
     graph.namespaces(aside=True)
     paging.every_node_once(sandbox, {"limit": 2}, set())

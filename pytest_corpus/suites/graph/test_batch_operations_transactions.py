@@ -97,7 +97,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TXN-2")
 @pytest.mark.parametrize("kind", ["unavailable", "invalid_request", "unexpected"])
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
-    """Where the provider fails and the transaction with it, nothing of it is there."""
+    """If the provider fails and the transaction with it, nothing of it is there."""
     transactions.transacting(graph)
     if "provider" not in graph.client.hooks:
         raise NotApplicable("without the provider nothing fails")

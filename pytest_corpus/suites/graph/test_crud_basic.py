@@ -269,7 +269,7 @@ class TestBadItems:
     @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
     @pytest.mark.parametrize("kind", items.SPOILED_NODES)
     def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
-        """Where nodes of a request fail, those that are there are counted, and those that failed."""
+        """If nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **items.SPOILED_NODES[kind]} for number in range(count)]
@@ -328,7 +328,7 @@ class TestModel:
 
 
 def kept(graph: Graph, value: object, kind: str) -> Any:
-    """A property of a name of its own (R110) as it is read back; None where it is refused."""
+    """A property of a name of its own (R110) as it is read back; None if it is refused."""
     graph.require("bulk_vertices")
     graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()

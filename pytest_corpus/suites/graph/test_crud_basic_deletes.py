@@ -284,7 +284,7 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-9")
 @pytest.mark.parametrize("kind", items.SPOILED_IDS)
 def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
-    """Where an id of a delete fails, the nodes that are gone are counted, and the failed id."""
+    """If an id of a delete fails, the nodes that are gone are counted, and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
@@ -294,7 +294,7 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
 
 
 def without_the_middle(graph: Graph, edge_reader: str) -> tuple[Sandbox, Reply]:
-    """Where edges lead from `a` over `b` to `c`, delete the node `b`; the answer.
+    """If edges lead from `a` over `b` to `c`, delete the node `b`; the answer.
 
     Raises:
         NotApplicable: a node that has edges is not deleted.

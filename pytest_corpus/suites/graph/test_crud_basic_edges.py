@@ -133,7 +133,7 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
 @pytest.mark.requirement("GRA-EDGE-4")
 @pytest.mark.parametrize("missing", ["source", "target", "both"])
 def test_an_edge_without_an_end_is_a_bad_request(graph: Graph, missing: str) -> None:
-    """Where an edge to a node that does not exist is refused, it is for good."""
+    """If an edge to a node that does not exist is refused, the refusal is permanent."""
     reply = edges.dangling(graph, missing)
     expect.either(reply, "BadRequest")
     for failure in failures(reply.result):
@@ -208,7 +208,7 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
 @pytest.mark.parametrize("count", [1, 2], ids=["one", "two"])
 @pytest.mark.parametrize("kind", items.SPOILED_EDGES)
 def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
-    """Where edges of a request fail, those that are there are counted, and those that failed."""
+    """If edges of a request fail, those that are there are counted, and those that failed."""
     edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
     bad = [{**sandbox.edge("a", end), **items.SPOILED_EDGES[kind]} for end in "de"[:count]]

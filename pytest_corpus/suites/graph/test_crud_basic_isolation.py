@@ -105,7 +105,7 @@ class TestNamespaces:
 
     @pytest.mark.requirement("GRA-NS-3")
     def test_answers_name_the_namespace(self, graph: Graph) -> None:
-        """Where a listed node names its namespace, it is the one that was listed."""
+        """If a listed node names its namespace, it is the one that was listed."""
         graph.namespaces()
         graph.require("bulk_vertices")
         sandbox = graph.sandbox()
@@ -119,7 +119,7 @@ class TestNamespaces:
     @pytest.mark.requirement("GRA-NS-4")
     @pytest.mark.parametrize("reader", NODE_READERS)
     def test_nothing_is_read_from_an_unknown_namespace(self, graph: Graph, reader: str) -> None:
-        """A namespace that nobody wrote to is empty, or NamespaceNotFound."""
+        """A namespace without writes is empty, or NamespaceNotFound."""
         if graph.capabilities.flag("supports_namespaces") is not True:
             raise NotApplicable("namespaces are not claimed")
         graph.readers.trusted(reader)
@@ -138,7 +138,7 @@ class TestNamespaces:
 
     @pytest.mark.requirement("GRA-NS-4")
     def test_no_way_leads_through_an_unknown_namespace(self, graph: Graph) -> None:
-        """A traversal in a namespace that nobody wrote to reaches nothing, or is refused for good."""
+        """A traversal in a namespace without writes reaches nothing, or is refused permanently."""
         if graph.capabilities.flag("supports_namespaces") is not True:
             raise NotApplicable("namespaces are not claimed")
         graph.require("traversal")
@@ -153,7 +153,7 @@ class TestNamespaces:
     @pytest.mark.requirement("GRA-NS-5")
     @pytest.mark.parametrize("kind", ["nodes", "edges"])
     def test_deleting_in_an_unknown_namespace_does_no_harm(self, graph: Graph, kind: str) -> None:
-        """A delete in a namespace that nobody wrote to succeeds, or is refused for good."""
+        """A delete in a namespace without writes succeeds, or is refused permanently."""
         graph.require(f"delete_{kind}")
         place = {"namespace": f"nowhere-{canary()}"}
         reply = graph.call(f"delete_{kind}", {"ids": [graph.seeds.id("none")], **place})

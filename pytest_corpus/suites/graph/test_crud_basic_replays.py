@@ -57,7 +57,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
     expect.readable(first)
     results = listed(first.result, "results")
     if not (failures(first.result) or any(each.get("ok") is False for each in results)):
-        raise NotApplicable("an edge without one of its nodes is no failure of a part")
+        raise NotApplicable("an edge without one of its nodes is not a failure of a part")
     replays.answers_again(first, sandbox.call(name, args, key))
 
 

@@ -78,7 +78,7 @@ def test_an_unknown_dialect_is_not_streamed(graph: Graph, form: str) -> None:
 
 @pytest.mark.requirement("GRA-DIALECT-4")
 def test_a_dialect_of_the_protocol_that_is_not_listed_is_refused_as_such(graph: Graph) -> None:
-    """Where a dialect of the protocol is not listed, its refusal is NOT_SUPPORTED."""
+    """If a dialect of the protocol is not listed, its refusal is NOT_SUPPORTED."""
     for name in unlisted(graph):
         reply = graph.call("query", spoken(graph, name))
         if reply.is_error:
@@ -106,7 +106,7 @@ def test_a_dialect_that_is_not_listed_does_not_work(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DIALECT-8")
 def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
-    """Where one dialect is listed, a query without `dialect` is answered in it."""
+    """If one dialect is listed, a query without `dialect` is answered in it."""
     graph.require("query")
     if len(graph.dialects.listed) != 1:
         raise NotApplicable("several dialects are listed")

@@ -61,7 +61,7 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
 
 
 def times(graph: Graph, operation: str, requirement: str) -> None:
-    """Go on only where an operation works, and where a timeout is claimed if the requirement asks for that.
+    """Go on only if an operation works, and where a timeout is claimed if the requirement asks for that.
 
     Raises:
         NotApplicable: no timeout is claimed.

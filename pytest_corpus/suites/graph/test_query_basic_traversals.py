@@ -210,7 +210,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("GRA-TRAV-11")
 def test_an_unknown_start_node_reaches_nothing(graph: Graph) -> None:
-    """A start node that does not exist is refused for good, or nothing is reached from it."""
+    """A start node that does not exist is refused permanently, or nothing is reached from it."""
     graph.require("traversal")
     sandbox = graph.sandbox(own=False)
     reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("none")], "max_depth": 1})
@@ -223,7 +223,7 @@ def test_an_unknown_start_node_reaches_nothing(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TRAV-11")
 @pytest.mark.parametrize("place", [0, 1], ids=["first", "last"])
 def test_an_unknown_start_node_among_known_ones_does_no_harm(graph: Graph, place: int) -> None:
-    """Beside a start node that exists, one that does not is refused for good or adds nothing."""
+    """Beside a start node that exists, one that does not is refused permanently or adds nothing."""
     sandbox = traversal.chain(graph)
     starts = [sandbox.id("n0")]
     starts.insert(place, sandbox.id("none"))

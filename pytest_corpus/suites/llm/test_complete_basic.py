@@ -10,6 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.audit.exchanges import holds
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary, in_ms
@@ -36,19 +37,14 @@ from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.subject.requests import WEATHER, user
 from pytest_corpus.text.redaction import word
 
-ALIKE = ("last_message", "shorter", "order", "joined", "role", "name", "letter_case", "spaces", "far_end")
-"""How two conversations may resemble each other."""
-
-
 BEGUN = {
-    "last_message": "turns",
-    "shorter": "turns",
-    "order": "turns",
-    "name": "one",
-    "letter_case": "one",
-    "spaces": "one",
+    **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
+    **dict.fromkeys(("name", "letter_case", "spaces"), "one"),
 }
-"""Those of them that may follow the same first conversation."""
+"""The ways in which two conversations resemble each other that may follow the same first conversation."""
+
+ALIKE = (*BEGUN, "joined", "role", "far_end")
+"""All ways in which two conversations resemble each other."""
 
 
 @pytest.mark.core
@@ -79,27 +75,15 @@ def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("LLM-COMPLETE-2")
+@rules(finish_reason="LLM-COMPLETE-2", totals="LLM-COMPLETE-3")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
-def test_the_finish_reason_is_a_documented_one(llm: LLM, changed: dict[str, Any]) -> None:
-    """However a completion ends, its reason is one of the five words."""
+def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
+    """However a completion ends, its reason is one of the five words, and its `total_tokens` add up."""
     llm.require("complete")
     reply = llm.complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
     well_formed(llm, reply)
-    holds("LLM-COMPLETE-2", reply, llm)
-
-
-@pytest.mark.core
-@pytest.mark.requirement("LLM-COMPLETE-3")
-@pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}], ids=["plain", "cut"])
-def test_the_token_totals_add_up(llm: LLM, changed: dict[str, Any]) -> None:
-    """`total_tokens` is the sum of its parts."""
-    llm.require("complete")
-    reply = llm.complete(**{name: llm.limit(value) for name, value in changed.items()})
-    llm.fits(reply)
-    well_formed(llm, reply)
-    holds("LLM-COMPLETE-3", reply, llm)
+    holds(requirement, reply, llm)
 
 
 @pytest.mark.core
@@ -137,7 +121,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-5")
 def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
-    """Where a model is asked for by its listed name, the result gives that name."""
+    """If a model is asked for by its listed name, the result gives that name."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
         reply = llm.known("complete", model=model)
@@ -179,7 +163,7 @@ def test_every_listed_model_completes(llm: LLM) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("LLM-MODEL-2")
 def test_an_unknown_model_is_refused(llm: LLM) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     llm.require("complete")
     for model in llm.unknown_models():
         expect.refusal(llm.complete(model=model), *UNKNOWN_MODEL)
@@ -330,8 +314,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant is not answered from the cache."""
     args = {**cold(llm, operation), "messages": [user(llm.unique())]}
-    one, other = new_tenant(), new_tenant()
-    not_shared(llm, args, args, one, other, operation=operation)
+    not_shared(llm, args, args, new_tenant(), new_tenant(), operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -384,10 +367,8 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant asks the provider again."""
-    key = f"key-{canary()}"
-    args = llm.requests.args(messages=[user(llm.unique())])
-    one, other = ({"idempotency_key": key, "tenant": f"tenant-{canary()}"} for _ in range(2))
-    not_shared(llm, args, args, one, other)
+    key, args = new_key(), llm.requests.args(messages=[user(llm.unique())])
+    not_shared(llm, args, args, {**key, **new_tenant()}, {**key, **new_tenant()})
 
 
 @pytest.mark.requirement("LLM-IDEM-1")

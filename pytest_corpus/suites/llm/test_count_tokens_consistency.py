@@ -71,7 +71,7 @@ def test_unicode_is_counted_safely(llm: LLM, kind: str) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("LLM-TOKENS-4")
 def test_an_unknown_model_does_not_count(llm: LLM) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     llm.require("count_tokens")
     for model in llm.unknown_models():
         expect.refusal(llm.call("count_tokens", {"text": "hi", "model": model}), *UNKNOWN_MODEL)
@@ -139,7 +139,7 @@ def long_text(llm: LLM) -> str:
 
 
 def prompt_tokens(llm: LLM, text: str) -> int:
-    """What a completion says that a message of this text took.
+    """The prompt tokens that a completion reports for this text.
 
     Raises:
         Blocked: it says nothing of the kind, which is a finding of its own.

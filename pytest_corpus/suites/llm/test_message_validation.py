@@ -16,7 +16,7 @@ from pytest_corpus.suites.llm.subject.component import LLM, llm
 from pytest_corpus.suites.llm.subject.requests import CALL, CLOCK, WEATHER, user
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
-"""What is not a role: strings but the four, and what is not a string."""
+"""Values that are not a role: other strings than the four, and other types."""
 
 INCOMPLETE = {
     "no_role": {"content": "hi"},
@@ -76,21 +76,19 @@ def test_an_unknown_role_is_refused(llm: LLM, role: Any) -> None:
     refuses_messages(llm, [{"role": role, "content": "hi"}])
 
 
-@pytest.mark.requirement("LLM-MSG-1")
-@pytest.mark.parametrize("where", ["first_role", "last_role"])
-def test_an_unknown_role_is_refused_anywhere(llm: LLM, where: str) -> None:
-    """A wrong role is found in the last message as in the first."""
-    llm.require("complete")
-    refuses_messages(llm, WRONG[where])
-
-
 @pytest.mark.core
-@pytest.mark.requirement("LLM-MSG-2")
-@pytest.mark.parametrize("kind", list(INCOMPLETE))
-def test_an_incomplete_message_is_refused(llm: LLM, kind: str) -> None:
-    """`role` and `content` are required, of an assistant that calls a tool too."""
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pytest.param(kind, marks=pytest.mark.requirement("LLM-MSG-1")) for kind in ("first_role", "last_role")),
+        *(pytest.param(kind, marks=pytest.mark.requirement("LLM-MSG-2")) for kind in INCOMPLETE),
+        *(pytest.param(kind, marks=pytest.mark.requirement("LLM-MSG-4")) for kind in NO_MESSAGES),
+    ],
+)
+def test_malformed_messages_are_refused(llm: LLM, kind: str) -> None:
+    """Each of `messages` is an object with a known `role` and a `content`, the last one as the first."""
     llm.require("complete")
-    refuses_messages(llm, [INCOMPLETE[kind]])
+    refuses_messages(llm, WRONG[kind])
 
 
 @pytest.mark.requirement("LLM-MSG-3")
@@ -101,14 +99,6 @@ def test_content_that_is_no_string_is_refused(llm: LLM, kind: str) -> None:
     wrong = {"role": "user", "content": CONTENTS[kind]}
     for messages in ([wrong], [wrong, user("hi")]):
         refuses_messages(llm, messages)
-
-
-@pytest.mark.requirement("LLM-MSG-4")
-@pytest.mark.parametrize("kind", list(NO_MESSAGES))
-def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, kind: str) -> None:
-    """`messages` is a list, and each item an object."""
-    llm.require("complete")
-    refuses_messages(llm, NO_MESSAGES[kind])
 
 
 @pytest.mark.requirement("LLM-MSG-5")
@@ -263,7 +253,7 @@ def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: An
 
 @pytest.mark.requirement("LLM-TOOLS-5")
 def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
-    """Where capabilities deny tools, a request with tools is answered or refused for good."""
+    """If capabilities deny tools, a request with tools is answered or refused permanently."""
     llm.require("complete")
     if llm.capabilities.flag("supports_tools") is not False:
         raise NotApplicable("tools are not denied")
@@ -345,7 +335,7 @@ def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
 
 
 def offered(llm: LLM) -> None:
-    """Go on only where a plain request with tools is taken, or tools are claimed."""
+    """Go on only if a plain request with tools is taken, or tools are claimed."""
     llm.require("complete")
     if llm.tools is False:
         raise NotApplicable("no listed model has tools")
@@ -354,14 +344,14 @@ def offered(llm: LLM) -> None:
 
 
 def has_tools(llm: LLM, operation: str) -> None:
-    """Go on only where tools are taken at this entry point: no document gives them to streams (SPECIFICATION 8.3)."""
+    """Go on only if tools are taken at this entry point: no document gives them to streams (SPECIFICATION 8.3)."""
     llm.require(operation)
     if operation == "stream" and not llm.accepts(operation, **with_tools(llm)):
         raise NotApplicable("a stream with tools is refused permanently")
 
 
 def used(llm: LLM, claimed: bool | None) -> None:
-    """Go on only where what is not claimed is used all the same: an argument may be unknown, and ignored."""
+    """Go on only if what is not claimed is used all the same: an argument may be unknown, and ignored."""
     offered(llm)
     if claimed is None and not called(llm):
         raise NotApplicable("it is not claimed, and not used")
@@ -397,7 +387,7 @@ def calling(llm: LLM) -> list[Any]:
 
 
 def is_object_text(text: Any) -> bool:
-    """Whether a string is the JSON text of an object."""
+    """Return whether a string is the JSON text of an object."""
     try:
         return isinstance(json.loads(text), dict) if isinstance(text, str) else False
     except ValueError:

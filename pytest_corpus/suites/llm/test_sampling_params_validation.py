@@ -103,7 +103,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
 
 
 def within_range(llm: LLM, name: str, where: str) -> float | None:
-    """A value of the range that protocol and adapter share; None where no integer lies in it."""
+    """A value of the range that protocol and adapter share; None if no integer lies in it."""
     low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
     value = {"low": low, "middle": (low + high) / 2, "high": high, "whole": int(high)}[where]
@@ -201,5 +201,5 @@ def text_of(llm: LLM, args: dict[str, Any]) -> str:
 
 
 def distance(value: float, low: float, high: float) -> float:
-    """How far a value lies beyond its range; rounding before the comparison is nobody's mistake."""
+    """The distance of a value from its range; rounding before the comparison is allowed."""
     return low - value if value <= low else value - high

@@ -116,7 +116,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
 
 @pytest.mark.requirement("LLM-STREAM-7")
 def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
-    """Where a chunk names its model, it is the one that was asked for."""
+    """If a chunk names its model, it is the one that was asked for."""
     llm.require("stream")
     for model in completing(llm, "supports_streaming"):
         stream = expect.finished(streamed_by(llm, model), "a stream by every listed model")
@@ -158,18 +158,18 @@ def streamed_by(llm: LLM, model: str) -> StreamReply:
 
 
 def any_shown(found: Iterable[bool]) -> None:
-    """Go on only where a chunk tells what is looked at.
+    """Go on only if a chunk tells what is looked at.
 
     Raises:
         NotApplicable: none does.
     """
     if not any(found):
-        raise NotApplicable("no chunk tells it")
+        raise NotApplicable("no chunk reports usage")
 
 
 @pytest.mark.requirement("LLM-MODEL-3")
 def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
-    """A model that is not listed is refused for good."""
+    """A model that is not listed is refused permanently."""
     llm.require("stream")
     for model in llm.unknown_models():
         expect.refusal(llm.streamed(model=model), *UNKNOWN_MODEL)

@@ -49,7 +49,7 @@ def largest(vector: Vector) -> int:
 
 
 def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
-    """So many vectors of different directions."""
+    """Vectors of different directions."""
     return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
 
 
@@ -193,7 +193,7 @@ def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-LIMIT-14")
 def test_batches_that_work_are_not_denied(vector: Vector) -> None:
-    """Where batch operations are denied, two vectors at once are not both stored."""
+    """If batch operations are denied, two vectors at once are not both stored."""
     if vector.capabilities.flag("supports_batch_operations") is not False:
         raise NotApplicable("batch operations are not denied")
     vector.require("upsert")
@@ -251,7 +251,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector, order: tuple[
     vector.require("query", "batch_query")
     order = order[: vector.batch or len(order)]
     if vector.dimensions == 1:
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     sandbox, items = fan(vector)
     sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
     asked = [{"vector": items[number]["vector"], "top_k": top_k} for number, top_k in zip(order, sizes, strict=True)]
@@ -332,7 +332,7 @@ def test_a_batch_that_is_no_list_of_queries_is_refused(vector: Vector, queries: 
 
 @pytest.mark.requirement("VEC-MULTI-5")
 def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
-    """A namespace that nobody created is an error for a batch of queries too."""
+    """A namespace that was never created is an error for a batch of queries too."""
     vector.need_namespaces()
     vector.require("query", "batch_query")
     where = {"namespace": vector.name("nowhere")}

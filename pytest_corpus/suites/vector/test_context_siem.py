@@ -161,7 +161,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
     if vector.dimensions == 1:
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     items, key = [vector.item(20), vector.item(80), vector.item(140)], new_key()
     sandbox = vector.sandbox(*items)
     for item in items:
@@ -328,8 +328,8 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     require_tenants(vector)
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
-    nobody = vector.sandbox(name=name)
-    expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
+    untenanted = vector.sandbox(name=name)
+    expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)
 
 

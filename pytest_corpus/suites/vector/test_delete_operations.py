@@ -310,7 +310,7 @@ def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vect
     ("term", "wanted"), [({"gt": 1}, {2, 3}), ({"$gt": 1}, {2, 3}), ({"$in": [0, 3]}, {0, 3})], ids=["gt", "$gt", "$in"]
 )
 def test_an_operator_of_a_delete_is_applied_as_it_reads(vector: Vector, term: dict[str, Any], wanted: set[int]) -> None:
-    """Where a delete with an operator is not refused, only what meets it is removed."""
+    """If a delete with an operator is not refused, only what meets it is removed."""
     vector.need_filter_deletes()
     sandbox, items = filled(vector)
     reply = sandbox.delete(filter={"part": term})

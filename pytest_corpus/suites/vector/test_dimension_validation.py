@@ -110,7 +110,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, how: str, k
 
 @pytest.mark.requirement("VEC-DIM-5")
 def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
-    """Where a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
+    """If a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
     vector.several(4)
     sandbox = vector.sandbox(vector.item(5))
     items: list[dict[str, Any]] = [vector.item(degrees, {"part": degrees}) for degrees in (30, 70, 110, 150)]

@@ -19,7 +19,7 @@ from pytest_corpus.text.redaction import word
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str) -> None:
-    """Where a failing provider is reported for each item of a batch, the failure names the class (R14)."""
+    """If a failing provider is reported for each item of a batch, the failure names the class (R14)."""
     vector.faults.provider_op(vector.principal)
     family = str(BY_KIND[kind].canonical)
     reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.faults.itemised(name)]

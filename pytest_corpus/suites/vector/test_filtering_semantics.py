@@ -87,7 +87,7 @@ def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item]) -> list[Item]:
 
 
 def vectors_fit(sandbox: Sandbox, count: int) -> bool:
-    """Whether one query may ask for so many vectors."""
+    """Return whether one query may ask for so many vectors."""
     return sandbox.vector.at_most(count + 1) == count + 1
 
 
@@ -152,7 +152,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector, count: 
     if vector.post_filters:
         raise NotApplicable("capabilities say that filters are applied after the search")
     if vector.dimensions == 1:
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     if vector.batch and count > vector.batch * MOST_BATCHES:
         raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
@@ -184,7 +184,7 @@ def test_all_terms_must_hold(vector: Vector, wanted: dict[str, Any], parts: tupl
 @pytest.mark.requirement("VEC-FILTER-4")
 @pytest.mark.parametrize("wanted", [{"kind": "nothing"}, {"no_such_key": "a"}], ids=["value", "key"])
 def test_a_filter_that_nothing_meets_gives_no_matches(vector: Vector, wanted: dict[str, Any]) -> None:
-    """Where no vector meets the filter there are no matches."""
+    """If no vector meets the filter there are no matches."""
     vector.need_filters()
     sandbox, items = filled(vector)
     just(sandbox, wanted, items, [])
@@ -259,7 +259,7 @@ def test_an_unknown_operator_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-8")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) -> None:
-    """Where filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
+    """If filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
     if vector.capabilities.flag("supports_filters") is not False:
         raise NotApplicable("filters are not denied")
     vector.require("query", operation)
@@ -353,7 +353,7 @@ MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 @pytest.mark.requirement("VEC-FILTER-15")
 @pytest.mark.parametrize("wanted", ["a", 7], ids=["word", "number"])
 def test_a_key_may_hold_values_of_several_types(vector: Vector, wanted: Any) -> None:
-    """A filter by one value finds it, and nothing that only holds it; otherwise it is refused for good."""
+    """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
     vector.need_filters()
     sandbox = vector.sandbox()
     stored = []

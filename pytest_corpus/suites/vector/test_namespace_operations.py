@@ -156,7 +156,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector, tail: str) -> No
 @pytest.mark.requirement("VEC-NS-6")
 @pytest.mark.parametrize("tail", ["", "-1"], ids=["strange", "longer_name"])
 def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, tail: str) -> None:
-    """A namespace that nobody created is an error, also where its name resembles a known one."""
+    """A namespace that was never created is an error, also where its name resembles a known one."""
     vector.need_namespaces()
     vector.require("query")
     name = f"{vector.requests.main_namespace}{tail}" if tail else vector.name("nowhere")

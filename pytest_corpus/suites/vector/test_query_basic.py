@@ -96,7 +96,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector) -> None:
     if not vector.approximate:
         raise NotApplicable("capabilities do not speak of an approximate search")
     if vector.dimensions < 2:
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     metric, top_k = canonical(vector.metric) or "cosine", vector.at_most(10)
     items = [vector.item(3 + 6 * number) for number in range(30)]
     sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
@@ -115,7 +115,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, top_k: int, count: int)
     """Wherever the best vectors were in the order of writing, they are the ones that are found."""
     metric = canonical(vector.metric) or "cosine"
     if vector.dimensions == 1 and metric == "cosine":
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     items = [vector.item(5 + 170 * part / count) for part in range(count)]
     sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
     for degrees in (0, 21, 38, 59, 118, 180):
@@ -182,7 +182,7 @@ def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def all_found(vector: Vector, found: Iterable[str], items: list[dict[str, Any]]) -> None:
-    """Go on only where as many of these vectors are found as can be asked for."""
+    """Go on only if as many of these vectors are found as can be asked for."""
     missing = vector.at_most(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
         expect.that(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
@@ -333,7 +333,7 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
 
 
 def given(vector: Vector, *, shown: int, stored: int) -> None:
-    """Where pages are claimed and none was given although there is more, many matches at once come in pages (R67)."""
+    """If pages are claimed and none was given although there is more, many matches at once come in pages (R67)."""
     if vector.capabilities.flag("supports_pagination") is not True or shown >= stored:
         return
     top_k = vector.at_most(MOST_SHOWN)

@@ -33,7 +33,7 @@ COM-FAULT-10 SHOULD: A retryable error without `retry_after_ms` gives `details.s
   hint: add an integer details.suggested_backoff_ms to retryable errors for which the provider gives no hint
 COM-FAULT-11 SHOULD: A content filter is reported as ContentFiltered.
   from SPECIFICATION 14.4, ERRORS 6.1, R12; needs provider; for llm, embedding
-  hint: tell the content filter from other 400s by what the provider says of its kind, and raise ContentFiltered
+  hint: distinguish the content filter from other 400s by the error type of the provider, and raise ContentFiltered
 COM-FAULT-12 MUST: After a provider's failure the next call works again.
   from BEHAVIORAL_CONFORMANCE 6.3, SPECIFICATION 12.3; needs provider
   hint: keep no failure, rebuild a broken client, and open a circuit breaker only after repeated failures
@@ -51,5 +51,5 @@ COM-FAULT-16 SHOULD: A rate limit gives `details.resource_scope`.
   hint: say rate_limit in details.resource_scope where the provider throttles
 COM-FAULT-17 SHOULD: A model that is overloaded (529) is reported as ModelOverloaded.
   from SPECIFICATION 8.5, ERRORS 6.1, R12; needs provider; for llm
-  hint: tell 529 from 503, and raise ModelOverloaded for it
+  hint: distinguish 529 from 503, and raise ModelOverloaded for it
 """

@@ -16,7 +16,7 @@ COM-HEALTH-4 MUST: With its provider down, `health` still answers: with an objec
 COM-HEALTH-5 SHOULD: With its provider down, `health` does not report everything fine.
   from SPECIFICATION 7.6, R35; needs provider
   hint: ask the backend in `health`, and say `ok` false or a `status` of degraded or down where it fails
-COM-HEALTH-11 SHOULD: `ok` and `status` of a report agree: true beside ok, false beside down.
+COM-HEALTH-11 SHOULD: `ok` and `status` of a report agree: true with ok, false with down.
   from SPECIFICATION 7.6, R99
   hint: derive `ok` from `status`: false where it is down, true where it is ok or degraded
 """

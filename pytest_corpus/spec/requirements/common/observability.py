@@ -43,10 +43,10 @@ COM-OBS-13 MUST: What a client made up (an unknown model) does not become a labe
 COM-OBS-14 SHOULD: Request ids and trace ids do not become labels.
   from BEHAVIORAL_CONFORMANCE 6.8, SPECIFICATION 13.1; needs metrics
   hint: keep request_id and traceparent out of `extra`; they belong in traces
-COM-OBS-15 SHOULD: `tenant_hash` is salted: nobody finds a tenant by hashing its id.
+COM-OBS-15 SHOULD: `tenant_hash` is salted: hashing the id of a tenant does not reveal it.
   from SPECIFICATION 15, SPECIFICATION 4; needs metrics
   hint: hash the tenant with a secret salt, for example by HMAC, not with plain SHA-256
-COM-OBS-16 MUST: `tenant_hash` is no spelling of the tenant that can be read back.
+COM-OBS-16 MUST: `tenant_hash` is not a spelling of the tenant that can be read back.
   from SPECIFICATION 4, R63; needs metrics
   hint: hash the tenant; an encoding such as base64 or hex is not a hash
 COM-OBS-17 MUST: The `ms` of an observation is the time that the call took.

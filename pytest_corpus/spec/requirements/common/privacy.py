@@ -1,4 +1,4 @@
-"""What no component may tell: content, tenants, keys, texts of the provider."""
+"""Secrets that no component may reveal: content, tenants, keys, texts of the provider."""
 
 REQUIREMENTS = """
 COM-LEAK-1 MUST: No content of a request stands in the message or the details of an error.

@@ -3,7 +3,7 @@
 REQUIREMENTS = """
 COM-STREAM-1 MUST: A success frame has exactly the keys `ok`, `code`, `ms` and `chunk`.
   from SPECIFICATION 4.2.3.1, R1, R5; needs supports_streaming; for streaming
-  hint: move usage into `chunk`, drop what else stands beside it, and leave {event, data} frames to a gateway
+  hint: move usage into `chunk`, drop every other key, and leave {event, data} frames to a gateway
 COM-STREAM-2 MUST: `ok` is true in a success frame.
   from SPECIFICATION 4.2.3.1; needs supports_streaming; for streaming
   hint: build every frame, the last one too, in one function that sets `ok` to true, not to 1

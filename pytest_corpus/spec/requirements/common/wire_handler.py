@@ -35,7 +35,7 @@ COM-WIRE-10 MUST: A streaming operation sent to `handle` is refused with BAD_REQ
 COM-WIRE-11 MUST: `handle_stream` refuses an unknown operation with NOT_SUPPORTED, a unary one with that or BAD_REQUEST.
   from SPECIFICATION 4.2.3, R8, R12; needs supports_streaming; for streaming
   hint: look up only streaming operations in handle_stream, and refuse every other one with one error envelope
-COM-WIRE-12 MUST: An unknown key beside `op`, `ctx` and `args` is ignored or refused with BAD_REQUEST.
+COM-WIRE-12 MUST: An unknown key next to `op`, `ctx` and `args` is ignored or refused with BAD_REQUEST.
   from SCHEMA 3.1, R8
   hint: read `op`, `ctx` and `args` by name; do not spread the envelope into keyword arguments
 COM-WIRE-13 MUST: An unknown key in `args`, or in an object inside it, is ignored or refused with BAD_REQUEST.
@@ -52,7 +52,7 @@ COM-ENV-3 MUST: A unary success carries `ms`, a non-negative number.
   hint: subtract the start of the call from its end on a monotonic clock, and send the number itself, no text
 COM-ENV-4 SHOULD: The `code` of a unary success is exactly OK.
   from SPECIFICATION 12.5, R9
-  hint: say OK instead of ACCEPTED or PARTIAL_SUCCESS; what failed is told inside `result`
+  hint: say OK instead of ACCEPTED or PARTIAL_SUCCESS; report failures inside `result`
 COM-ENV-5 MUST: `ok` is true in a unary success.
   from SPECIFICATION 4.2.1, SCHEMA 3.1
   hint: write the boolean true, neither 1 nor "true"
@@ -73,7 +73,7 @@ COM-ERR-5 MUST: The `message` of an error is not empty.
   hint: give each class a message of its own as the default; blanks do not count
 COM-ERR-6 MUST: `retry_after_ms` is absent, null or a non-negative number.
   from ERRORS 2.1, R6
-  hint: leave `retry_after_ms` out, or make it null, where there is no reason to wait; never send -1
+  hint: leave `retry_after_ms` out, or make it null, if there is no reason to wait; never send -1
 COM-ERR-7 MUST: `details` is absent, null or an object.
   from ERRORS 2.1, SCHEMA 3.1, R6
   hint: put lists and texts under a key of `details`, for example details.validation_errors
@@ -107,12 +107,12 @@ COM-ERR-21 SHOULD: An error that may not be retried gives no `retry_after_ms`, 0
 COM-ERR-16 SHOULD: DEADLINE_EXCEEDED gives no `retry_after_ms`.
   from ERRORS 14
   hint: leave retry_after_ms out of DeadlineExceeded: waiting does not help, a longer deadline does
-COM-SUBTYPE-1 SHOULD: An error is no subtype that the taxonomy gives to other protocols only.
+COM-SUBTYPE-1 SHOULD: An error is not a subtype that the taxonomy gives to other protocols only.
   from ERRORS 1.1, R58
   hint: use the subtypes that ERRORS 1.1 lists for your protocol, or else their parent class
 COM-WIRE-14 MUST: An operation that reads is answered as the very first call of an instance too.
   from SPECIFICATION 4.2.6, R8, R74
-  hint: let no operation rest on what another one prepares: no division by zero calls, no table still to be made
+  hint: every operation must work as the first call of a fresh instance: create tables, do not divide by 0 calls
 COM-NUM-1 MUST: NaN and infinities in a request are refused with BAD_REQUEST.
   from SPECIFICATION 4.1, SPECIFICATION 17.2, R34
   hint: check math.isfinite of every number in `ctx` and `args`, at any depth, in every operation

@@ -13,7 +13,7 @@ EMB-STATS-1 MUST: `get_stats` answers with an object whose documented counters a
 EMB-STATS-2 SHOULD: Statistics move with the work: their totals grow and never fall.
   from SPECIFICATION 4.2.6, R29
   hint: count every request and every text of a batch, and reset nothing when statistics are read
-EMB-STATS-3 MUST: Statistics tell no text that was embedded.
+EMB-STATS-3 MUST: Statistics reveal no text that was embedded.
   from SPECIFICATION 14.1, SPECIFICATION 15
-  hint: they speak of the work for all tenants: count it, do not show it
+  hint: statistics cover all tenants: count their texts, do not show them
 """

@@ -27,7 +27,7 @@ EMB-EMBED-8 SHOULD: `tokens_used` is what `count_tokens` counts for the text.
   hint: count tokens_used with the tokenizer of `count_tokens`
 EMB-EMBED-9 SHOULD: `text` of an embedding is the text that was sent, letter by letter.
   from SCHEMA 4.3.2
-  hint: keep the text as it came beside the form that you embed, and return the former
+  hint: keep the original text next to the form that you embed, and return the former
 EMB-DIM-1 MUST: All vectors of one model have the same number of dimensions.
   from SPECIFICATION 14.4, ERRORS 6.2
   hint: ask the provider for the same dimensions for every text, single and in batches
@@ -53,9 +53,9 @@ EMB-ARGS-5 MUST: A missing `model` is never answered with an error that may be r
 EMB-ARGS-6 SHOULD: A missing `model` is refused.
   from SPECIFICATION 10.3, SPECIFICATION 10.6
   hint: answer BAD_REQUEST where `model` is missing; choose no model for the caller
-EMB-ARGS-7 SHOULD: An empty text is embedded, or refused for good.
+EMB-ARGS-7 SHOULD: An empty text is embedded, or refused permanently.
   from SPECIFICATION 12.1, R29
-  hint: let a text have no tokens (no division by their number), or answer BAD_REQUEST
+  hint: allow zero tokens (do not divide by the token count), or answer BAD_REQUEST
 EMB-MODEL-1 MUST: Every model that capabilities list embeds.
   from SPECIFICATION 10.6, R23
   hint: list only models that embed, and take one that is gone off the list

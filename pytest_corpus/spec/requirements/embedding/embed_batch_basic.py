@@ -43,8 +43,8 @@ EMB-BATCH-13 SHOULD: An over-large batch is explained by `details.max_batch_size
   hint: add max_batch_size and suggested_batch_reduction, a percentage, to `details`
 EMB-BATCH-14 SHOULD: `total_texts`, `processed_count` and `failed_count` count the texts.
   from SCHEMA 4.3.2, SPECIFICATION 12.5; needs supports_batch_embedding
-  hint: set total_texts to len(texts), and let processed_count and failed_count add up to it
-EMB-BATCH-15 SHOULD: An empty batch is answered with no embeddings, or refused for good.
+  hint: set total_texts to len(texts); processed_count and failed_count must add up to it
+EMB-BATCH-15 SHOULD: An empty batch is answered with no embeddings, or refused permanently.
   from SPECIFICATION 12.1, R29; needs supports_batch_embedding
   hint: answer an empty list with embeddings [], or BAD_REQUEST; take no maximum of no texts
 EMB-BATCH-16 MUST: A text that failed at the provider is reported with the class of that failure.

@@ -6,7 +6,7 @@ GRA-BATCH-1 MUST: A batch applies its operations, in their order.
   hint: carry out all operations one after the other, without sorting them by kind
 GRA-BATCH-2 MUST: The result of a batch is of the schema: `results` with `ok`, and `success`.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14; needs supports_batch
-  hint: return `results` with a boolean `ok` in each, and a boolean `success` beside them
+  hint: return `results` with a boolean `ok` in each, and a boolean `success` next to them
 GRA-BATCH-3 MUST: A batch has one result for each operation, in the order of the operations.
   from SPECIFICATION 12.5, R14; needs supports_batch
   hint: add a result for a failed operation too, at its own place
@@ -23,7 +23,7 @@ GRA-BATCH-6 MUST: A batch of more than `max_batch_ops` operations is refused wit
 GRA-BATCH-7 MUST: A batch of `max_batch_ops` operations is carried out.
   from SPECIFICATION 7.3.3, R23; needs supports_batch
   hint: refuse only more than max_batch_ops, not max_batch_ops itself
-GRA-BATCH-8 SHOULD: The refusal of a batch that is too large tells `max_batch_ops` and `suggested_batch_reduction`.
+GRA-BATCH-8 SHOULD: The refusal of a batch that is too large states `max_batch_ops` and `suggested_batch_reduction`.
   from ERRORS 7, ERRORS 10, R15; needs supports_batch
   hint: add max_batch_ops and suggested_batch_reduction, a percentage, to `details`
 GRA-BATCH-9 MUST: `ops`, or an operation, of the wrong type is refused whole or reported for that operation.
@@ -53,7 +53,7 @@ GRA-TXN-5 MUST: A committed transaction says so, with one result for each operat
 GRA-TXN-6 MUST: `operations`, or an operation, of the wrong type is refused, and nothing is applied.
   from SCHEMA 4.4.2, R8, R33; needs supports_txn
   hint: check `operations` and each of them before the first is applied; skip none
-GRA-TXN-12 SHOULD: Where a transaction tells its `transaction_id`, no other one has the same.
+GRA-TXN-12 SHOULD: If a transaction states a `transaction_id`, no other one has the same.
   from SPECIFICATION 4.2.6, R99; needs supports_txn
   hint: give each transaction an id of its own; only the replay of one has the same
 GRA-BULK-1 MUST: `bulk_vertices` lists the nodes that were written, as they are now.

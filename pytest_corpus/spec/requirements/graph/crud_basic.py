@@ -15,7 +15,7 @@ GRA-NODE-4 MUST: The result of `upsert_nodes` is null, ids, or an object whose c
   hint: return a number as count, failed_count and failures, [] for none (graph.types.write_result)
 GRA-NODE-5 MUST: The counts of `upsert_nodes` are the numbers of nodes that were and were not written.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14, R123
-  hint: count the nodes that were written, not requests and not what failed; let failed_count be len(failures)
+  hint: count the nodes that were written, not requests or failures; set failed_count to len(failures)
 GRA-NODE-6 MUST: `nodes`, or a node, of the wrong type, or an empty id or label, is refused whole or reported for that
     node.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
@@ -68,7 +68,7 @@ GRA-EDGE-8 MUST: The result of `upsert_edges` is null, ids, or an object of the 
 GRA-EDGE-9 MUST: Every edge of a request is written: edges of other ids between the same nodes, and from a node to
     itself.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14
-  hint: key edges by id, not by ends and label, and let src equal dst
+  hint: key edges by id, not by ends and label, and accept an edge whose src equals its dst
 GRA-EDGE-10 MUST: NaN and infinities in the properties of an edge are refused whole or reported for that edge.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties of edges, as in those of nodes
@@ -86,8 +86,8 @@ GRA-DELETE-4 MUST: A deleted node is reached by no traversal and found by no que
   hint: remove the edges of a node with it, or refuse to remove a node that has edges
 GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of its old edges.
   from SPECIFICATION 4.2.6
-  hint: remove the edges of a node for good when it is deleted
-GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused for good.
+  hint: remove the edges of a node permanently when it is deleted
+GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
   from SPECIFICATION 4.2.6, R31
   hint: apply every term of the filter, or refuse it; never ignore a part of it
 GRA-DELETE-7 MUST: A delete without `ids` and `filter`, or with one of the wrong type, is refused with BAD_REQUEST.
@@ -108,10 +108,10 @@ GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the sam
 GRA-NS-3 SHOULD: An item that alone names its namespace lies there, and answers name the namespace that was read.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
   hint: read `namespace` from each item where the request has none, and name the one that was read
-GRA-NS-4 MUST: Reading from a namespace that nobody wrote to finds nothing, or is refused with NamespaceNotFound.
+GRA-NS-4 MUST: Reading from a namespace without writes finds nothing, or is refused with NamespaceNotFound.
   from ERRORS 6.4, R12, R45; needs supports_namespaces
   hint: take an unknown namespace for empty, or raise NamespaceNotFound; fall back to no default
-GRA-NS-5 MUST: Deleting in a namespace that nobody wrote to succeeds, or is refused for good.
+GRA-NS-5 MUST: Deleting in a namespace without writes succeeds, or is refused permanently.
   from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
   hint: answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown
 GRA-CACHE-1 MUST: A cached answer is not given to another text, other parameters or another namespace.

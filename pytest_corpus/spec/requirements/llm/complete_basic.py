@@ -12,7 +12,7 @@ LLM-COMPLETE-3 MUST: `usage.total_tokens` is the sum of prompt and completion to
   hint: set total_tokens to prompt_tokens + completion_tokens, counted after the text was cut
 LLM-COMPLETE-4 MUST: A completion has no more tokens than `max_tokens`.
   from BEHAVIORAL_CONFORMANCE 5.3, SPECIFICATION 8.3, R117
-  hint: pass max_tokens on to the provider, or cut both text and usage at exactly so many tokens
+  hint: pass max_tokens on to the provider, or cut both text and usage at exactly that number of tokens
 LLM-COMPLETE-5 SHOULD: `model` in the result is the model that was asked for.
   from SCHEMA 4.1.2
   hint: return the name of the model from the request, not the default or an alias

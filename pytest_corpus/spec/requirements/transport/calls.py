@@ -1,7 +1,7 @@
 """Calls over any transport: side by side, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
 
 REQUIREMENTS = """
-TRA-CALL-1 MUST: A request that is no JSON is refused with BAD_REQUEST, or on a channel of messages passed over in
+TRA-CALL-1 MUST: A request that is not JSON is refused with BAD_REQUEST, or on a channel of messages passed over in
     silence.
   from SPECIFICATION 4.2.1, ERRORS 1, R87, R88; needs remote
   hint: catch the error of your JSON reader, answer it with a BAD_REQUEST envelope, and read on

@@ -6,7 +6,7 @@ TRA-NDJSON-1 MUST: A stream of NDJSON has the content type application/x-ndjson.
   hint: answer Accept: application/x-ndjson with that content type; a charset may follow it
 TRA-NDJSON-2 MUST: A stream of NDJSON is sent with Transfer-Encoding: chunked.
   from SPECIFICATION 4.2.4.1, R87; needs http, supports_streaming; for streaming
-  hint: write each frame when it is there, without a content length; a buffered body is no stream
+  hint: write each frame as soon as it exists, without a content length; a buffered body is not a stream
 TRA-NDJSON-3 MUST: Each line of a stream of NDJSON is one complete JSON frame, and nothing else.
   from SPECIFICATION 4.2.4.1, SCHEMA 5.2, R87; needs http, supports_streaming; for streaming
   hint: write compact JSON and one line feed a frame: no blank lines, comments or `data:`, no indentation

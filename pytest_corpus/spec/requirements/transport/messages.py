@@ -4,7 +4,7 @@ REQUIREMENTS = """
 TRA-MSG-1 MUST: Each answer on a channel of messages is an object with the `id` of its request, `frame`, and nothing
     else.
   from SPECIFICATION 4.2.4.3, R88; needs messages
-  hint: send `id` as it came, a number, and `frame`; times, types and versions have no place beside them
+  hint: send `id` as it came, a number, and `frame`; add no times, types or versions
 TRA-MSG-2 MUST: Each message holds exactly one frame, which is an object.
   from SPECIFICATION 4.2.4.3, R88; needs messages
   hint: put the frame itself into `frame`: no list of frames, and no JSON inside a string

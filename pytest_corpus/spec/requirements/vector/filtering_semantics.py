@@ -38,7 +38,7 @@ VEC-FILTER-11 MUST: A filter of more than `max_filter_terms` terms is refused wi
 VEC-FILTER-15 MUST: A filter on a key that holds values of several types finds what equals it, or is refused; it never
     fails.
   from SPECIFICATION 9.3, SPECIFICATION 12.1, R31
-  hint: compare types before values, and skip a value that your comparison cannot take; equality is no substring
+  hint: compare types before values, and skip a value that your comparison cannot take; equality matches no substring
 VEC-FILTER-12 SHOULD: An operator that no document knows is refused.
   from ERRORS 6.3, R31; needs supports_filters
   hint: compare each operator with those you know, and raise FilterSyntaxError for any other

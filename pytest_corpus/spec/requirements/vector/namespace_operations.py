@@ -18,7 +18,7 @@ VEC-NS-5 MUST: Deleting a namespace leaves every other one as it is, one whose n
   hint: compare the whole name of the namespace, not its beginning
 VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
   from ERRORS 6.3, R12, R45
-  hint: look the namespace up before you search, and refuse for good; do not return an empty list
+  hint: look the namespace up before you search, and refuse permanently; do not return an empty list
 VEC-NS-7 MUST: Creating or deleting a namespace with an argument missing or of the wrong type is refused with
     BAD_REQUEST.
   from SPECIFICATION 9.3, R8

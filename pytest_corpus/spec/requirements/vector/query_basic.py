@@ -77,7 +77,7 @@ VEC-SCORE-5 MUST: A better match has a lower `distance`, whatever the metric.
 VEC-SCORE-9 MUST: A vector of zeros is stored and found, under euclidean at distance 0 of itself, or refused with
     BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 9.4, SPECIFICATION 12.1, R30, R121
-  hint: guard the division by a length of zero; a vector that has no direction is no failure of the backend
+  hint: guard the division by a length of zero; a vector without a direction is not a failure of the backend
 VEC-SCORE-6 SHOULD: The cosine score is the cosine of the two vectors, or that normalized to [0, 1].
   from SPECIFICATION 9.4, R30
   hint: return the cosine itself, or (1 + cosine) / 2, as the score

@@ -38,12 +38,12 @@ VEC-UPSERT-11 MUST: A batch with a bad item is applied but for that item, or ref
 VEC-UPSERT-12 MUST: Each failed item is reported with its `index` (under edition 1.0.0: its `id`) and its `error`.
   from SPECIFICATION 12.5, ERRORS 10, R14
   hint: report the item's position from 0 as `index`, and a class of the taxonomy or its code as `error`
-VEC-UPSERT-13 MUST: Ids are told apart exactly: letter case, spaces and scripts count.
+VEC-UPSERT-13 MUST: Ids are distinguished exactly: letter case, spaces and scripts count.
   from SCHEMA 4.2.2
   hint: use the id as it is: no lower-casing, no stripping, no change of encoding
 VEC-UPSERT-18 MUST: An id is any text, not a UUID only.
   from SCHEMA 4.2.2, SPECIFICATION 9.2
-  hint: if the backend takes UUIDs only, map each id to a UUIDv5 and keep the text beside it to answer with
+  hint: if the backend takes UUIDs only, map each id to a UUIDv5 and keep the text next to it for answers
 VEC-UPSERT-14 MUST: An item that names a `namespace` is stored there, refused or reported, never lost.
   from SCHEMA 4.2.2, R14
   hint: store an item under the namespace that it names, or refuse it; do not skip it

@@ -30,7 +30,7 @@ WIR-JSON-2 MUST: A request that is written as JSON and read again is the same.
   hint: write every key of an object as a string: JSON knows no others
 WIR-SCHEMA-1 MUST: A request meets the schema of its component's request envelope, in an accepted edition.
   from SCHEMA 3.1, SCHEMA 6.3, SCHEMA 10.1, R18
-  hint: put nothing beside `op`, `ctx` and `args`, not even a version
+  hint: put nothing next to `op`, `ctx` and `args`, not even a version
 WIR-ARGS-1 MUST: The `args` of a request keep the documented rules of the operation.
   from SCHEMA 6.3, SPECIFICATION 8.3, SPECIFICATION 9.3, SPECIFICATION 10.3, SPECIFICATION 17.2
   hint: check the arguments as you build: required keys, sampling ranges, top_k of at least 1, finite vectors

@@ -1,4 +1,4 @@
-"""What a batch answered, text by text (SPECIFICATION 12.5; R14)."""
+"""The answer to a batch, text by text (SPECIFICATION 12.5; R14)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_corpus.text.redaction import word
 Finding = tuple[str, Violation]
 
 STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
-"""Without these it cannot be told which text an embedding belongs to."""
+"""The requirements without which the text of an embedding is not known."""
 
 FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None and error.retry == "no")
 """The canonical classes that are not worth a retry."""
@@ -34,7 +34,7 @@ MOST_TEXTS = 2_048
 
 
 def class_of(failure: Mapping[str, Any]) -> str | None:
-    """The class that a failed item names in `error`, by its name or its code; None where it names none."""
+    """The class that a failed item names in `error`, by its name or its code; None if it names none."""
     error = failure.get("error")
     if not isinstance(error, str):
         return None
@@ -49,7 +49,7 @@ def family_of(failure: Mapping[str, Any]) -> str | None:
 
 
 def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterator[Finding]:
-    """What is wrong with the places of the texts in the result of a batch."""
+    """Yield the faults in the positions of the texts in the result of a batch."""
     embeddings, failures = embeddings_of(result), failures_of(result)
     failed = [failure.get("index") for failure in failures]
     for number, failure in enumerate(failures):
@@ -79,7 +79,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
 
 
 def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """Whether a failure has the index of one text of the batch and another one for its text."""
+    """Return whether a failure has the index of one text of the batch and another one for its text."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
     return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
@@ -103,7 +103,7 @@ def _place(
 
 
 def belongs(embedding: Embedding, text: Any, sent: str) -> bool:
-    """Whether the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
+    """Return whether the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
     if same_text(text, sent):
         return True
     return isinstance(text, str) and not embedding.holds(sent) and bool(text) and plain(text) in plain(sent)
@@ -114,7 +114,7 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
 
     Raises:
         Violation: the batch breaks this requirement.
-        Blocked: the places of the texts cannot be told.
+        Blocked: the places of the texts are not known.
     """
     result = expect.success(reply, "a batch")
     found = list(problems(embedding, result, texts))
@@ -173,7 +173,7 @@ def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
 
 
 def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
-    """So many texts, arranged in one of the ways."""
+    """A number of texts, arranged in one of the ways."""
     words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]

@@ -1,4 +1,4 @@
-"""Requests of which one must not be answered as another was, and providers that fail on the way."""
+"""Pairs of requests that need different answers, and providers that fail during a batch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from pytest_corpus.suites.embedding.subject.component import Embedding
 from pytest_corpus.suites.embedding.subject.vectors import Vector, distance, vector_of
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
-"""By what two requests differ in: the requirement that a cache breaks which mixes them up; else EMB-CACHE-1."""
+"""The requirement that a cache breaks if it mixes up two requests, by the argument in which they differ.
 
+EMB-CACHE-1 for every other argument.
+"""
 
 CACHES = ("EMB-CACHE-1", *CACHED.values())
 
@@ -42,8 +44,8 @@ def asks_anew(
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
 
-def untouched(embedding: Embedding) -> Embedding:
-    """Another instance, whose cache is empty; this one, where there is no other and it asked the provider just now.
+def uncached_instance(embedding: Embedding) -> Embedding:
+    """Return another instance, whose cache is empty; this one if there is no other and it just asked the provider.
 
     Raises:
         NotAssessed: the factory always gives the same one, and it may have answered from its cache.
@@ -57,16 +59,16 @@ def untouched(embedding: Embedding) -> Embedding:
     return fresh
 
 
-def not_taken(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
-    """A vector is that of its own request, and not that of the first one."""
+def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
+    """Go on only if a vector belongs to its own request, not to the first one."""
     if embedding.same(first, truth):
         raise NotApplicable("the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
     expect.that(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
 
 
-def left_of(embedding: Embedding, text: str) -> str:
-    """What is left of a truncated text, as another instance says, or else its beginning."""
+def rest_after_cut(embedding: Embedding, text: str) -> str:
+    """The rest of a truncated text, as another instance reports it, or else its beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.limited()]
@@ -75,17 +77,17 @@ def left_of(embedding: Embedding, text: str) -> str:
     with expect.resting_on("EMB-TRUNC-1"):
         cut(reply)
     most = embedding.limited() if embedding.counts_characters else len(text) - 1
-    within = isinstance(reported, str) and 0 < len(reported) <= most
-    return reported if within and isinstance(reported, str) else text[: embedding.limited()]
+    return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.limited()]
 
 
-def unless_without_a_key(
+def require_distinct_without_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
-    """Go on only where two requests are kept apart that come without an idempotency key.
+    """Go on only if two requests without an idempotency key get different answers.
 
     Raises:
-        Undecided: they are not, which is a finding of its own where a cache is claimed, or of a batch.
+        Blocked: they do not, which is a finding of the requirement `found`.
+        NotAssessed: they do not, and no requirement explains it.
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
@@ -100,7 +102,7 @@ def unless_without_a_key(
 
 
 def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
-    """Two requests with the same context, which differ in one respect, get each its own answer."""
+    """Two requests with the same context that differ in one respect get different answers."""
     text = embedding.unique()
     one, other = embedding.requests.with_text("embed", text), changed_from(embedding, text, changed)
     alone = embedding.fresh().call("embed", other)
@@ -116,11 +118,11 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
         if changed == "text" and isinstance(reported := reply.result.get("text"), str):
             expect.that(reported != text, "the text of this request", "that of the first one", "result.text")
-        not_taken(embedding, found, first, truth)
+        expect_own_vector(embedding, found, first, truth)
 
 
 def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
-    """Two batches with the same context, which differ in a text, the order or the number, get each its own answer."""
+    """Two batches with the same context that differ in a text, the order or the number get different answers."""
     texts = arranged(embedding, "plain", several(embedding, 4))
     args = embedding.requests.minimal("embed_batch")
     others = {
@@ -140,24 +142,24 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
     Raises:
         NotApplicable: the adapter does not offer it.
     """
-    args = embedding.requests.with_text("embed", text)
+    other: dict[str, Any] = {}
     if changed == "text":
-        return {**args, "text": embedding.unique()}
-    if changed == "normalize":
+        other = {"text": embedding.unique()}
+    elif changed == "normalize":
         embedding.normalizes()
-        return {**args, "normalize": True}
-    if changed == "truncate":
-        return {**args, "text": embedding.text_of(embedding.beyond(3)), "truncate": False}
-    if changed == "model":
+        other = {"normalize": True}
+    elif changed == "truncate":
+        other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
+    elif changed == "model":
         models = embedding.able()
         if len(models) < 2:
             raise NotApplicable("fewer than two models are listed")
-        return {**args, "model": models[1]}
-    return args
+        other = {"model": models[1]}
+    return {**embedding.requests.with_text("embed", text), **other}
 
 
 def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
-    """Other operations under the key of an `embed` answer as they do without it."""
+    """Other operations under the key of an `embed` give the same answer as without it."""
     if embedding.works("count_tokens"):
         counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
@@ -171,34 +173,39 @@ def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) ->
 
 
 def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
-    """An operation and its arguments."""
-    if what == "batch":
+    """An operation and its arguments, to be sent twice."""
+    if what in ("batch", "failures"):
+        texts = arranged(embedding, "plain", several(embedding, 3, least=1 if what == "batch" else 2))
+        args = embedding.requests.minimal("embed_batch")
+        if what == "batch":
+            return "embed_batch", {**args, "texts": texts}
         return "embed_batch", {
-            **embedding.requests.minimal("embed_batch"),
-            "texts": arranged(embedding, "plain", several(embedding, 3, least=1)),
+            **args,
+            "texts": [embedding.text_of(embedding.beyond(11)), *texts[1:]],
+            "truncate": False,
         }
-    if what == "failures":
-        texts = arranged(embedding, "plain", several(embedding, 3))
-        texts[0] = embedding.text_of(embedding.beyond(11))
-        return "embed_batch", {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
-    if what == "normalized":
-        embedding.normalizes()
-        return "embed", embedding.requests.with_text("embed", embedding.unique(), normalize=True)
     if what == "truncated":
         truncates(embedding)
         return "embed", embedding.requests.with_text("embed", embedding.text_of(embedding.beyond(11)))
-    return "embed", embedding.requests.with_text("embed", embedding.unique())
+    normalized = what == "normalized"
+    if normalized:
+        embedding.normalizes()
+    options = {"normalize": True} if normalized else {}
+    return "embed", embedding.requests.with_text("embed", embedding.unique(), **options)
 
 
 def failing_batch(
     embedding: Embedding, kind: str, position: int, way: str, before: str = ""
 ) -> tuple[Embedding, list[str], Reply, int]:
-    """A batch during which calls of the provider fail, of an instance that was not asked before, and how many fail.
+    """Send a batch to a new instance while calls of its provider fail.
 
-    Where an adapter asks the provider text by text, one of these calls fails; where it falls back to that, the call
-    for the whole batch fails before, in the same way or in that of `before`.
+    If the adapter asks the provider text by text, one of these calls fails. On the way `fallback` the call for the
+    whole batch fails first, in the same way or in that of `before`.
+
+    Returns:
+        the instance, the texts, the answer and the number of calls that fail.
     """
-    texts = never_sent(embedding, arranged(embedding, "plain", several(embedding, 5)))
+    texts = new_texts(embedding, arranged(embedding, "plain", several(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
     provider = fresh.client.provider
@@ -215,15 +222,15 @@ def failing_batch(
     return fresh, texts, reply, len(plans)
 
 
-def never_sent(embedding: Embedding, texts: list[str]) -> list[str]:
-    """Texts that a fresh instance has in no cache; one that runs elsewhere is not fresh, and knows those of before."""
+def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
+    """Texts that no cache of a new instance holds; one that runs elsewhere keeps the cache of the instance before."""
     if embedding.client.remote is None or embedding.small:
         return texts
     return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
 
 
-def told_of(reply: Reply, texts: list[str]) -> Reply:
-    """A reply of which each text must be told: a silent loss is the finding of the test at hand."""
+def all_accounted_for(reply: Reply, texts: list[str]) -> Reply:
+    """Return the reply if it embeds or reports every text: a silent loss is a finding of the test."""
     reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
     expect.that(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
     return reply

@@ -1,4 +1,4 @@
-"""What a text gets of an operation that embeds it."""
+"""The answers of operations that embed one text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
 
 
 def any_script(embedding: Embedding, *texts: str) -> None:
-    """Go on only where `embed` takes these texts, whatever their script.
+    """Go on only if `embed` takes these texts, whatever their script.
 
     Raises:
         Undecided: it does not, which is a finding of its own.

@@ -16,7 +16,7 @@ from pytest_corpus.suites.embedding.subject.vectors import plain, vector_of
 from pytest_corpus.text.redaction import word
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
-"""How long a text is that is too long: so many times the limit, and so many characters."""
+"""The lengths of texts that are too long: multiples of the limit, and extra characters."""
 
 
 CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
@@ -40,7 +40,7 @@ def within(embedding: Embedding, how: str) -> str:
 
 
 def truncates(embedding: Embedding) -> None:
-    """Go on only where truncation is offered.
+    """Go on only if truncation is offered.
 
     Raises:
         NotApplicable: capabilities deny it, or it is refused unclaimed.
@@ -87,7 +87,7 @@ def whole(reply: Reply, text: str) -> None:
 
 
 def embedded(reply: Reply | StreamReply) -> bool:
-    """Whether an answer has an embedding for its one text."""
+    """Return whether an answer has an embedding for its one text."""
     if isinstance(reply, StreamReply):
         return reply.finished
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
@@ -107,7 +107,7 @@ def told_by(reply: Reply | StreamReply) -> list[str]:
 
 
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
-    """What may be left of a truncated text: what the result says, or else its beginning or its end.
+    """The possible rests of a truncated text: the reported one, or else its beginning or its end.
 
     Raises:
         NotApplicable: it says nothing, and the limit is not one of characters.
@@ -156,7 +156,7 @@ def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
 
 
 def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
-    """Go on only where an operation cuts a text that is too long, as `embed` does."""
+    """Go on only if an operation cuts a text that is too long, as `embed` does."""
     if not embedded(reply):
         with expect.resting_on("EMB-TRUNC-1"):
             cut(embedding.embed(text, truncate=True))

@@ -1,4 +1,4 @@
-"""What an answer holds, in any documented spelling (R14, R28)."""
+"""The parts of an answer, in any documented spelling (R14, R28)."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Embedding(Texts):
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
-        """The first embedding of an answer; empty where there is none."""
+        """The first embedding of an answer; empty if there is none."""
         found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
         return found[0] if found else {}
 
@@ -122,7 +122,7 @@ class Embedding(Texts):
 
     @property
     def counts_characters(self) -> bool:
-        """Whether a text of one character more than `max_text_length` is too long, and one of its length is not."""
+        """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
         return cached(self, "one character more is too long", self._counts_characters)
 
     def _counts_characters(self) -> bool:
@@ -147,7 +147,7 @@ class Embedding(Texts):
         return CHARACTERS_IN_A_TOKEN * limit + more
 
     def normalizes(self) -> None:
-        """Go on only where normalization is offered.
+        """Go on only if normalization is offered.
 
         Raises:
             NotApplicable: capabilities deny it, or it is answered with NOT_SUPPORTED unclaimed.
@@ -159,7 +159,7 @@ class Embedding(Texts):
 
     @property
     def noise(self) -> float:
-        """How far two embeddings of one text are apart that no cache makes equal, as far as can be seen."""
+        """The distance of two embeddings of one text that no cache makes equal."""
         if self.shared.noise is None:
             with self.client.provider.paused():
                 self.shared.noise = self._find_noise()
@@ -177,7 +177,7 @@ class Embedding(Texts):
         return apart if apart < FAR else 0.0
 
     def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
-        """Whether two vectors are renderings of the same one."""
+        """Return whether two vectors are renderings of the same one."""
         return distance(one, other) <= slack + 10 * self.noise
 
     # -- what holds for every answer -------------------------------------------------------------------

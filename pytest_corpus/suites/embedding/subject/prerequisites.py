@@ -1,4 +1,4 @@
-"""What a test of embeddings may rely on."""
+"""The prerequisites of a test of embeddings."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failur
 from pytest_corpus.suites.embedding.subject.texts import Texts
 
 PLAIN = 64
-"""A text of so many ASCII characters is embedded by any adapter that does not state a smaller limit."""
+"""The number of ASCII characters that any adapter without a smaller limit embeds."""
 
 NORMALIZED = {"embed": "EMB-NORM-1", "embed_batch": "EMB-NORM-2", "stream_embed": "EMB-NORM-3"}
 """The requirement that says that an operation normalizes."""
@@ -25,7 +25,7 @@ ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": 
 def without_vector(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
-    """What stands in the way of a test where an operation gave no vector to a text.
+    """Return the obstacle to a test if an operation gave no vector to a text.
 
     Raises:
         Blocked: the answer is not an envelope, or a stream without an end.
@@ -40,7 +40,7 @@ def without_vector(
 
 
 def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
-    """The requirement that an answer without a vector breaks; none where the text is reported as failed."""
+    """The requirement that an answer without a vector breaks; none if the text is reported as failed."""
     if isinstance(reply, StreamReply):
         found = streamed_embeddings(expect.finished(reply))
     else:
@@ -55,7 +55,7 @@ def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> st
 
 
 def _refused_against(texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]) -> str:
-    """The requirement that an error breaks; none where the adapter may be busy, or the text or an option too much."""
+    """The requirement that an error breaks; none if the adapter may be busy, or the text or an option too much."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
     sized = texts.holds(text) and (len(text) <= PLAIN or texts.limit is not None)
     if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):

@@ -10,7 +10,7 @@ from typing import Any
 Vector = Sequence[float]
 
 UNIT = 0.01
-"""How far from 1 the norm of an approximately unit vector may be (BEHAVIORAL_CONFORMANCE 6.4)."""
+"""The distance from 1 that the norm of an approximately unit vector may have (BEHAVIORAL_CONFORMANCE 6.4)."""
 
 FAR = 0.02
 """From this distance on, relative to the longer of them, two vectors are not renderings of the same one."""
@@ -22,12 +22,12 @@ def norm(vector: Vector) -> float:
 
 
 def is_unit(vector: Vector) -> bool:
-    """Whether the norm is approximately 1."""
+    """Return whether the norm is approximately 1."""
     return abs(norm(vector) - 1) <= UNIT
 
 
 def distance(one: Vector, other: Vector) -> float:
-    """How far two vectors are apart, relative to the longer of them; 2 where their lengths differ."""
+    """The distance of two vectors, relative to the longer of them; 2 if their dimensions differ."""
     if len(one) != len(other):
         return 2.0
     longest = max(norm(one), norm(other))
@@ -48,12 +48,12 @@ def plain(text: str) -> str:
 
 
 def same_text(one: Any, other: str) -> bool:
-    """Whether a text came back as it was sent."""
+    """Return whether a text came back as it was sent."""
     return isinstance(one, str) and (one == other or plain(one) == plain(other))
 
 
 def vector_of(embedding: Any) -> list[float] | None:
-    """The vector of an embedding object; None where it has none."""
+    """The vector of an embedding object; None if it has none."""
     vector = embedding.get("vector") if isinstance(embedding, Mapping) else None
     numbers = isinstance(vector, list) and bool(vector) and all(is_number(value) for value in vector)
     return vector if numbers else None

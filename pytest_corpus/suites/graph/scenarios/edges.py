@@ -42,7 +42,7 @@ def _linked(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 
 
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
-    """Where the edges from a node lead, as an operation shows it.
+    """The targets of the edges from a node, as an operation shows them.
 
     Raises:
         NotAssessed: a probe query of the user folds edges that are all there into one record (R119).

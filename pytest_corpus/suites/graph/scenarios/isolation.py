@@ -7,7 +7,7 @@ from pytest_corpus.suites.graph.subject.component import Graph
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox
 
 WHERE = ("default", "namespace", "tenant")
-"""Where nodes are written."""
+"""The places of nodes."""
 
 
 def at(graph: Graph, where: str) -> Sandbox:

@@ -60,7 +60,7 @@ BAD_EDGES: dict[str, Any] = {
     "properties_list": {"properties": [1]},
     "properties_text": {"properties": "a"},
 }
-"""What is changed in a sound edge; `...` leaves a key out."""
+"""The changes to a valid edge; `...` leaves a key out."""
 
 BAD_DELETES: dict[str, Any] = {
     "nothing": {},
@@ -113,7 +113,7 @@ SPOILED_EDGES: dict[str, dict[str, Any]] = {
     "target_number": {"dst": 7},
     "not_finite": {"properties": {"corpus_size": math.nan}},
 }
-"""What is changed in a sound item, so that it alone may be refused."""
+"""The changes to a valid item, so that it alone may be refused."""
 
 SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
 

@@ -14,7 +14,7 @@ EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
 
 
 def takes(graph: Graph, kind: str) -> bool:
-    """Whether a graph stores edges of a kind; only one that refuses them for good does not."""
+    """Return whether a graph stores edges of a kind; only one that refuses them permanently does not."""
     known = graph.shared.edge_kinds
     if kind not in known:
         known[kind] = not _refuses(graph, kind)
@@ -22,14 +22,14 @@ def takes(graph: Graph, kind: str) -> bool:
 
 
 def needs(graph: Graph, *kinds: str) -> None:
-    """Go on only where a graph stores edges of these kinds.
+    """Go on only if a graph stores edges of these kinds.
 
     Raises:
-        NotApplicable: it refuses them for good.
+        NotApplicable: it refuses them permanently.
     """
     for kind in kinds:
         if not takes(graph, kind):
-            raise NotApplicable(f"{kind} is refused for good")
+            raise NotApplicable(f"{kind} is refused permanently")
 
 
 def _refuses(graph: Graph, kind: str) -> bool:

@@ -10,7 +10,7 @@ from pytest_corpus.suites.graph.subject.component import Graph
 from pytest_corpus.suites.graph.subject.sandbox import MOST_PAGES, PAGE, Sandbox
 
 COUNT = 11
-"""So many nodes are listed in pages."""
+"""The number of nodes that are listed in pages."""
 
 BAD_PAGES: dict[str, dict[str, Any]] = {
     "limit_text": {"limit": "ten"},
@@ -59,7 +59,7 @@ def every_node_once(sandbox: Sandbox, args: dict[str, Any], wanted: set[str]) ->
 
 
 def spacious(sandbox: Sandbox, limit: int | None) -> None:
-    """Go on only where the suite follows all pages of this size: not through a crowded place in small steps.
+    """Go on only if the suite follows all pages of this size: not through a crowded place in small steps.
 
     Raises:
         NotApplicable: there are too many nodes for pages so small.
@@ -71,7 +71,7 @@ def spacious(sandbox: Sandbox, limit: int | None) -> None:
 
 
 def served(sandbox: Sandbox, wanted: dict[str, Any]) -> bool:
-    """Whether a filter is served; its refusal for good keeps the rule as well."""
+    """Return whether a filter is served; its permanent refusal keeps the rule as well."""
     reply = sandbox.call("bulk_vertices", {"limit": 5, "filter": wanted})
     expect.either(reply, "BadRequest", "NotSupported")
     return not reply.is_error

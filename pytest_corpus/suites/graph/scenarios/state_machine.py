@@ -36,11 +36,11 @@ PLAIN: tuple[tuple[str, str, tuple[str, str]], ...] = (
     ("put", "b", ("", "")),
     ("drop", "a", ("", "")),
 )
-"""What is tried before anything random, so that a plain fault is found whatever the seed and the machine."""
+"""The steps before any random one: a plain fault is found with every seed, on every machine."""
 
 
 class World:
-    """What should be there: values of nodes by name, and the edges by name."""
+    """The expected content: values of nodes by name, and the edges by name."""
 
     def __init__(self, graph: Graph) -> None:
         self.sandbox: Sandbox = graph.sandbox()
@@ -80,7 +80,7 @@ class World:
         return {"op": "delete_edges", "args": {"ids": [self.sandbox.id("to".join(pair))]}}
 
     def free(self, name: str) -> bool:
-        """Whether a node has no edges: whether one that has some can be deleted is the adapter's business."""
+        """Return whether a node has no edges: whether one that has some can be deleted is the adapter's business."""
         return not any(name in pair for pair in self.edges.values())
 
     def step(self, kind: str, name: str, pair: tuple[str, str]) -> dict[str, Any] | None:

@@ -62,6 +62,6 @@ def reported_as_failed(reply: Reply) -> None:
 
 
 def committed(reply: Reply) -> bool:
-    """Whether an answer reports a transaction as committed."""
+    """Return whether an answer reports a transaction as committed."""
     result = reply.result if isinstance(reply.result, dict) else {}
     return not reply.is_error and result.get("success") is not False

@@ -1,4 +1,4 @@
-"""What a test of a graph did in its sandboxes: what a finding of it may rest on."""
+"""The actions of a test in the sandboxes of a graph, which its findings may rest on."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def failures(result: Any) -> list[Mapping[str, Any]]:
 
 
 def counted(result: Any) -> int | None:
-    """How many items an upsert or a delete says it processed, in any spelling (R14)."""
+    """The number of items that an upsert or a delete reports as processed, in any spelling (R14)."""
     if not isinstance(result, Mapping):
         return None
     names = ("processed_count", "upserted_count", "deleted_count")
@@ -45,5 +45,5 @@ def counted(result: Any) -> int | None:
 
 
 def size(result: Any) -> int | None:
-    """How many items an upsert tells of, by a count or by a list of ids (R123)."""
+    """The number of items that an upsert reports, by a count or by a list of ids (R123)."""
     return len(result) if isinstance(result, list) else counted(result)

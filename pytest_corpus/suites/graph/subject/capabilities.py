@@ -19,7 +19,7 @@ ASKING = ("query", "stream_query")
 
 
 MOST_AT_ONCE = 20
-"""So many items the suite puts in one request, or fewer where `max_batch_ops` is lower."""
+"""The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
 
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
@@ -55,12 +55,12 @@ class GraphCapabilities(Subject):
 
     @property
     def at_once(self) -> int:
-        """How many items go into one request."""
+        """The number of items that go into one request."""
         return min(MOST_AT_ONCE, self.capabilities.limit("max_batch_ops") or MOST_AT_ONCE)
 
     @property
     def filters(self) -> bool:
-        """Whether filters by property are claimed, or served where nothing is said."""
+        """Return whether filters by property are claimed, or served where nothing is said."""
         claimed = self.capabilities.flag("supports_property_filters")
         if claimed is None and self.shared.filters is None:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
@@ -69,17 +69,17 @@ class GraphCapabilities(Subject):
         return bool(claimed or (claimed is None and self.shared.filters))
 
     def claims(self, word: str) -> list[Any]:
-        """What capabilities say under keys that hold a word."""
+        """The values of capabilities whose keys hold a word."""
         return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]
 
     @property
     def claims_timeout(self) -> bool:
-        """Whether `timeout_ms` is claimed (R118)."""
+        """Return whether `timeout_ms` is claimed (R118)."""
         return any(value is True for value in self.claims("timeout"))
 
     @property
     def dialect(self) -> str | None:
-        """The listed dialect that the suite asks in, or None where it knows none of them."""
+        """The listed dialect that the suite asks in, or None if it knows none of them."""
         return next(iter(self.dialects.known), None)
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
@@ -101,7 +101,7 @@ class GraphCapabilities(Subject):
         return {"text": self.dialects.text(purpose, spoken, attempt), "dialect": spoken, "params": params}
 
     def speaks(self, purpose: str, dialect: str | None = None) -> None:
-        """Go on only where a question can be asked.
+        """Go on only if a question can be asked.
 
         Raises:
             NotAssessed: the suite knows no listed dialect, or the adapter takes no spelling of it.
@@ -132,7 +132,7 @@ class GraphCapabilities(Subject):
         return Sandbox(self, tag, namespace=namespace, tenant=tenant)
 
     def namespaces(self, *, aside: bool = False) -> None:
-        """Go on only where writing to a new namespace makes it; `aside` where a test tries that too, among others.
+        """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
 
         Raises:
             NotApplicable: namespaces are not claimed, or a new one is refused and the test tries others as well.

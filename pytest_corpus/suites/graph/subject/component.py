@@ -29,7 +29,7 @@ WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
 MANY_ITEMS = 200
-"""So many nodes and edges stay for some tests where writes show late."""
+"""The number of nodes and edges that may stay for some tests if writes show late."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -64,7 +64,7 @@ class Graph(GraphCapabilities):
         return super().call(name, args, ctx, **options)
 
     def _plain(self, args: Mapping[str, Any] | None) -> bool:
-        """Whether a request speaks of the seeds."""
+        """Return whether a request speaks of the seeds."""
         return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:

@@ -22,22 +22,22 @@ class Dialects:
         self._refused: dict[tuple[str, str], list[Reply]] = {}
 
     def texts(self, purpose: str, dialect: str) -> tuple[str, ...]:
-        """Every spelling of a question; none where the language is unknown."""
+        """Every spelling of a question; none if the language is unknown."""
         known = self._table.get(dialect.lower())
         return known.spellings.get(purpose, ()) if known else ()
 
     def certain(self, dialect: str) -> bool:
-        """Whether an adapter of the language surely takes one of the spellings."""
+        """Return whether an adapter of the language surely takes one of the spellings."""
         known = self._table.get(dialect.lower())
         return known is not None and known.certain
 
     def supplied(self, purpose: str, dialect: str) -> bool:
-        """Whether the spellings of a question come from the user."""
+        """Return whether the spellings of a question come from the user."""
         known = self._table.get(dialect.lower())
         return known is not None and purpose in known.supplied
 
     def plain(self, dialect: str) -> str:
-        """A text that any adapter of the language takes; empty where none is known."""
+        """A text that any adapter of the language takes; empty if none is known."""
         known = self._table.get(dialect.lower())
         return known.plain if known else ""
 
@@ -58,7 +58,7 @@ class Dialects:
         return self._taken[asked]
 
     def obstacle(self, purpose: str, dialect: str) -> Undecided | None:
-        """Why a question that was tried cannot be asked; None where it can."""
+        """Why a question that was tried cannot be asked; None if it can."""
         refused = self._refused.get((dialect, purpose))
         if not self._taken.get((dialect, purpose)):
             return NotAssessed(f"there is no probe query {purpose!r} for {dialect}: give one with --corpus-dialects")

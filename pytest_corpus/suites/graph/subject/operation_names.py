@@ -71,7 +71,7 @@ class OperationNames:
             return name
 
     def carries(self, operation: str) -> bool:
-        """Whether batches, or transactions, are offered and take every write."""
+        """Return whether batches, or transactions, are offered and take every write."""
         try:
             return self._graph.works(operation) and all(map(self.spelled, WRITES))
         except NotApplicable:

@@ -1,4 +1,4 @@
-"""What a test of a graph may rely on."""
+"""The prerequisites of a test of a graph."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class GraphPrerequisites(Prerequisites):
         return None
 
     def takes_only_uuids(self) -> bool:
-        """Whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
+        """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
         known = self._graph.shared
         if known.only_uuids is None:
             plain = self._graph.plain_nodes()
@@ -60,7 +60,7 @@ class GraphPrerequisites(Prerequisites):
 
 
 def is_refused(reply: Reply | StreamReply) -> bool:
-    """Whether a request is refused, or an item of it is."""
+    """Return whether a request is refused, or an item of it is."""
     result = reply.result if isinstance(reply, Reply) else None
     return (
         reply.is_error or bool(failures(result)) or any(each.get("ok") is False for each in listed(result, "results"))

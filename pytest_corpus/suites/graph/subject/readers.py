@@ -126,7 +126,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
 
 
 def _asks_for_links(graph: GraphCapabilities) -> bool:
-    """Whether a query can ask for the ends of edges."""
+    """Return whether a query can ask for the ends of edges."""
     try:
         graph.speaks("links")
     except Undecided:

@@ -164,20 +164,20 @@ def _many(graph: Graph) -> Iterator[str]:
 
 
 def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
-    """Whether a write is answered with a success without failures."""
+    """Return whether a write is answered with a success without failures."""
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
     return reply.is_success and not undone and not listed(reply.result, "failures")
 
 
 def _nodes_missing(sandbox: Sandbox, *nodes: dict[str, Any]) -> bool:
-    """Whether no operation shows exactly these nodes."""
+    """Return whether no operation shows exactly these nodes."""
     values = sorted(map(value_of, nodes))
     return not any(observed(sandbox.seen, reader) == values for reader in sandbox.graph.readers.of_nodes())
 
 
 def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether no operation shows that the edges from each node lead exactly to its expected targets."""
+    """Return whether no operation shows that the edges from each node lead exactly to its expected targets."""
     return not any(
         all(
             observed(sandbox.ends, edge_reader, source) == sandbox.expected_ends(edge_reader, targets)
@@ -188,7 +188,7 @@ def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str,
 
 
 def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
-    """Whether reading a place without a write is an error other than a permanent refusal."""
+    """Return whether reading a place without a write is an error other than a permanent refusal."""
     if reader == "bulk_vertices":
         reply: Any = sandbox.call(reader, {"limit": 5})
     else:

@@ -1,4 +1,4 @@
-"""How long a graph takes to show what was written (R46)."""
+"""The time that a graph takes to show a write (R46)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class GraphSettling(Settling):
 
 
 def _shows(sandbox: Sandbox, reader: str, values: list[str]) -> bool | None:
-    """Whether an operation shows exactly these nodes; None if it does not work."""
+    """Return whether an operation shows exactly these nodes; None if it does not work."""
     found = observed(sandbox.seen, reader)
     return None if found is None else found == values

@@ -1,4 +1,4 @@
-"""What the instances of a graph component have in common in a run."""
+"""The state that all instances of a graph component share in a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_corpus.suites.graph.subject.written_items import WrittenItems
 
 @dataclass(slots=True)
 class GraphShared(Shared):
-    """What is known of an adapter, and what was written to it, shared by all its instances."""
+    """The knowledge about an adapter and the items written to it, shared by all its instances."""
 
     learnt = (
         *Shared.learnt,

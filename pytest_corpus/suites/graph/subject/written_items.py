@@ -1,4 +1,4 @@
-"""What the suite wrote into an adapter, so that it can be removed (R115)."""
+"""The items that the suite wrote into an adapter, to be removed (R115)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MANY = {"batch": "ops", "transaction": "operations"}
 """The operations that carry others, and the argument that holds them."""
 
 KINDS: dict[str, Kind] = {"edges": "edge", "nodes": "node"}
-"""What is deleted, in this order."""
+"""The kinds of items, in the order of their deletion."""
 
 Place = tuple[str | None, str | None]
 """A tenant or None, and a namespace or None."""
 
 Item = tuple[Place, str, str]
-"""Where something is, of which of `KINDS`, and its id."""
+"""The place, the kind and the id of an item."""
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class WrittenItems:
         self.made.clear()
 
     def delete(self, graph: Subject, at_once: int, spared: Collection[str] = ()) -> bool:
-        """Delete what earlier tests wrote, so many ids in a request; whether anything was deleted."""
+        """Delete the items of earlier tests, at most `at_once` ids per request; return whether any was deleted."""
         gone = False
         for place, kind, names in self._grouped(self.older, at_once, spared):
             gone = self._delete(graph, place, kind, names) or gone

@@ -104,7 +104,7 @@ def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 
 
 def ignores_stops(llm: LLM) -> bool:
-    """Whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
+    """Return whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
 
     def ask() -> bool:
         letters = [letter for letter in long_text(llm) if letter.isalpha()]
@@ -116,7 +116,7 @@ def ignores_stops(llm: LLM) -> bool:
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
-    """A long text that was not asked for before; empty where none is answered."""
+    """A long text that was not asked for before; empty if none is answered."""
     result = llm.call("complete", {**llm.requests.long("complete"), **changed}).result
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
@@ -135,7 +135,7 @@ def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
 
 
 def overran(llm: LLM, result: Any) -> None:
-    """Leave it open where an accepted prompt may have fit the window after all."""
+    """Give no verdict if an accepted prompt may have fit the window after all."""
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
@@ -145,7 +145,7 @@ def overran(llm: LLM, result: Any) -> None:
 
 
 def refused_as_too_long(llm: LLM, reply: Reply) -> None:
-    """Go on only where `complete` refuses a prompt beyond the window."""
+    """Go on only if `complete` refuses a prompt beyond the window."""
     expect.readable(reply)
     overran(llm, reply.result if reply.is_success else None)
     with expect.resting_on("LLM-CONTEXT-1"):

@@ -24,13 +24,13 @@ UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
 """Arguments that stand in no signature of `stream`, the first one in none at all (SPECIFICATION 8.3; R117)."""
 
 NO_STOPS: tuple[Any, ...] = (7, "###", [7], {"a": 1})
-"""What is no list of stop sequences."""
+"""Values that are not a list of stop sequences."""
 
 PERMANENT = ("BadRequest", "NotSupported")
 """The classes that refuse a valid value that a provider does not take (R117)."""
 
 MINIMUM = 16
-"""A provider may ask for a `max_tokens` of at least so many, or fewer (R117)."""
+"""The largest minimum of `max_tokens` that a provider may ask for (R117)."""
 
 
 OPTIONAL = {
@@ -50,7 +50,7 @@ class LLMCapabilities(Windows):
 
     @property
     def tools(self) -> bool | None:
-        """Whether tools are offered, by the flag or by the entries of the models; None where nothing says so."""
+        """Return whether tools are offered, by the flag or by the entries of the models; None if nothing says so."""
         flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
         if flag is None and models and not self.able("supports_tools"):
             return False
@@ -58,7 +58,7 @@ class LLMCapabilities(Windows):
         return True if flag is None and True in entries else flag
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """A `max_tokens` of so many, or fewer in a small window, or the most that a provider may ask for (R117)."""
+        """Return this `max_tokens`, or fewer in a small window, or the most that a provider may ask for (R117)."""
         limit = self.allowed(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
             return MINIMUM if self.accepts(operation, max_tokens=MINIMUM) else limit
@@ -86,14 +86,14 @@ class LLMCapabilities(Windows):
         return (stated[0], stated[1]) if fit and stated is not None else None
 
     def claims(self, name: str, operation: str = "complete") -> bool | None:
-        """Whether an optional argument is offered by capabilities, or by every adapter; None where nothing says so."""
+        """Return whether capabilities, or every adapter, offer an optional argument; None if nothing states it."""
         if name == "system_message":
             return self.capabilities.flag("supports_system_message")
         stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
         return True if stated or name not in OPTIONAL or name == "max_tokens" else None
 
     def takes(self, name: str, operation: str = "complete") -> bool:
-        """Whether an operation takes an optional argument: what nothing claims may be refused permanently (R117).
+        """Return whether an operation takes an optional argument: an unclaimed one may be refused (R117).
 
         What is claimed counts as taken whatever the answer.
         """
@@ -105,7 +105,7 @@ class LLMCapabilities(Windows):
         return self.shared.taken[operation, name]
 
     def accepts(self, operation: str, **changed: Any) -> bool:
-        """Whether `complete` or `stream` does not refuse a plain request with some arguments changed permanently."""
+        """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
         return not self.known(operation, **changed).is_a(*PERMANENT)
 
     def known(self, name: str, **changed: Any) -> Reply | StreamReply:

@@ -56,7 +56,7 @@ def user(content: str) -> dict[str, Any]:
 
 
 class LLMRequests(Requests):
-    """Requests of the LLM component. They name the first listed model, or none where none is listed."""
+    """Requests of the LLM component. They name the first listed model, or none if none is listed."""
 
     def __init__(self, llm: LLMCapabilities) -> None:
         self._llm = llm

@@ -50,21 +50,21 @@ class Windows(ListedModels):
 
     @property
     def small(self) -> bool:
-        """Whether the context window is so small that an ordinary prompt may not fit."""
+        """Return whether the context window is so small that an ordinary prompt may not fit."""
         return not self.holds(" " * SMALL)
 
     def holds(self, text: str) -> bool:
-        """Whether a text surely fits the stated window, even where each byte is a token."""
+        """Return whether a text surely fits the stated window, even where each byte is a token."""
         window = self.capabilities.context_window(self.model)
         return window is None or len(text.encode()) <= window
 
     def allowed(self, tokens: int) -> int:
-        """So many tokens of a completion, or fewer where prompt and completion must share a small window."""
+        """Return this number of tokens, or fewer if prompt and completion must share a small window."""
         window = self.capabilities.context_window(self.model)
         return tokens if window is None else max(1, min(tokens, window // 4))
 
     def fits(self, reply: Reply | StreamReply) -> None:
-        """Leave it open where a request may have been refused for a small window.
+        """Give no verdict if a request may have been refused for a small window.
 
         Raises:
             NotAssessed: it was a bad request, and the window is small.

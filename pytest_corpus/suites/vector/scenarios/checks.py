@@ -87,7 +87,7 @@ def settled(
 
 
 def points_at(result: Any, wrong: Mapping[int, Item], edition: str | None) -> bool:
-    """Whether failures name just the wrong items: by index, under edition 1.0.0 by id (R14)."""
+    """Return whether failures name just the wrong items: by index, under edition 1.0.0 by id (R14)."""
     if edition == "1.0.0":
         named = sorted(str(failure.get("id")) for failure in failures_of(result) if isinstance(failure, Mapping))
         return named == sorted(str(item.get("id")) for item in wrong.values())
@@ -95,7 +95,7 @@ def points_at(result: Any, wrong: Mapping[int, Item], edition: str | None) -> bo
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal: true is not 1, but 1 is 1.0."""
+    """Return whether two JSON values are equal: true is not 1, but 1 is 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if is_number(left) and is_number(right):
@@ -106,6 +106,6 @@ def same(left: Any, right: Any) -> bool:
 
 
 def described_by(match: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
-    """Whether a match carries these metadata, at least."""
+    """Return whether a match carries these metadata, at least."""
     held = metadata_of(match)
     return all(key in held and same(held[key], value) for key, value in metadata.items())

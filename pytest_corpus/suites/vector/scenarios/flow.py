@@ -19,7 +19,7 @@ STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
 """What the other components do, in this order; the vectors come last."""
 
 MOST_ROWS, MOST_LETTERS = 3, 24
-"""So many values of the graph go into the prompt, and so many letters of each."""
+"""The number of values of the graph in the prompt, and of letters of each."""
 
 MOST_MATCHES = 10
 
@@ -102,7 +102,7 @@ def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 
 def place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
-    """Where vectors of these dimensions are kept for a tenant.
+    """Return a place for vectors of these dimensions of a tenant.
 
     Raises:
         NotApplicable: the store takes none of these dimensions.

@@ -37,7 +37,7 @@ class Ranking:
 
     @property
     def goodness(self) -> list[float]:
-        """How good the matches truly are, in the order of the answer."""
+        """The true quality of the matches, in the order of the answer."""
         return [self.truth[id_of(match)] for match in self.matches]
 
     @property
@@ -85,13 +85,13 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 
     Raises:
         NotApplicable: the metric is not listed, or not that of the only namespace.
-        NotAssessed: a line has no angles.
+        NotAssessed: one-dimensional vectors have no direction to compare.
     """
     spelled = next((name for name in vector.metrics if canonical(name) == metric), None)
     if spelled is None or (not vector.namespaces and len(vector.metrics) > 1):
         raise NotApplicable(f"no namespace can be known to be of {metric}")
     if metric == "cosine" and vector.dimensions == 1:
-        raise NotAssessed("one component has no angle")
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
     chance = random.Random(vector.settings.seed)
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
     stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
@@ -109,7 +109,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
         if not matches:
             raise Violation("matches", "none", "result.matches")
         if any(id_of(match) not in truth for match in matches):
-            raise NotAssessed("there are matches that nobody stored here")
+            raise NotAssessed("there are matches that the suite did not store here")
         found.append(Ranking(truth, matches, vector.approximate))
     if not found:
         raise Violation("matches of queries for stored vectors", "none", "result.matches")

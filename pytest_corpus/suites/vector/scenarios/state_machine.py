@@ -1,4 +1,4 @@
-"""A machine that writes, deletes and queries at random, beside a model of what must be there (VEC-STATE-1)."""
+"""A machine that writes, deletes and queries at random, with a model of the expected content (VEC-STATE-1)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOP_K = (8, 3, 1)
 
 
 class Model:
-    """What one run of the machine wrote and expects: by namespace and id the direction and the kind."""
+    """The writes of one run of the machine, and the expected directions and kinds by namespace and id."""
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
@@ -123,7 +123,7 @@ class Model:
         self.compare(rows, query, self.at(where).own(matches), least)
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
-        """How good a match each row is."""
+        """The quality of each row as a match."""
         measure = GOODNESS[canonical(self.vector.metric) or "cosine"]
         return {
             name: measure(query["vector"], direction(angle, self.vector.dimensions))
@@ -133,7 +133,7 @@ class Model:
     def certain(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
     ) -> int:
-        """How many of the rows a filter that is applied to the best of all must leave (R47)."""
+        """The number of rows that a filter must leave of the best matches (R47)."""
         if self.vector.dimensions == 1 or not held:
             return 0
         good = self.goodness(held, query)

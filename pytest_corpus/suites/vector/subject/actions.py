@@ -1,4 +1,4 @@
-"""What a test of a vector store did in its sandboxes, in words: what a finding of it may rest on."""
+"""The actions of a test in the sandboxes of a vector store, which its findings may rest on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANKING = "ranking"
 
 @dataclass(slots=True)
 class VectorActions(Actions):
-    """What a test wrote, and how it looked at it."""
+    """The writes and the reads of a test."""
 
     def note(self, name: str, args: Mapping[str, Any]) -> None:
         """Note a call of an operation in a sandbox."""

@@ -26,7 +26,7 @@ def results_of(result: Any) -> list[Any]:
 
 
 def vector_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a match says of its vector."""
+    """The vector of a match."""
     held = match.get("vector")
     return held if isinstance(held, Mapping) else {}
 
@@ -37,7 +37,7 @@ def id_of(match: Mapping[str, Any]) -> str:
 
 
 def metadata_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The metadata of a match; empty where there are none."""
+    """The metadata of a match; empty if there are none."""
     held = vector_of(match).get("metadata")
     return held if isinstance(held, Mapping) else {}
 
@@ -49,7 +49,7 @@ def failures_of(result: Any) -> list[Any]:
 
 
 def processed(result: Any) -> int:
-    """How many items a batch says it processed, in any documented spelling (R14).
+    """The number of items that a batch reports as processed, in any documented spelling (R14).
 
     Raises:
         Violation: it does not say.
@@ -62,7 +62,7 @@ def processed(result: Any) -> int:
 
 
 def failed(result: Any) -> int:
-    """How many items a batch says failed."""
+    """The number of items that a batch reports as failed."""
     return (whole(result.get("failed_count")) if isinstance(result, Mapping) else None) or 0
 
 

@@ -14,7 +14,7 @@ from pytest_corpus.suites.vector.subject.geometry import direction
 from pytest_corpus.suites.vector.subject.limits import StatedLimits
 
 INDEX_TRIES, INDEX_WAIT_S, INDEX_WAIT_AT_MOST_S = 4, 0.1, 2.0
-"""How often, and for how many seconds, the suite waits for an index that is not ready: a given and a longest time."""
+"""The number of waits for an index that is not ready, the usual time and the longest time of one, in seconds."""
 
 
 class VectorCapabilities(StatedLimits):
@@ -29,7 +29,7 @@ class VectorCapabilities(StatedLimits):
 
     @property
     def namespaces(self) -> bool:
-        """Whether namespaces can be created, by what capabilities say or by trying."""
+        """Return whether namespaces can be created, by what capabilities say or by trying."""
         if self.shared.namespaces is None:
             claimed = self.prerequisites.claimed("create_namespace")
             answers = self._answers("create_namespace", self.named()) if claimed is None else claimed
@@ -38,7 +38,7 @@ class VectorCapabilities(StatedLimits):
 
     @property
     def filters(self) -> bool:
-        """Whether filters are offered, by what capabilities say or by trying."""
+        """Return whether filters are offered, by what capabilities say or by trying."""
         if self.shared.filters is None:
             claimed = self.capabilities.flag("supports_filters")
             if claimed is None:
@@ -48,7 +48,7 @@ class VectorCapabilities(StatedLimits):
 
     @property
     def deletes_by_filter(self) -> bool:
-        """Whether deletes take filters, which queries that take them do not promise (R131)."""
+        """Return whether deletes take filters, which queries that take them do not promise (R131)."""
         if self.shared.deletes_by_filter is None:
             unmatched = {**self.requests.minimal("delete"), "filter": {"kind": self.name("none")}}
             del unmatched["ids"]

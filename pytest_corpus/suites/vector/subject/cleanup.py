@@ -22,7 +22,7 @@ FEW = 2
 """With fewer namespaces than these nothing can be tried: none makes room for another one."""
 
 AT_ONCE = 100
-"""So many ids a delete names where no limit is stated."""
+"""The number of ids that a delete names if no limit is stated."""
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 """Why an adapter is not called; what is there then stays until the end."""
@@ -36,7 +36,7 @@ def tenant_of(request: Mapping[str, Any]) -> str | None:
 
 
 def is_keyed(request: Mapping[str, Any]) -> bool:
-    """Whether a request has an idempotency key: its success may be the replay of an older one."""
+    """Return whether a request has an idempotency key: its success may be the replay of an older one."""
     ctx = request.get("ctx")
     return isinstance(ctx, Mapping) and "idempotency_key" in ctx
 

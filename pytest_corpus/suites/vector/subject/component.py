@@ -49,7 +49,7 @@ class VectorFaults(ProviderFaults):
         return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
 
     def itemised(self, name: str) -> bool:
-        """Whether an operation on several items reports a failing provider as the failure of each item."""
+        """Return whether an operation on several items reports a failing provider as the failure of each item."""
         if name not in ("upsert", "delete"):
             return False
         if name not in self._vector.shared.itemised:
@@ -111,7 +111,7 @@ class Vector(VectorConditions):
         _ = self.deletes_by_filter, *map(self.works, self.operations())
 
     def _created(self, reply: Reply, sandbox: Sandbox) -> None:
-        """Go on only where a namespace was created."""
+        """Go on only if a namespace was created."""
         expect.readable(reply)
         if reply.is_success:
             return
@@ -220,7 +220,7 @@ class Vector(VectorConditions):
 
 
 def _repeats(path: str, request: Any) -> bool:
-    """Whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
+    """Return whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
     args = request.get("args") if isinstance(request, Mapping) else None
     key = path.rpartition(".")[2]
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)

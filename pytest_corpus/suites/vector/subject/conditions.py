@@ -73,7 +73,7 @@ class VectorConditions(VectorCapabilities):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
 
     def takes_any_id(self) -> bool:
-        """Whether a vector with a text for an id is stored, if one with a UUID is."""
+        """Return whether a vector with a text for an id is stored, if one with a UUID is."""
         where, item = self.at(self.name("corpus")), self.item()
         uuid = {**item, "id": uuid_of(self.settings.run)}
         taken = []

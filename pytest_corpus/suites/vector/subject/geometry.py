@@ -59,7 +59,7 @@ GOODNESS: Mapping[str, Callable[[Components, Components], float]] = {
     "euclidean": nearness,
     "dot": dot,
 }
-"""How good a match is under each metric: more is better."""
+"""The quality of a match under each metric: more is better."""
 
 
 def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> list[str]:
@@ -68,22 +68,22 @@ def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> l
 
 
 def near(left: Any, right: float, scale: float = 1.0) -> bool:
-    """Whether something is a number close to another."""
+    """Return whether something is a number close to another."""
     return is_number(left) and abs(left - right) <= TOLERANCE * max(1.0, abs(right), scale)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a JSON value is a number."""
+    """Return whether a JSON value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def alike(left: Any, right: Components) -> bool:
-    """Whether something is a list of about the same components."""
+    """Return whether something is a list of about the same components."""
     return isinstance(left, list) and len(left) == len(right) and all(map(near, left, right))
 
 
 def parallel(left: Any, right: Components) -> bool:
-    """Whether something is a vector of about the same direction: a cosine index may keep vectors normalized."""
+    """Return whether something is a vector of about the same direction: a cosine index may keep vectors normalized."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)

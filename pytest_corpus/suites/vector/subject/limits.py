@@ -24,17 +24,17 @@ class StatedLimits(Subject):
 
     @property
     def shares(self) -> bool:
-        """Whether capabilities deny that tenants are kept apart; otherwise each may have data of its own."""
+        """Return whether capabilities deny that tenants are kept apart; otherwise each may have data of its own."""
         return self.capabilities.flag("supports_multi_tenant") is False
 
     @cached_property
     def post_filters(self) -> bool:
-        """Whether capabilities say that filters are applied after the search (R47)."""
+        """Return whether capabilities say that filters are applied after the search (R47)."""
         return self.capabilities.speaks_of(POST_FILTERING)
 
     @cached_property
     def approximate(self) -> bool:
-        """Whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
+        """Return whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
         return self.capabilities.speaks_of(APPROXIMATE_SEARCH)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a test of a vector store may rely on."""
+"""The prerequisites of a test of a vector store."""
 
 from __future__ import annotations
 

@@ -54,14 +54,14 @@ def _items(vector: Vector) -> list[dict[str, Any]]:
 
 
 def _taking(vector: Vector) -> str | None:
-    """What is wrong with writing one vector, with components of either sign."""
+    """The broken requirement among writing one vector, with components of either sign."""
     sandbox = vector.sandbox(vector.item(45))
     refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
     return "VEC-QUERY-12" if refused else None
 
 
 def _reading(vector: Vector) -> str | None:
-    """What is wrong with plain queries, however the vectors came there."""
+    """The broken requirement among plain queries, however the vectors came there."""
     single, batch = _items(vector), _items(vector)
     one = vector.sandbox()
     for item in reversed(single):
@@ -95,7 +95,7 @@ def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) 
 
 
 def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
-    """Whether matches are vectors that the suite wrote to another namespace."""
+    """Return whether matches are vectors that the suite wrote to another namespace."""
     vector = sandbox.vector
     return vector.namespaces and any(name not in sandbox.known and f"-{vector.settings.run}-" in name for name in found)
 
@@ -114,7 +114,7 @@ def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
 
 
 def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
-    """What is wrong with the metadata in answers."""
+    """The broken requirement among the metadata in answers."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
     if sandbox.vector.approximate:
         matches = [*sandbox.contents().values()]
@@ -130,7 +130,7 @@ def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
 
 
 def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
-    """What is wrong with the ranking of vectors of one length.
+    """The broken requirement among the ranking of vectors of one length.
 
     An approximate search may see other vectors in the direction of `first`, which is not quite that of `found`.
     """
@@ -143,7 +143,7 @@ def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], firs
 
 
 def _writing(vector: Vector) -> str | None:
-    """What is wrong with overwriting and deleting by id."""
+    """The broken requirement among overwriting and deleting by id."""
     moved, stays, goes = (vector.item(angle, COUNTED) for angle in (10, 45, 150))
     sandbox = vector.sandbox()
     for item in (moved, stays, goes):
@@ -163,7 +163,7 @@ def _writing(vector: Vector) -> str | None:
 
 
 def _filtering(vector: Vector) -> str | None:
-    """What is wrong with filters by one string."""
+    """The broken requirement among filters by one string."""
     if not vector.filters:
         return None
     items = _items(vector)
@@ -178,7 +178,7 @@ def _filtering(vector: Vector) -> str | None:
 
 
 def _ranking(vector: Vector) -> Iterator[str]:
-    """What is wrong with the ranking of vectors of several lengths, under each metric that is offered."""
+    """The broken requirement among the ranking of vectors of several lengths, under each metric that is offered."""
     if vector.dimensions < 2 or not vector.namespaces or vector.at_most(len(POLAR)) < len(POLAR):
         return
     for metric in vector.metrics:

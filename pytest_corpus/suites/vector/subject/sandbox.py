@@ -21,7 +21,7 @@ FEW = 8
 SCALAR = (str, int, float)
 
 SPARE = 3
-"""So many matches more than there should be are asked for, to see what should not be there."""
+"""The number of extra matches to ask for, to see what should not be there."""
 
 
 CERTAIN = 10
@@ -49,7 +49,7 @@ class Sandbox:
 
     @property
     def truth(self) -> str | None:
-        """The protocol's name of its metric; None where that is not known."""
+        """The protocol's name of its metric; None if that is not known."""
         return canonical(self.metric)
 
     def args(self, **more: Any) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class Sandbox:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
-        """Go on only where so many matches surely hold the nearest vector of those that were stored here.
+        """Go on only if so many matches surely hold the nearest vector of those that were stored here.
 
         Raises:
             NotAssessed: those on a line are all equally near, and fewer are asked for than there are.
@@ -187,7 +187,7 @@ class Sandbox:
 
 
 def stored(reply: Reply, items: Sequence[Item]) -> None:
-    """Go on only where an upsert stored everything by its own report."""
+    """Go on only if an upsert stored everything by its own report."""
     expect.readable(reply)
     if not reply.is_error and not failures_of(reply.result):
         return

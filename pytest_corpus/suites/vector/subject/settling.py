@@ -1,4 +1,4 @@
-"""How long a vector store takes to show what was written (R46)."""
+"""The time that a vector store takes to show a write (R46)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matc
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 
 SEVERAL = 5
-"""So many matches are asked for, where a vector is not alone."""
+"""The number of matches to ask for if a vector is not alone."""
 
 
 class VectorSettling(Settling):
@@ -56,7 +56,7 @@ class VectorSettling(Settling):
                 vector.call("delete_namespace", where)
 
     def _shows(self, item: Mapping[str, Any], where: Mapping[str, Any], *, there: bool) -> bool | None:
-        """Whether a query finds a vector that should be there, or does not find one that was deleted."""
+        """Return whether a query finds a vector that should be there, or does not find one that was deleted."""
         query = {"vector": item["vector"], "top_k": self._vector.at_most(SEVERAL), **where}
         reply = self._vector.call("query", query)
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):

@@ -1,4 +1,4 @@
-"""What the instances of a vector component have in common in a run."""
+"""The state that all instances of a vector component share in a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class HasPlace(Protocol):
 
 @dataclass(slots=True)
 class VectorShared(Shared):
-    """What is known of an adapter, the names of the suite's own namespaces, and what was written to them.
+    """The knowledge about an adapter, the names of the suite's own namespaces, and what was written to them.
 
     Attributes:
         namespaces: whether namespaces can be created; None while that is not known.
