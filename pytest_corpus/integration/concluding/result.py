@@ -87,7 +87,7 @@ class RunResult:
                     text = formats.render(document, suffix, evidence=self._evidence(ledger), contents=contents)
                     write_whole(text, path)
                     self.paths.add(path)
-                    if str(path.parent) != os.environ.get(json_report.UNTOLD):
+                    if str(path.parent) != os.environ.get(json_report.INTERNAL_REPORT_DIR):
                         self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
