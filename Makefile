@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test mutants faults orders lint docs readmes examples site pictures bench dist dist-check clean
+	quick-check conformance-report validate-env safety-check test coverage mutants faults orders lint docs readmes examples site pictures bench dist dist-check clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,7 @@ help:
 ## The project itself
 ##   test                         its own tests, mutants of a quarter of the requirements among them; those of the HTML
 ##                                pages need chromium and node, and are skipped without them
+##   coverage                     branch coverage of the package by its unit tests
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)
 ##   faults                       300 faults that a machine makes in each reference adapter; resumes where it was
 ##                                interrupted (an hour on two cores), and prints those that nothing finds
@@ -145,6 +146,10 @@ safety-check:
 
 test: $(READY)test
 	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) --dist worksteal -m 'not slow' $(PYTEST_ARGS)
+
+coverage: $(READY)test
+	'$(BIN)/python' -m pytest -q -n $(PYTEST_JOBS) -m 'not slow' --cov=pytest_corpus --cov-branch \
+		--cov-report=term:skip-covered tests/unit tests/adapter tests/reports tests/bundles $(PYTEST_ARGS)
 
 mutants: $(READY)test
 	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) tests/mutants $(PYTEST_ARGS)

@@ -1,4 +1,4 @@
-"""What is wrong with a bundle: sentences with file and line, found before any call."""
+"""Problems of a bundle: sentences with file and line, found before any call."""
 
 from __future__ import annotations
 

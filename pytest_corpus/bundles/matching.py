@@ -12,14 +12,14 @@ from pytest_corpus.text.problems import MAX_DEPTH
 from pytest_corpus.text.strict_json import nesting
 
 MATCHES = ("subset", "exact", "contains", "regex", "ignore")
-"""How an expectation may be compared; the first is the default."""
+"""The ways to compare an expectation; the first is the default."""
 
 TEXT_MATCHES = ("contains", "regex")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where an answer is not what is expected: the path in it, and the two values or what is missing."""
+    """A difference between an answer and its expectation: the path, and both values or the missing part."""
 
     path: tuple[str | int, ...]
     expected: str
@@ -50,13 +50,13 @@ def _no_number(name: str) -> Any:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is JSON."""
+    """True if a text is JSON."""
     value = parsed(text)
     return value is not text
 
 
 def differences(expected: Any, raw: str, how: str) -> list[Difference]:
-    """What of an answer is not as expected, at most ten places.
+    """The differences between an answer and its expectation, at most ten.
 
     Args:
         raw: the answer as it came.
@@ -119,7 +119,7 @@ def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[D
 
 
 def _same(expected: Any, got: Any) -> bool:
-    """Whether two values that are not both objects or both lists are the same; a boolean is no number."""
+    """Compare two values that are not both objects or both lists; a boolean is not a number."""
     if isinstance(expected, str) and isinstance(got, str):
         return expected.strip() == got.strip()
     if isinstance(expected, bool) or isinstance(got, bool):
@@ -130,7 +130,7 @@ def _same(expected: Any, got: Any) -> bool:
 
 
 def kind(value: Any) -> str:
-    """What JSON calls the type of a value."""
+    """The JSON name of the type of a value."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "an array", dict: "an object"}

@@ -33,7 +33,7 @@ def names(samples: int, scorers: Iterable[str]) -> list[str]:
 
 
 def is_rate(name: str) -> bool:
-    """Whether a metric is a number from 0 to 1."""
+    """True for metrics from 0 to 1."""
     return name in RATES or _PASS_AT.fullmatch(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a conftest or a plugin brings: providers and scorers, functions by name."""
+"""Functions from a conftest or a plugin, by name: providers and scorers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_corpus.bundles.evaluation.values import refusal
 
 
 def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
-    """What the implementations of a hook give, by name; the later ones win.
+    """The functions that implementations of a hook return, by name; later ones win.
 
     Raises:
         BundleError: one raises, or gives something else; `file` needs it.
@@ -35,7 +35,7 @@ def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[st
 
 
 def called(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """What a function gives, or a coroutine function in a loop of its own."""
+    """Call a function, or run a coroutine function in a loop of its own."""
     found = function(*arguments, **keywords)
     return asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
 

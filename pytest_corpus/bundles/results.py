@@ -1,4 +1,4 @@
-"""What a case came to, as it travels between processes: numbers and ids; content only where it is asked for."""
+"""The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PASSED, FAILED, ERROR = "passed", "failed", "error"
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
+    """The reason why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
 
     `shape` says it without content, `full` with it.
     """
@@ -23,7 +23,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Content:
-    """What was sent and came back."""
+    """The prompts and the answer."""
 
     prompt: str
     system: str | None = None
@@ -58,7 +58,7 @@ class CaseResult:
     status: str
     samples: tuple[Sample, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    """What is to be said of the case beyond its samples."""
+    """Reasons of the case besides those of its samples."""
 
     calls: int = 0
     cassette: str = ""
@@ -66,7 +66,7 @@ class CaseResult:
 
     @property
     def every_reason(self) -> list[Reason]:
-        """Why it did not pass, each once."""
+        """The reasons why it did not pass, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 

@@ -26,9 +26,9 @@ from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import MODES, Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.provider_choice import Chosen, choose
+from pytest_corpus.bundles.running.provider_choice import SelectedProvider, choose
 from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
-from pytest_corpus.bundles.running.store import MemoryStore, Purse
+from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
 
@@ -57,7 +57,7 @@ class _Session:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         evidence = given.evidence or ("shape" if os.environ.get("CI") else "full")
         self._full = evidence == "full"
-        self._purse = Purse()
+        self._spent_budget = SpentBudget()
         self._adapters = dict(_declared(spec) for spec in given.adapter or ())
         self._plugin = self._module()
         self._sections: list[dict[str, Any]] = []
@@ -72,17 +72,21 @@ class _Session:
         self._keep_baseline(before)
         if self._given.format == "json":
             console.say_json(
-                {"bundles": self._sections, "calls": self._purse.spent.calls, "tokens": self._purse.spent.tokens}
+                {
+                    "bundles": self._sections,
+                    "calls": self._spent_budget.spent.calls,
+                    "tokens": self._spent_budget.spent.tokens,
+                }
             )
         else:
             for each in self._sections:
                 console.say(*section.lines(each))
-            console.say(f"used: {self._purse.spent}")
+            console.say(f"used: {self._spent_budget.spent}")
         if interrupted:
             return INTERRUPTED
         return FINDINGS if any(map(_is_red, self._sections)) else FINE
 
-    def _one(self, bundle: Bundle, chosen: Chosen, stack: ExitStack, before: dict[str, Any]) -> bool:
+    def _one(self, bundle: Bundle, chosen: SelectedProvider, stack: ExitStack, before: dict[str, Any]) -> bool:
         """Run a bundle with one provider; whether that came to its end."""
         adapter = None
         if chosen.adapter:
@@ -97,7 +101,7 @@ class _Session:
             bundle, chosen.choice, provider, self._scorers(bundle), self._limit, tape, keeps_content=self._full
         )
         cases = bundle.cases[: self._given.limit] if self._given.limit else bundle.cases
-        pool = Pool(asking, cases, MemoryStore(bundle.side_by_side, self._purse), bundle.side_by_side)
+        pool = Pool(asking, cases, MemoryStore(bundle.side_by_side, self._spent_budget), bundle.side_by_side)
         results: list[CaseResult] = []
         ended = True
         try:
@@ -190,7 +194,7 @@ class _Session:
 
 
 def _is_red(section: Mapping[str, Any]) -> bool:
-    """Whether its gate does not hold; where only a part ran, whether a case of it did not pass (R80)."""
+    """True if its gate does not hold; where only a part ran, whether a case of it did not pass (R80)."""
     cases = section["cases"]
     bad = section["verdict"] == "not_judged" and cases["failed"] + cases["error"]
     return bool(bad) or section["verdict"] == "failed"

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.json_report import UNTOLD
+from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
 from pytest_corpus.spec.components import COMPONENTS
 
 SUMMARY = "run the conformance suite against an adapter"
@@ -181,7 +181,11 @@ def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) ->
 
     sys.stdout.flush()
     # What hypothesis keeps would otherwise lie in the current folder afterwards.
-    environment = {"HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"), **os.environ, UNTOLD: str(folder)}
+    environment = {
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
+        **os.environ,
+        INTERNAL_REPORT_DIR: str(folder),
+    }
     command = [sys.executable, "-m", "pytest", *arguments]
     process = subprocess.Popen(command, stdout=output, env=environment)  # noqa: S603  # our own interpreter
     interrupted = False

@@ -1,4 +1,4 @@
-"""What went wrong, in the words of the taxonomy (ERRORS 1): refusals of our own and provider faults."""
+"""Errors in the taxonomy (ERRORS 1): own refusals and provider faults."""
 
 from __future__ import annotations
 

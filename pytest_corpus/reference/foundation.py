@@ -1,4 +1,4 @@
-"""What every embedded reference adapter shares: one way in, one envelope out, one observation a call.
+"""The base of all reference adapters: one way in, one envelope out, one observation per call.
 
 A component derives from `ReferenceAdapter`, states its facts as class attributes and has each operation as
 the method of its bare name: a coroutine that returns `result`, or an async generator of `chunk` objects.
@@ -27,7 +27,7 @@ Chunk = dict[str, Any]
 
 
 class Provider(Protocol):
-    """What stands where a real adapter calls its provider; it may raise, sleep or hang."""
+    """The stand-in for the provider of a real adapter; it may raise, sleep or hang."""
 
     async def reached(self, op: str, **facts: Any) -> object: ...
 

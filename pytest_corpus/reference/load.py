@@ -1,4 +1,4 @@
-"""How much is done at once, and in a second (SPECIFICATION 12.6, 16.2)."""
+"""Limits on concurrent calls and on calls per second (SPECIFICATION 12.6, 16.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told about a call and never about its content (SPECIFICATION 6.4, 13)."""
+"""Telemetry about calls, never about their content (SPECIFICATION 6.4, 13)."""
 
 from __future__ import annotations
 

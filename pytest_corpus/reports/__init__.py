@@ -1,1 +1,1 @@
-"""From what the tests said to statuses, a verdict and its formats."""
+"""The report of a run: the JSON document and its formats."""

@@ -1,4 +1,4 @@
-"""What every format says of behaviour bundles: their sections, answered from the document alone."""
+"""Texts on behaviour bundles that all formats share, made from the document alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def numbers(section: Section) -> list[tuple[str, str]]:
 
 
 def cases(section: Section) -> str:
-    """How many cases ended how."""
+    """The number of cases by outcome."""
     found = section["cases"]
     words = [
         f"{found['passed']} / {found['total']} passed",
@@ -43,5 +43,5 @@ def threshold(entry: Mapping[str, Any]) -> str:
 
 
 def baseline(section: Section) -> list[tuple[str, str]]:
-    """What changed since the baseline."""
+    """The changes since the baseline."""
     return [(kind.replace("_", " "), ", ".join(what)) for kind, what in sorted(section.get("baseline", {}).items())]

@@ -1,4 +1,4 @@
-"""What changed between two reports of one adapter."""
+"""The changes between two reports of one adapter."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ KINDS = {
     "added": "added",
     "gone": "gone",
 }
-"""What may become of a requirement, as a person reads it."""
+"""The changes of a requirement, with words for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier run came to: what to call it, and the status of each requirement by component and id."""
+    """An earlier report: its name, and the status of each requirement by component and id."""
 
     label: str
     statuses: Mapping[tuple[str, str], str]
@@ -37,7 +37,7 @@ class Earlier:
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _by_key(document).items()})
 
     def change(self, entry: Mapping[str, Any]) -> str:
-        """What became of a requirement: a key of `CHANGES`, or nothing where it was and is no violation."""
+        """The change of a requirement: a key of `CHANGES`, or nothing if it was and is not violated."""
         was = self.statuses.get((entry["component"], entry["id"]))
         if entry["status"] == "violated":
             return "same" if was == "violated" else "new"
@@ -45,14 +45,14 @@ class Earlier:
 
 
 def since(document: view.Document, earlier: Earlier) -> str:
-    """How much has changed since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
+    """A summary of the changes since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
     found = Counter(earlier.change(entry) for entry in document["requirements"])
     said = [f"{found[change]} {words}" for change, words in reversed(CHANGES.items()) if found[change]]
     return ", ".join(said) or "nothing changed"
 
 
 CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
-"""What may have become of a requirement since an earlier run, as a person reads it."""
+"""The changes of a requirement since an earlier run, with words for each."""
 
 
 def build(old: view.Document, new: view.Document, level: str = "should") -> dict[str, Any]:

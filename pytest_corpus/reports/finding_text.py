@@ -22,17 +22,17 @@ def one_line(finding: Finding) -> str:
 
 
 def got(finding: Finding) -> str:
-    """What came instead, and where in the answer."""
+    """The value that came instead, and its place in the answer."""
     return f"{finding.got or 'something else'}" + (f"  (at {finding.path})" if finding.path else "")
 
 
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False) -> list[str]:
-    """Everything that is told of a finding, as its evidence has it; with the id of its test, if that is wanted."""
+    """The text of a finding with its evidence, and with the id of its test if wanted."""
     return [printable(line) for line in (headline(finding), *_rows(finding, seen, test=test), *_more(seen))]
 
 
 def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
-    """What is behind a finding, label by label, for a report that has the rest of it: each is a line of text."""
+    """The evidence of a finding for a report that shows the rest of it: a line of text for each label."""
     content = seen.content
     rows = [
         ("sent", content.sent if content else seen.sent),
@@ -76,8 +76,8 @@ def _more(seen: Evidence | None) -> Iterator[str]:
         ("problems", seen.problems if len(seen.problems) > 1 else ()),
         ("traceback of the adapter", content.traceback if content else ()),
         ("replay", content.replay if content else seen.replay),
-        ("logged meanwhile", content.logged if content else ()),
-        ("printed meanwhile", content.printed if content else ()),
+        ("logged during the call", content.logged if content else ()),
+        ("printed during the call", content.printed if content else ()),
         ("traceback of the test", tuple(seen.trace.splitlines())),
     ]
     for title, lines in parts:

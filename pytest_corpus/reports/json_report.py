@@ -28,7 +28,7 @@ FORMAT = "1.0"
 SHORT = 80
 """No text that an adapter states in its capabilities is longer in a report."""
 
-UNTOLD = "PYTEST_CORPUS_UNTOLD"
+INTERNAL_REPORT_DIR = "CORPUS_INTERNAL_REPORT_DIR"
 """The environment variable that names a folder of whose reports a run says nothing."""
 
 EXACT = 2**53
@@ -37,7 +37,7 @@ EXACT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the report says of the run itself; times are ISO 8601 in UTC and seconds.
+    """The facts of the run itself; times are ISO 8601 in UTC and seconds.
 
     `budget` is what it might use, `shard` which part of the suite it was to run. `commit` and `ci` say where it comes
     from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles`

@@ -99,7 +99,7 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
 
 
 def _totals(document: Document) -> dict[str, dict[str, int]]:
-    """How many requirements of each level have each status, of all components together."""
+    """The number of requirements by level and status, over all components."""
     found: dict[str, Counter[str]] = {}
     for part in document["components"].values():
         for level, numbers in part["totals"].items():
@@ -108,7 +108,7 @@ def _totals(document: Document) -> dict[str, dict[str, int]]:
 
 
 SAID = ("reason", "keyword", "blocked_by", "findings")
-"""What a cell repeats of the entry in its report."""
+"""The keys that a cell repeats from the entry of its report."""
 
 
 def _cell(entry: Mapping[str, Any]) -> dict[str, Any] | None:

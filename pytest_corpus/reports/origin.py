@@ -1,6 +1,6 @@
-"""Where a run comes from: the commit and the CI run (BEHAVIORAL_CONFORMANCE 12). Nothing secret.
+"""The origin of a run: the commit and the CI run (BEHAVIORAL_CONFORMANCE 12). Nothing secret.
 
-What cannot be told quickly and surely is left out.
+Facts that cannot be found quickly and reliably are left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 GIT_PATIENCE_S = 2.0
-"""How long git may take to name the commit."""
+"""The time limit of git, in seconds."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")

@@ -57,13 +57,13 @@ def ranked(verdict: Verdict) -> list[Violated]:
 
 
 def blocked(statuses: Iterable[Status]) -> Counter[str]:
-    """How many requirements each one blocks, the most first."""
+    """The number of requirements that each one blocks, the most first."""
     found = Counter(by for status in statuses for by in status.blocked_by)
     return Counter(dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))))
 
 
 def failed(status: Status) -> tuple[int, int]:
-    """How many of its own tests found it broken, of how many that looked."""
+    """The number of its own tests that found it violated, and of those that checked it."""
     looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
     broken = [
         record for record in looked if any(finding.requirement == status.requirement.id for finding in record.findings)

@@ -28,7 +28,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
     """The document of a report and the bytes of its file.
 
     Raises:
-        ReportError: there is no such file, or it is not a report of this format.
+        ReportError: the file does not exist or is not a report of this format.
     """
     data = _bytes(path)
     document = _value(path, data)
@@ -47,7 +47,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def schema_flaws(document: object) -> list[str]:
-    """What `schemas/report/report.schema.json` refuses in a document, at most ten lines."""
+    """The violations of `schemas/report/report.schema.json` in a document, at most ten lines."""
     found = []
     for error in _validator().iter_errors(document):
         place = ".".join(str(part) for part in error.instance_path) or "the report"

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """How much a summary tells: a line for each requirement that is not kept, and why others are left open."""
+    """The detail of a summary: a line for each violated requirement, and why others are open."""
 
     violations: bool = True
     reasons: bool = False
@@ -70,7 +70,7 @@ def summary(
 
 
 def fix_first(verdict: Verdict) -> list[Line]:
-    """What is best repaired first, in at most eight lines; nothing where it is one thing."""
+    """The violations to repair first, in at most eight lines; empty if there is only one."""
     every = priority.ranked(verdict)
     if len(every) < 2:
         return []
@@ -128,7 +128,7 @@ def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
 
 
 def _failed(status: Status) -> str:
-    """How many of its tests found it broken, where there are several."""
+    """The number of its tests that found it violated, if there are several."""
     failed, all_of_them = priority.failed(status)
     return f"  {failed} of {all_of_them} tests" if all_of_them > 1 and not status.runs[1] and failed else ""
 
@@ -158,7 +158,7 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
 
 
 def _lacks(status: Status) -> bool:
-    """Whether it is not assessed for a keyword that the factory does not take."""
+    """True if it is not assessed because the factory does not take a keyword."""
     return bool(status.keyword) and status.reason in ("", LACKING.format(status.keyword))
 
 

@@ -13,7 +13,7 @@ VERDICT_WORDS = {
     "nonconformant": "not conformant",
     "partial": "no verdict",
 }
-"""What a person reads for each verdict."""
+"""The words for each verdict."""
 
 STATUS_WORDS = {
     "satisfied": "satisfied",
@@ -22,10 +22,10 @@ STATUS_WORDS = {
     "not_assessed": "not assessed",
     "not_applicable": "not applicable",
 }
-"""What a person reads for each status, in the order in which tables and bars show them."""
+"""The words for each status, in the order of tables and bars."""
 
 STATUS_SIGNS = {"satisfied": "✓", "violated": "✗", "deviated": "≈", "not_assessed": "?", "not_applicable": "-"}
-"""A sign beside the word, for colour alone tells nothing to some readers and to no printer."""
+"""A sign next to the word: colour alone does not reach every reader or printer."""
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -1,4 +1,4 @@
-"""What every format says of a report: the questions that a reader has, answered from the document alone."""
+"""Answers to a reader's questions that all formats share, made from the document alone."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TONES: Mapping[str, Tone] = {
     "nonconformant": "bad",
     "partial": "none",
 }
-"""How a verdict looks: only a verdict without reservation is good, and without a verdict there is no colour."""
+"""The tone of a verdict: only a verdict without reservation is good; without a verdict there is none."""
 
 
 class Numbers(NamedTuple):
-    """What is said of one level of one component; never a share alone."""
+    """The text on one level of one component; never a share alone."""
 
     level: str
     satisfied: int
@@ -39,12 +39,12 @@ class Numbers(NamedTuple):
 
 
 def altered(document: Document) -> bool:
-    """Whether the document is not the one that its `sha256` was made of."""
+    """True if the document does not match its `sha256`."""
     return bool(document.get("sha256") != digest(document))
 
 
 def tone(document: Document) -> Tone:
-    """How the document's verdict looks."""
+    """The tone of the document's verdict."""
     return "none" if altered(document) else TONES[document["verdict"]]
 
 
@@ -104,7 +104,7 @@ def chapter(requirement: str) -> str:
 
 
 def blocked(document: Document) -> Counter[tuple[str, str]]:
-    """How many requirements each other one blocks, by component and id."""
+    """The number of requirements that each other one blocks, by component and id."""
     return Counter(
         (entry["component"], blocker) for entry in document["requirements"] for blocker in entry.get("blocked_by", ())
     )
@@ -131,13 +131,13 @@ def rerun(document: Document, requirement: str) -> str:
 
 
 def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any]) -> Evidence | None:
-    """What is behind the first finding of a requirement of the document; None where nothing is known of it."""
+    """The evidence of the first finding of a requirement; None if there is none."""
     key = (entry["component"], entry["id"])
     return next((each for each in evidence if (each.component, each.requirement) == key), None)
 
 
 def notices(document: Document) -> list[str]:
-    """What a reader must know before the verdict."""
+    """The remarks to read before the verdict."""
     lines = []
     if altered(document):
         lines.append("The sha256 of this report does not match its content: it was changed after it was written.")
@@ -159,7 +159,7 @@ def notes(document: Document) -> list[str]:
 
 
 def facts(document: Document) -> list[tuple[str, str]]:
-    """What identifies the run, label by label; values are text of the adapter or of its machine."""
+    """The identity of the run, label by label; values are text from the adapter or its machine."""
     adapter, spec = document["adapter"], document["spec"]
     server = " ".join(str(adapter[key]) for key in ("server", "version") if key in adapter)
     ci = document.get("ci", {})
@@ -185,7 +185,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
 
 
 def used(parts: Iterable[Mapping[str, Any]]) -> str:
-    """How many calls components were sent, and how many tokens they say they took; nothing where that is unknown."""
+    """The number of calls to components, and of the tokens they report; empty if unknown."""
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
     return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 from pytest_corpus.spec.components import COMPONENTS
 
@@ -51,197 +52,87 @@ class Operation:
         return f"{self.op}.{'frame' if self.streaming else 'success'}"
 
 
-_capabilities = partial(
-    Operation,
-    does="Says what the adapter offers, and its limits.",
-    deadline_exempt=True,
-    works="COM-CAP-1",
-    shaped="COM-CAP-1",
-)
-_health = partial(
-    Operation, does="Says how the adapter and its provider are.", works="COM-HEALTH-1", shaped="COM-HEALTH-1"
-)
+def _read(table: str) -> Iterator[Operation]:
+    """Read rows of two lines: `op: does`, then facts of `Operation`; one without a value is true."""
+    lines = iter(table.strip().splitlines())
+    for head in lines:
+        op, _, does = head.partition(": ")
+        facts: dict[str, Any] = {}
+        for fact in next(lines).strip().split("; "):
+            name, _, value = fact.partition(" ")
+            facts[name] = value or True
+        yield Operation(op, does, **facts)
 
-OPERATIONS = (
-    _capabilities("llm.capabilities"),
-    Operation(
-        "llm.complete",
-        "Completes a conversation and returns the whole text at once.",
-        payload="llm.types.completion",
-        works="LLM-COMPLETE-1",
-        shaped="LLM-COMPLETE-1",
-    ),
-    Operation(
-        "llm.stream",
-        "Completes a conversation and sends the text in chunks, the last of them marked as final.",
-        streaming=True,
-        capability="supports_streaming",
-        payload="llm.types.chunk",
-        shaped="LLM-STREAM-1",
-    ),
-    Operation(
-        "llm.count_tokens",
-        "Counts the tokens of a text as the model does.",
-        capability="supports_count_tokens",
-        shaped="LLM-TOKENS-1",
-    ),
-    _health("llm.health"),
-    _capabilities("vector.capabilities"),
-    Operation(
-        "vector.query",
-        "Finds the stored vectors that are most similar to a vector.",
-        payload="vector.types.query_result",
-        works="VEC-QUERY-1",
-        shaped="VEC-QUERY-1",
-    ),
-    Operation(
-        "vector.batch_query",
-        "Answers several queries in one call, in their order.",
-        capability="supports_batch_queries",
-        works="VEC-MULTI-1",
-        shaped="VEC-MULTI-1",
-    ),
-    Operation(
-        "vector.upsert",
-        "Writes vectors; one with the id of a stored vector takes its place.",
-        mutating=True,
-        payload="vector.types.partial_success_result",
-        works="VEC-UPSERT-1",
-        shaped="VEC-UPSERT-1",
-    ),
-    Operation(
-        "vector.delete",
-        "Deletes vectors by their ids, or those that a filter selects.",
-        mutating=True,
-        payload="vector.types.partial_success_result",
-        works="VEC-DELETE-1",
-        shaped="VEC-DELETE-1",
-    ),
-    Operation(
-        "vector.create_namespace",
-        "Creates a namespace with a dimension and a distance metric.",
-        mutating=True,
-        capability="supports_namespaces",
-        works="VEC-NS-1",
-        shaped="VEC-NS-10",
-    ),
-    Operation(
-        "vector.delete_namespace",
-        "Deletes a namespace and all vectors in it.",
-        mutating=True,
-        capability="supports_namespaces",
-        works="VEC-NS-1",
-        shaped="VEC-NS-10",
-    ),
-    _health("vector.health"),
-    _capabilities("embedding.capabilities"),
-    Operation(
-        "embedding.embed",
-        "Turns one text into a vector.",
-        payload="embedding.types.result",
-        works="EMB-EMBED-1",
-        shaped="EMB-EMBED-1",
-    ),
-    Operation(
-        "embedding.embed_batch",
-        "Turns several texts into vectors; a text that fails does not fail the others.",
-        capability="supports_batch_embedding",
-        payload="embedding.partial_success.result",
-        shaped="EMB-BATCH-1",
-    ),
-    Operation(
-        "embedding.stream_embed",
-        "Turns one text into a vector and sends it as a stream.",
-        streaming=True,
-        capability="supports_streaming",
-        payload="embedding.types.chunk",
-        shaped="EMB-STREAM-1",
-    ),
-    Operation(
-        "embedding.count_tokens",
-        "Counts the tokens of a text, or of several, as the model does.",
-        capability="supports_token_counting",
-        shaped="EMB-TOKENS-1",
-    ),
-    Operation(
-        "embedding.get_stats",
-        "Reports what the adapter has counted of its own work.",
-        deadline_exempt=True,
-        works="EMB-STATS-1",
-        shaped="EMB-STATS-1",
-    ),
-    _health("embedding.health"),
-    _capabilities("graph.capabilities"),
-    Operation(
-        "graph.upsert_nodes",
-        "Writes nodes; one with the id of a stored node takes its place.",
-        mutating=True,
-        works="GRA-NODE-1",
-        shaped="GRA-NODE-4",
-    ),
-    Operation(
-        "graph.upsert_edges",
-        "Writes edges; one with the id of a stored edge takes its place.",
-        mutating=True,
-        works="GRA-EDGE-1",
-        shaped="GRA-EDGE-8",
-    ),
-    Operation(
-        "graph.delete_nodes",
-        "Deletes nodes by their ids, or those that a filter selects.",
-        mutating=True,
-        works="GRA-DELETE-3",
-        shaped="GRA-DELETE-8",
-    ),
-    Operation(
-        "graph.delete_edges",
-        "Deletes edges by their ids, or those that a filter selects.",
-        mutating=True,
-        works="GRA-DELETE-3",
-        shaped="GRA-DELETE-8",
-    ),
-    Operation(
-        "graph.query",
-        "Runs a query in one of the adapter's languages and returns all records.",
-        works="GRA-QUERY-1",
-        shaped="GRA-QUERY-1",
-    ),
-    Operation(
-        "graph.stream_query",
-        "Runs a query and sends its records in chunks.",
-        streaming=True,
-        capability="supports_streaming",
-        payload="graph.types.chunk",
-        shaped="GRA-STREAM-1",
-    ),
-    Operation("graph.bulk_vertices", "Lists nodes page by page.", capability="supports_bulk_ops", shaped="GRA-BULK-2"),
-    Operation(
-        "graph.batch",
-        "Carries out several operations in their order and reports on each.",
-        mutating=True,
-        capability="supports_batch",
-        shaped="GRA-BATCH-2",
-    ),
-    Operation(
-        "graph.get_schema",
-        "Describes the kinds of nodes and edges that the graph holds.",
-        capability="supports_schema_ops",
-        shaped="GRA-SCHEMA-1",
-    ),
-    _health("graph.health"),
-    Operation(
-        "graph.transaction",
-        "Carries out several operations so that either all of them take effect or none.",
-        mutating=True,
-        capability="supports_txn",
-        shaped="GRA-TXN-4",
-    ),
-    Operation(
-        "graph.traversal",
-        "Follows edges from some nodes and returns what it meets.",
-        capability="supports_traversal",
-        shaped="GRA-TRAV-1",
-    ),
+
+OPERATIONS = tuple(
+    _read("""
+llm.capabilities: Says what the adapter offers, and its limits.
+  deadline_exempt; works COM-CAP-1; shaped COM-CAP-1
+llm.complete: Completes a conversation and returns the whole text at once.
+  payload llm.types.completion; works LLM-COMPLETE-1; shaped LLM-COMPLETE-1
+llm.stream: Completes a conversation and sends the text in chunks, the last of them marked as final.
+  streaming; capability supports_streaming; payload llm.types.chunk; shaped LLM-STREAM-1
+llm.count_tokens: Counts the tokens of a text as the model does.
+  capability supports_count_tokens; shaped LLM-TOKENS-1
+llm.health: Says how the adapter and its provider are.
+  works COM-HEALTH-1; shaped COM-HEALTH-1
+vector.capabilities: Says what the adapter offers, and its limits.
+  deadline_exempt; works COM-CAP-1; shaped COM-CAP-1
+vector.query: Finds the stored vectors that are most similar to a vector.
+  payload vector.types.query_result; works VEC-QUERY-1; shaped VEC-QUERY-1
+vector.batch_query: Answers several queries in one call, in their order.
+  capability supports_batch_queries; works VEC-MULTI-1; shaped VEC-MULTI-1
+vector.upsert: Writes vectors; one with the id of a stored vector takes its place.
+  mutating; payload vector.types.partial_success_result; works VEC-UPSERT-1; shaped VEC-UPSERT-1
+vector.delete: Deletes vectors by their ids, or those that a filter selects.
+  mutating; payload vector.types.partial_success_result; works VEC-DELETE-1; shaped VEC-DELETE-1
+vector.create_namespace: Creates a namespace with a dimension and a distance metric.
+  mutating; capability supports_namespaces; works VEC-NS-1; shaped VEC-NS-10
+vector.delete_namespace: Deletes a namespace and all vectors in it.
+  mutating; capability supports_namespaces; works VEC-NS-1; shaped VEC-NS-10
+vector.health: Says how the adapter and its provider are.
+  works COM-HEALTH-1; shaped COM-HEALTH-1
+embedding.capabilities: Says what the adapter offers, and its limits.
+  deadline_exempt; works COM-CAP-1; shaped COM-CAP-1
+embedding.embed: Turns one text into a vector.
+  payload embedding.types.result; works EMB-EMBED-1; shaped EMB-EMBED-1
+embedding.embed_batch: Turns several texts into vectors; a text that fails does not fail the others.
+  capability supports_batch_embedding; payload embedding.partial_success.result; shaped EMB-BATCH-1
+embedding.stream_embed: Turns one text into a vector and sends it as a stream.
+  streaming; capability supports_streaming; payload embedding.types.chunk; shaped EMB-STREAM-1
+embedding.count_tokens: Counts the tokens of a text, or of several, as the model does.
+  capability supports_token_counting; shaped EMB-TOKENS-1
+embedding.get_stats: Reports what the adapter has counted of its own work.
+  deadline_exempt; works EMB-STATS-1; shaped EMB-STATS-1
+embedding.health: Says how the adapter and its provider are.
+  works COM-HEALTH-1; shaped COM-HEALTH-1
+graph.capabilities: Says what the adapter offers, and its limits.
+  deadline_exempt; works COM-CAP-1; shaped COM-CAP-1
+graph.upsert_nodes: Writes nodes; one with the id of a stored node takes its place.
+  mutating; works GRA-NODE-1; shaped GRA-NODE-4
+graph.upsert_edges: Writes edges; one with the id of a stored edge takes its place.
+  mutating; works GRA-EDGE-1; shaped GRA-EDGE-8
+graph.delete_nodes: Deletes nodes by their ids, or those that a filter selects.
+  mutating; works GRA-DELETE-3; shaped GRA-DELETE-8
+graph.delete_edges: Deletes edges by their ids, or those that a filter selects.
+  mutating; works GRA-DELETE-3; shaped GRA-DELETE-8
+graph.query: Runs a query in one of the adapter's languages and returns all records.
+  works GRA-QUERY-1; shaped GRA-QUERY-1
+graph.stream_query: Runs a query and sends its records in chunks.
+  streaming; capability supports_streaming; payload graph.types.chunk; shaped GRA-STREAM-1
+graph.bulk_vertices: Lists nodes page by page.
+  capability supports_bulk_ops; shaped GRA-BULK-2
+graph.batch: Carries out several operations in their order and reports on each.
+  mutating; capability supports_batch; shaped GRA-BATCH-2
+graph.get_schema: Describes the kinds of nodes and edges that the graph holds.
+  capability supports_schema_ops; shaped GRA-SCHEMA-1
+graph.health: Says how the adapter and its provider are.
+  works COM-HEALTH-1; shaped COM-HEALTH-1
+graph.transaction: Carries out several operations so that either all of them take effect or none.
+  mutating; capability supports_txn; shaped GRA-TXN-4
+graph.traversal: Follows edges from some nodes and returns what it meets.
+  capability supports_traversal; shaped GRA-TRAV-1
+""")
 )
 
 BY_OP = {operation.op: operation for operation in OPERATIONS}

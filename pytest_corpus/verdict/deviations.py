@@ -49,11 +49,11 @@ class Deviation:
     issue: str = ""
 
     def covers(self, requirement: str, adapter: str) -> bool:
-        """Whether it speaks of a requirement of an adapter, by its name in the run."""
+        """True if it speaks of a requirement of an adapter, by its name in the run."""
         return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
 
     def expired(self, today: date) -> bool:
-        """Whether its last day is past."""
+        """True if its last day is past."""
         return today > self.expires
 
     def document(self) -> dict[str, str]:

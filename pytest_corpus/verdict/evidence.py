@@ -1,4 +1,4 @@
-"""What is behind a finding, beside the report: for the terminal, and for the formats that show it.
+"""The evidence of a finding, for the terminal and for the formats that show it.
 
 It travels with the record of its test and never becomes part of the JSON document.
 """
@@ -39,7 +39,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is behind one finding of one test: keys, types, codes and numbers, and perhaps the content.
+    """The evidence of one finding of one test: keys, types, codes, numbers, optionally the content.
 
     Attributes:
         adapter, component, requirement, test: whose finding it is, as in the report.
@@ -71,7 +71,7 @@ class Evidence:
     content: Content | None = None
 
     def at(self, level: Level) -> Evidence:
-        """What of it a level shows."""
+        """Return the part that a level shows."""
         return self if level == "full" else replace(self, content=None)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of a run said, test by test, and whether that can be relied on.
+"""The records of a run's tests, and the reasons why some of them prove nothing.
 
 A record counts as it is only where everything agrees: the test was collected, the process that ran its body made one
 record of it, pytest reported the test once, that report carries the same record, and its outcome is the one that the
@@ -105,8 +105,8 @@ MISMATCHES = {
     "not run": "tests that pytest reported although their body did not run",
     "altered": "tests whose record was changed before it arrived",
     "repeated": "tests that ran or were reported more than once",
-    "otherwise": "tests that pytest reported otherwise than they ended",
-    "broken off": "tests that another plugin or a signal kept from their end",
+    "otherwise": "tests whose pytest outcome differs from their record",
+    "broken off": "tests that another plugin or a signal ended",
     "fault": "tests that ended in a fault of pytest-corpus itself",
 }
 """Why the record of a test proves nothing, with the words for such tests."""
@@ -166,11 +166,11 @@ class Ledger:
             self.mismatched.add(record.key)
 
     def mark_mismatch(self, test: str) -> None:
-        """Note that pytest reports something else of a test than it came to."""
+        """Note that pytest's report of a test differs from its record."""
         self.mismatched.add(test)
 
     def mark_partial(self, why: str) -> None:
-        """Note why only a part of the suite was asked for or could run."""
+        """Note why the run is only a part of the suite."""
         self.incomplete.add(why)
 
     def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
@@ -188,7 +188,7 @@ class Ledger:
         self.tokens.update(tokens)
 
     def mark_unreliable(self, why: str) -> None:
-        """Note what makes the run as a whole unreliable."""
+        """Note why the whole run is unreliable."""
         self.doubts.add(why)
 
     # -- between processes -----------------------------------------------------------------------------
@@ -256,14 +256,14 @@ class Ledger:
 
     @property
     def gaps(self) -> list[str]:
-        """Why the run is partial; empty where it is complete."""
+        """The reasons for a partial run; empty if it is complete."""
         nothing = [] if self._made or self._arrived else ["no conformance test ran"]
         outage = [self.outage] if self.outage else []
         return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
 
     @property
     def unrequested_gaps(self) -> list[str]:
-        """Those of the gaps that nobody asked for: with one of them a run has failed."""
+        """The gaps that no option asked for; one of them fails the run."""
         chosen = bool(self.incomplete) and not self.selected - self._executed
         return [*([] if chosen else self._missing()), *self._unreliable()]
 
@@ -287,7 +287,7 @@ _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
 LACKING = "the factory takes no keyword argument '{}'"
 """Why something is not assessed that a keyword of the factory would make assessable."""
 
-UNRELIABLE = "what was reported of the test is not what it came to"
+UNRELIABLE = "pytest's report does not match the recorded result"
 
 
 def _merged(records: Iterable[TestRecord]) -> TestRecord:
@@ -317,4 +317,4 @@ def left_behind(ledger: Ledger) -> list[str]:
 
 
 LISTED = 5
-"""So many names of what is left are listed."""
+"""The most names listed of what is left."""

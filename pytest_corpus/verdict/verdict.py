@@ -16,13 +16,13 @@ VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconfor
 """From best to worst; an overall verdict is the worst of its components'."""
 
 
-HELD_BACK = "it blocks {}, and its own tests saw no fault"
+HELD_BACK = "it blocks {}, although its own tests passed"
 """Why a requirement that its own tests found kept is not assessed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Where one requirement stands for one component."""
+    """The status of one requirement for one component."""
 
     requirement: Requirement
     component: str

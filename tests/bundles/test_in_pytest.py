@@ -244,7 +244,7 @@ def test_no_key(pytester: pytest.Pytester) -> None:
     bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: openai}\n")
     said = text(run(pytester))
     played = run(pytester, "--corpus-cassettes=none")
-    assert "there is no recording of this request" in text(played)
+    assert "no recording of this request exists" in text(played)
     assert "set the environment variable OPENAI_API_KEY" in said or "pip install 'pytest-corpus[openai]'" in said
 
 

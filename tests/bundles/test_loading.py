@@ -23,7 +23,7 @@ WRONG = {
         "bundle.yaml:6: unknown key 'modell'; did you mean 'model'?",
     ),
     "missing key": ({"bundle.yaml": "name: x\nprompt_path: prompt.md\n"}, "the key 'dataset_path' is missing"),
-    "bad yaml": ({"bundle.yaml": SEED + "x: [1\n"}, "bundle.yaml:5: is no YAML"),
+    "bad yaml": ({"bundle.yaml": SEED + "x: [1\n"}, "bundle.yaml:5: is not valid YAML"),
     "key twice": ({"bundle.yaml": SEED + "name: y\n"}, "bundle.yaml:4: the key 'name' stands twice; it stands in line 1"),
     "version is a number": ({"bundle.yaml": SEED + "version: 1.0\n"}, "bundle.yaml:4: version is 1.0, and must be text; quote it"),
     "wrong type": ({"bundle.yaml": SEED + "parallel: 3\n"}, "bundle.yaml:4: parallel is 3, and must be true or false"),
@@ -33,11 +33,11 @@ WRONG = {
     ),
     "yaml tag": ({"bundle.yaml": SEED + "x: !!python/object/apply:os.system ['true']\n"}, "a bundle holds plain values"),
     "empty": ({"bundle.yaml": ""}, "is empty"),
-    "no number": ({"bundle.yaml": SEED + "timeout: .nan\n"}, "bundle.yaml:4: holds .nan, which is no number of JSON"),
+    "no number": ({"bundle.yaml": SEED + "timeout: .nan\n"}, "bundle.yaml:4: holds .nan, which is not a JSON number"),
     "merged": ({"bundle.yaml": "a: &a {b: 1}\nc:\n  <<: *a\n"}, "bundle.yaml:3: merges another mapping"),
     "operator without quotes": (
         {"bundle.yaml": SEED + "thresholds:\n  - metric: pass_rate\n    operator: >=\n    value: 0.9\n"},
-        'bundle.yaml:6: is no YAML: an operator stands without quotes; write ">="',
+        'bundle.yaml:6: is not valid YAML: an operator stands without quotes; write ">="',
     ),
     "another operator without quotes": (
         {"bundle.yaml": SEED + "thresholds:\n  - metric: pass_rate\n    operator: >\n    value: 0.9\n"},
@@ -47,7 +47,7 @@ WRONG = {
     "missing file": ({"bundle.yaml": SEED.replace("data.jsonl", "none.jsonl")}, "bundle.yaml:3: there is no file 'none.jsonl'"),
     "path out of the folder": ({"bundle.yaml": SEED.replace("prompt.md", "../prompt.md")}, "leaves the folder of the bundle"),
     "absolute path": ({"bundle.yaml": SEED.replace("prompt.md", "/etc/passwd")}, "is an absolute path"),
-    "empty dataset": ({"data.jsonl": "\n\n"}, "data.jsonl: holds no case"),
+    "empty dataset": ({"data.jsonl": "\n\n"}, "data.jsonl: has no cases"),
     "bad line": ({"data.jsonl": '{"input": {"q": 1}}\n{"input": \n'}, "data.jsonl:2: "),
     "duplicate key in a line": ({"data.jsonl": '{"input": {"q": 1, "q": 2}}\n'}, "stands twice in one object"),
     "no input": ({"data.jsonl": '{"id": "a"}\n'}, "data.jsonl:1: the key 'input' is missing"),
@@ -60,7 +60,7 @@ WRONG = {
         {"data.jsonl": '{"input": {"q": 1}}\n{"input": {"q": 1}}\n'},
         "data.jsonl:2: the same input without an id stands in line 1 already",
     ),
-    "template": ({"prompt.md": "a\n{{ q"}, "prompt.md:2: is no template"),
+    "template": ({"prompt.md": "a\n{{ q"}, "prompt.md:2: is not a valid template"),
     "missing variable": ({"prompt.md": "a\n{{ other }}"}, "data.jsonl:1: the case 'case-"),
     "invariant": (
         {"bundle.yaml": CONTRACT + "invariants:\n    - 'len(raw_output) < 5'\n    - 'ouput > 1'\n"},
@@ -87,11 +87,11 @@ WRONG = {
         {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 1}\n  - {metric: pass_rate, operator: ">=", value: 1.0}\n'},
         "stands twice, in line 5 already",
     ),
-    "schema is no JSON": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": "{"}, "s.json: is no JSON"),
-    "schema is unsound": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"type": "objct"}'}, "is no sound schema"),
+    "schema is no JSON": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": "{"}, "s.json: is not valid JSON"),
+    "schema is unsound": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"type": "objct"}'}, "is not a valid JSON Schema"),
     "unknown draft": (
         {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$schema": "http://example.com/draft"}'},
-        "which is no known draft",
+        "which is not a known draft",
     ),
     "dangling reference": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "#/$defs/x"}'}, "leads nowhere"),
     "endless reference": (
@@ -108,7 +108,7 @@ WRONG = {
     ),
     "regex": (
         {"bundle.yaml": CONTRACT + "expected_match: regex\n", "data.jsonl": '{"input": {"q": 1}, "expected_output": "("}\n'},
-        "the pattern is no regular expression",
+        "the pattern is not a valid regular expression",
     ),
     "contains an object": (
         {"bundle.yaml": CONTRACT + "expected_match: contains\n", "data.jsonl": '{"input": {"q": 1}, "expected_output": {}}\n'},

@@ -20,7 +20,7 @@ from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.store import MemoryStore, Purse
+from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
 
 GOOD = json.dumps({"answer": "x", "confidence": 0.9})
 
@@ -97,7 +97,7 @@ def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]
     choice = replace(found.provider, name=name, base_url=url)
     provider = make(choice, found.file, {}, None)
     asking = Asking(found, choice, provider, pause=lambda _: None)
-    pool = Pool(asking, found.cases, MemoryStore(1, Purse()), 1)
+    pool = Pool(asking, found.cases, MemoryStore(1, SpentBudget()), 1)
     try:
         return [pool.result(case.id) for case in found.cases]
     finally:
@@ -140,7 +140,7 @@ def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
     files["bundle.yaml"] += "system_path: system.md\n"
     found = load(write(tmp_path, files))
     provider = make(choice, found.file, {}, None)
-    pool = Pool(Asking(found, choice, provider), found.cases, MemoryStore(1, Purse()), 1)
+    pool = Pool(Asking(found, choice, provider), found.cases, MemoryStore(1, SpentBudget()), 1)
     pool.result(found.cases[0].id)
     sent = server.requests[0]
     assert (sent["seed"], sent["stop"], sent["max_tokens"]) == (3, ["."], 7)
@@ -156,7 +156,7 @@ def test_an_answer_of_another_form_is_an_error(tmp_path: Path, server: Server, n
     results = asked(tmp_path, name, server.url + path)
     assert [(result.status, result.calls) for result in results] == [("error", 1), ("error", 1), ("passed", 1)]
     assert [reason.shape for reason in results[0].every_reason] == [
-        "the provider answers Unavailable: the answer is no completion"
+        "the provider answers Unavailable: the answer is not a completion"
     ]
 
 

@@ -23,16 +23,16 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.shared_store import SharedPurse, SharedStore
+from pytest_corpus.bundles.running.shared_store import SharedSpentBudget, SharedStore
 from pytest_corpus.bundles.running.spending import SpendingLimit
-from pytest_corpus.bundles.running.store import MemoryStore, Purse
+from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
 
 
 def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = None, **more: Any) -> list[CaseResult]:
     """The results of all cases, asked of a function or of the mock."""
     provider = HookProvider("fn", None, answer) if answer else MockProvider(more.pop("script", None))
     asking = Asking(found, ProviderChoice("fn"), provider, **more)
-    pool = Pool(asking, found.cases, MemoryStore(found.side_by_side, Purse()), found.side_by_side)
+    pool = Pool(asking, found.cases, MemoryStore(found.side_by_side, SpentBudget()), found.side_by_side)
     return [pool.result(case.id) for case in found.cases]
 
 
@@ -223,7 +223,7 @@ def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
 
     pools = []
     for _ in range(2):
-        store = SharedStore(tmp_path, "key", 2, SharedPurse(tmp_path))
+        store = SharedStore(tmp_path, "key", 2, SharedSpentBudget(tmp_path))
         asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, answer))
         pools.append(Pool(asking, found.cases, store, 2))
     threads = [threading.Thread(target=lambda p=p: [p.result(c.id) for c in found.cases]) for p in pools]
@@ -232,7 +232,7 @@ def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(20)
     assert sorted(calls) == sorted(case.id for case in found.cases)
-    assert SharedPurse(tmp_path).spent.calls == 30
+    assert SharedSpentBudget(tmp_path).spent.calls == 30
 
 
 def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
@@ -242,14 +242,14 @@ def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
 
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from pytest_corpus.bundles.running.shared_store import SharedPurse, SharedStore\n"
-        "folder = Path(sys.argv[1]); store = SharedStore(folder, 'k', 1, SharedPurse(folder))\n"
+        "from pytest_corpus.bundles.running.shared_store import SharedSpentBudget, SharedStore\n"
+        "folder = Path(sys.argv[1]); store = SharedStore(folder, 'k', 1, SharedSpentBudget(folder))\n"
         "assert store.take_slot() and store.claim('a'); os._exit(9)\n"
     )
     subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], check=False, env={"PYTHONPATH": str(Path(__file__).parents[2])}
     )
-    store = SharedStore(tmp_path, "k", 1, SharedPurse(tmp_path))
+    store = SharedStore(tmp_path, "k", 1, SharedSpentBudget(tmp_path))
     result = store.fetch("a")
     assert result is not None
     assert result.status == "error"
@@ -293,7 +293,7 @@ def test_cassettes_of_several_providers(tmp_path: Path) -> None:
     for name in ("one", "two"):
         asking = Asking(found, ProviderChoice(name), HookProvider(name, None, lambda _: "yes"))
         asking = replace(asking, cassettes=Cassettes(tmp_path, "once", {}))
-        pool = Pool(asking, found.cases, MemoryStore(1, Purse()), 1)
+        pool = Pool(asking, found.cases, MemoryStore(1, SpentBudget()), 1)
         assert pool.result("case-0").cassette == "recorded"
     [file] = (tmp_path / "cassettes").glob("*.json")
     assert [each["request"]["provider"] for each in json.loads(file.read_text())["recordings"]] == ["one", "two"]
@@ -325,11 +325,14 @@ def test_playing_takes_no_key(tmp_path: Path, name: str, monkeypatch: pytest.Mon
     choice = ProviderChoice(name, "some-model")
     stub = HookProvider(name, "some-model", lambda _: "yes")
     Pool(
-        Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})), found.cases, MemoryStore(1, Purse()), 1
+        Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})),
+        found.cases,
+        MemoryStore(1, SpentBudget()),
+        1,
     ).result("case-0")
     player = make(choice, "bundle.yaml", {}, None, plays=True)
     asking = Asking(found, choice, player, cassettes=Cassettes(tmp_path, "none", {}))
-    result = Pool(asking, found.cases, MemoryStore(1, Purse()), 1).result("case-0")
+    result = Pool(asking, found.cases, MemoryStore(1, SpentBudget()), 1).result("case-0")
     player.close()
     assert (result.status, result.cassette) == ("passed", "replayed")
 

@@ -1,4 +1,4 @@
-"""Runs the adapters in other languages: their programs, what is said to them, and the hooks that they call."""
+"""Runs the adapters in other languages: their programs, the requests to them, and the hooks that they call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WAIT_S = 10.0
 
 
 def copied(example: str, folder: Path) -> Path:
-    """The example in a folder of its own, as somebody has it who copied it."""
+    """The example in a folder of its own, as after copying it."""
     ignored = shutil.ignore_patterns("node_modules", "adapter.log", "vector-adapter-go")
     return Path(shutil.copytree(EXAMPLES / example, folder / example, ignore=ignored))
 
@@ -110,7 +110,7 @@ REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
 
 
 class Hooks(ThreadingHTTPServer):
-    """Stands where the suite serves its hooks; with `hangs` the provider never answers.
+    """A stand-in for the hooks of the suite; with `hangs` the provider never answers.
 
     Attributes:
         reports: the path and body of each request.
@@ -128,12 +128,12 @@ class Hooks(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """What a request names as the address of its hooks."""
+        """The address of the hooks for a request."""
         return f"http://127.0.0.1:{self.server_port}/token/7"
 
     @property
     def observations(self) -> list[dict[str, Any]]:
-        """What was observed."""
+        """The observations."""
         return [report for path, report in self.reports if path == "/token/7/metrics/observe"]
 
 

@@ -86,7 +86,7 @@ def test_publishing_holds_no_token() -> None:
 
 
 def test_make_targets_of_the_workflows_exist() -> None:
-    """What the workflows make, the Makefile knows."""
+    """The Makefile has every target that the workflows make."""
     known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
     said = re.findall(r"run: make ([\w-]+)", "".join(path.read_text() for path in GITHUB))
     assert said

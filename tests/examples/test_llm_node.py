@@ -48,7 +48,7 @@ def test_streams_in_both_formats(port: int, kind: str) -> None:
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson", "text/event-stream"])
 def test_refused_at_once(port: int, accept: str) -> None:
-    """What fails before its first frame is an envelope with the status of its class, whatever was asked for."""
+    """A call that fails before its first frame gets an envelope with the status of its class, in every format."""
     op = "llm.complete" if accept == "application/json" else "llm.stream"
     answer = ask(port, {"op": op, "ctx": {}, "args": {}}, Accept=accept)
     assert (answer.status, answer.headers["Content-Type"]) == (400, "application/json")
@@ -57,7 +57,7 @@ def test_refused_at_once(port: int, accept: str) -> None:
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_never_becomes_a_call(port: int, name: str) -> None:
-    """What is no request gets an error envelope, with the status that HTTP has for it."""
+    """Input that is not a request gets an error envelope, with the status that HTTP has for it."""
     status, request = REFUSALS[name]
     answer = ask(port, request["body"], **{key: text for key, text in request.items() if key != "body"})
     assert answer.status == status
@@ -66,7 +66,7 @@ def test_never_becomes_a_call(port: int, name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_caller_that_leaves_ends_the_call(port: int, kind: str) -> None:
-    """Where nobody waits any more, the provider is given up and the call observed."""
+    """If the caller hangs up, the call of the provider is cancelled and observed."""
     hooks = Hooks(hangs=True)
     hang_up(port, COMPLETE if kind == "application/json" else STREAM, hooks, Accept=kind)
     assert hooks.left.wait(WAIT_S)

@@ -58,7 +58,7 @@ COMMON = {
     "hang": "APITimeoutError -> DeadlineExceeded",
     "slow": "nothing -> stop",
 }
-"""What the client raises and what the adapter answers, with the retry hint, where a call fails before its answer."""
+"""The exception of the client and the answer of the adapter, with the retry hint, if a call fails before its answer."""
 
 COMMON_IN_STREAM = {
     "network unfinished": "nothing -> TransientNetwork",
@@ -105,7 +105,7 @@ ANTHROPIC = {
 
 
 def in_stream(event: str, broken: str, cut: str, late: str) -> dict[str, str]:
-    """What a client raises in mid-stream: for an event, a reset and a cut connection, and one that is silent."""
+    """The exceptions of a client in mid-stream: for an event, a reset and a cut connection, and a silent one."""
     hinted = ("rate_limited", "quota_exhausted", "overloaded", "unavailable")
     classes = {
         "rate_limited": "ResourceExhausted",
@@ -192,7 +192,7 @@ def test_the_other_endpoints_fail_alike() -> None:
 
 
 def test_the_clients_own_retries_read_the_hint(vendor: str, caplog: pytest.LogCaptureFixture) -> None:
-    """A client that may retry comes again after as long as it was told, and is then answered."""
+    """A client that may retry comes again after the time of the hint, and is then answered."""
     probe = ProviderProbe()
     probe.plan("rate_limited", retry_after_ms=30)
     caplog.set_level(logging.INFO, vendor)
@@ -238,7 +238,7 @@ def planned(probe: ProviderProbe, kind: str, form: str, *, streaming: bool) -> P
 
 
 async def raised_by(vendor: str, probe: ProviderProbe, *, streaming: bool) -> dict[str, str]:
-    """What the client raises in each case; "nothing" where it does not."""
+    """The class of the client's exception in each case; "nothing" if there is none."""
     found = {}
     async with client_of(vendor, probe, max_retries=0) as client:
         create = client.chat.completions.create if vendor == "openai" else client.messages.create
@@ -278,7 +278,7 @@ async def failing(ask: Callable[[], Awaitable[Any]]) -> str:
 
 
 def answer_to(client: AdapterClient, kind: str, form: str, *, streaming: bool) -> str:
-    """What the adapter answers: the class of an error with its retry hint, or how a good answer ends."""
+    """The answer of the adapter: the class of an error with its retry hint, or the end of a good answer."""
     op = "llm.stream" if streaming else "llm.complete"
     ctx = {"deadline_ms": time.time() * 1000 + BUDGET_MS} if kind == "hang" else {}
     plan = planned(client.provider, kind, form, streaming=streaming)

@@ -131,7 +131,7 @@ def test_files(faulty: Project, level: str | None) -> None:
 def test_what_was_logged_during_the_call(faulty: Project, level: str) -> None:
     """At `full` a finding shows what was logged during its call, also where an earlier test made that call."""
     text = run(faulty, "Logs", "LLM-TOKENS-1", f"--corpus-evidence={level}")
-    assert ("logged meanwhile:\n    cannot count, the key is ***" in text) == (level == "full")
+    assert ("logged during the call:\n    cannot count, the key is ***" in text) == (level == "full")
     assert SECRET not in text
 
 

@@ -28,7 +28,7 @@ def test_a_shard_is_a_part_that_says_which(project: Project) -> None:
     ("given", "why"),
     [
         (("--corpus-shard=3/2",), "--corpus-shard=3/2: write NUMBER/OF, such as 2/5"),
-        (("--corpus-shard=1/2", "--corpus-profile=quick"), "the profile 'quick' is no whole suite"),
+        (("--corpus-shard=1/2", "--corpus-profile=quick"), "the profile 'quick' runs only part of the suite"),
         (("--corpus-shard=1/2", "--corpus-repeat=2"), "with --corpus-repeat the shards cannot be combined"),
     ],
     ids=["number", "quick", "repeat"],

@@ -1,6 +1,6 @@
-"""What the adapters share: their checks, their way to the provider, their replays.
+"""The shared part of the adapters: checks, the calls of the provider, replays.
 
-The SDK has an exception class of each name in each of its modules, so all of this is told which module to use.
+The SDK has an exception class of each name in each of its modules, so the classes here take the module.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import copy
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, final
@@ -33,7 +34,7 @@ CONTEXT_TEXTS = ("request_id", "idempotency_key", "traceparent", "tenant")
 
 
 class Provider(Protocol):
-    """What is reached whenever a real backend would call its provider."""
+    """The probe of a conformance run, reached before each call that a real backend would make."""
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Return once the provider has answered; raise what it raises."""
@@ -43,7 +44,7 @@ class Provider(Protocol):
 
 
 def finite(value: Any) -> bool:
-    """Whether no number in a JSON value is NaN or infinite."""
+    """Tell if no number in a JSON value is NaN or infinite."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, Mapping):
@@ -52,12 +53,12 @@ def finite(value: Any) -> bool:
 
 
 def text_or_none(value: Any) -> bool:
-    """Whether an optional text is one, or is left out."""
+    """Tell if an optional text is a string or absent."""
     return value is None or isinstance(value, str)
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; `true` is not 1, and 1 is 1.0."""
+    """Tell if two JSON values are equal; `true` is not 1, and 1 is 1.0."""
     if isinstance(one, bool) is not isinstance(other, bool):
         return False
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
@@ -117,6 +118,16 @@ class Taxonomy:
         return failed
 
 
+def subtype(base: Any, name: str) -> Any:
+    """An exception class of the author's own below one of the SDK; its code is its name in upper-case words."""
+    code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+    def init(self: Any, message: str, **facts: Any) -> None:
+        base.__init__(self, message, code=code, **facts)
+
+    return type(name, (base,), {"__init__": init})
+
+
 # -- deadlines -------------------------------------------------------------------------------------------
 
 
@@ -166,7 +177,7 @@ class Gateway:
 
 
 class Replays:
-    """What was answered under idempotency keys, each in the scope of its tenant, operation and arguments."""
+    """The answers under idempotency keys, each in the scope of its tenant, operation and arguments."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str | None, str, str, str], Any] = {}
@@ -197,7 +208,7 @@ class Outcome:
         return self
 
     def finish(self) -> None:
-        """What is sent next is the end."""
+        """Note that the next frame is the last one."""
         self._code = "OK"
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:

@@ -23,7 +23,6 @@ from corpus_sdk.embedding.embedding_base import (
     EnforcingDeadline,
     MetricsSink,
     OperationContext,
-    WireEmbeddingHandler,
 )
 
 from .authoring import CheckedDeadline, Gateway, Outcome, Provider
@@ -132,7 +131,7 @@ class QuillEmbeddingAdapter(BaseEmbeddingAdapter):
 
 
 def used(count: int) -> dict[str, int]:
-    """What a stream has used so far."""
+    """The usage of a stream so far."""
     return {"prompt_tokens": count, "total_tokens": count}
 
 
@@ -140,13 +139,3 @@ def blank(index: int, text: str) -> dict[str, Any]:
     """The failure of a text of a batch in which there is nothing to embed."""
     message = "text must be a non-empty string"
     return {"index": index, "text": text, "error": "BadRequest", "code": "BAD_REQUEST", "message": message}
-
-
-def adapter(metrics: MetricsSink | None = None, provider: Provider | None = None) -> BaseEmbeddingAdapter:
-    """A fresh adapter."""
-    return QuillEmbeddingAdapter(metrics, provider)
-
-
-def wire(metrics: MetricsSink | None = None, provider: Provider | None = None) -> WireEmbeddingHandler:
-    """A fresh adapter behind the SDK's wire handler."""
-    return WireEmbeddingHandler(adapter(metrics, provider))

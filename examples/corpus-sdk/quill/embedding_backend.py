@@ -1,6 +1,6 @@
 """A small embedding service in memory: its models, its tokens and its failures as the SDK's exceptions.
 
-It stands where an author calls a model server; the adapter in `embedding_adapter` puts the SDK around it.
+It takes the part of a model server; the adapter in `embedding_adapter` puts the SDK around it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from corpus_sdk.embedding import embedding_base
 from corpus_sdk.embedding.embedding_base import (
@@ -21,7 +20,7 @@ from corpus_sdk.embedding.embedding_base import (
     TextTooLong,
 )
 
-from .authoring import Taxonomy
+from .authoring import Taxonomy, subtype
 
 MODELS = {"quill-embed-small": 8, "quill-embed-large": 16}
 """The dimension of each model."""
@@ -29,20 +28,8 @@ MODELS = {"quill-embed-small": 8, "quill-embed-large": 16}
 # -- errors ----------------------------------------------------------------------------------------------
 
 
-class ContentFiltered(BadRequest):
-    """The provider's content filter refused the request."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="CONTENT_FILTERED", **facts)
-
-
-class ProviderQuotaExceeded(ResourceExhausted):
-    """The provider's quota is used up."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="PROVIDER_QUOTA_EXCEEDED", **facts)
-
-
+ContentFiltered = subtype(BadRequest, "ContentFiltered")
+ProviderQuotaExceeded = subtype(ResourceExhausted, "ProviderQuotaExceeded")
 TAXONOMY = Taxonomy(embedding_base, {"quota_exhausted": ProviderQuotaExceeded, "content_filtered": ContentFiltered})
 
 
@@ -83,7 +70,7 @@ def embedding(text: str, model: str, index: int | None = None) -> EmbeddingVecto
 
 @dataclass
 class Statistics:
-    """What the service has done so far."""
+    """The statistics of the service."""
 
     requests: int = 0
     texts: int = 0

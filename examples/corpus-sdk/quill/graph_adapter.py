@@ -36,7 +36,6 @@ from corpus_sdk.graph.graph_base import (
     UpsertEdgesSpec,
     UpsertNodesSpec,
     UpsertResult,
-    WireGraphHandler,
 )
 
 from . import graph_requests as requests
@@ -47,7 +46,7 @@ SERVER, VERSION = "quill-graphs", "1.4.0"
 MAX_BATCH_OPS, MAX_TRAVERSAL_DEPTH = 32, 8
 RECORDS_PER_CHUNK, BYTES_PER_CHUNK = 2, 2**19
 FRAME_LIMIT = 2**20 - 2**12
-"""What a record may weigh, so that a frame with it stays below 1 MiB."""
+"""The largest record in bytes, so that its frame stays below 1 MiB."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Capabilities(GraphCapabilities):
 
 
 def tenant_of(ctx: OperationContext | None) -> str | None:
-    """Whose data a call is about."""
+    """The tenant of a call."""
     tenant: str | None = ctx.tenant if ctx else None
     return tenant
 
@@ -250,13 +249,3 @@ def portions(records: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
         weight += size
     if portion:
         yield portion
-
-
-def adapter(metrics: MetricsSink | None = None, provider: Provider | None = None) -> BaseGraphAdapter:
-    """A fresh adapter."""
-    return QuillGraphAdapter(metrics, provider)
-
-
-def wire(metrics: MetricsSink | None = None, provider: Provider | None = None) -> WireGraphHandler:
-    """A fresh adapter behind the SDK's wire handler."""
-    return WireGraphHandler(adapter(metrics, provider))

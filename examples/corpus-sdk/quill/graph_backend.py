@@ -1,6 +1,6 @@
 """A small graph database in memory: property graphs in namespaces, a tenant apart, read with a part of Cypher.
 
-It stands where an author calls a graph database; the adapter in `graph_adapter` puts the SDK around it.
+It takes the part of a graph database; the adapter in `graph_adapter` puts the SDK around it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from corpus_sdk.graph.graph_base import (
     UpsertResult,
 )
 
-from .authoring import Taxonomy, same
+from .authoring import Taxonomy, same, subtype
 from .graph_cypher import Query
 from .graph_values import Arc, Graph, UnboundError, UnofferedError, UnreadableError, Vertex
 
@@ -39,34 +39,10 @@ DEFAULT = "default"
 # -- errors ----------------------------------------------------------------------------------------------
 
 
-class QueryParseError(BadRequest):
-    """The text of a query cannot be read."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="QUERY_PARSE_ERROR", **facts)
-
-
-class FilterSyntaxError(BadRequest):
-    """The filter says something that cannot be served."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="FILTER_SYNTAX_ERROR", **facts)
-
-
-class VertexNotFound(BadRequest):
-    """There is no such node."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="VERTEX_NOT_FOUND", **facts)
-
-
-class ProviderQuotaExceeded(ResourceExhausted):
-    """The provider's quota is used up."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="PROVIDER_QUOTA_EXCEEDED", **facts)
-
-
+QueryParseError = subtype(BadRequest, "QueryParseError")
+FilterSyntaxError = subtype(BadRequest, "FilterSyntaxError")
+VertexNotFound = subtype(BadRequest, "VertexNotFound")
+ProviderQuotaExceeded = subtype(ResourceExhausted, "ProviderQuotaExceeded")
 TAXONOMY = Taxonomy(graph_base, {"quota_exhausted": ProviderQuotaExceeded})
 
 # -- what goes in and out --------------------------------------------------------------------------------
@@ -101,7 +77,7 @@ def check_filter(wanted: Mapping[str, Any] | None) -> None:
 
 
 def passes(properties: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Whether properties have every value that a filter asks for."""
+    """Tell if properties have every value that a filter asks for."""
     return all(key in properties and same(properties[key], value) for key, value in (wanted or {}).items())
 
 
@@ -134,7 +110,7 @@ def written(value: Any, namespace: str) -> Any:
 
 
 def cursor_after(last: str) -> str:
-    """Where the next page begins, for nobody to read."""
+    """The start of the next page; it is opaque."""
     return base64.urlsafe_b64encode(last.encode("utf-8", "surrogatepass")).decode()
 
 
@@ -168,11 +144,11 @@ class Store:
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
-        """How much there is in each namespace."""
+        """The numbers of nodes and edges in each namespace."""
         return {name: {"nodes": len(graph.nodes), "edges": len(graph.edges)} for name, graph in self._graphs.items()}
 
     def graph(self, namespace: str | None) -> Graph:
-        """The graph of a namespace, empty where nothing was written to it."""
+        """The graph of a namespace, empty if nothing was written to it."""
         return self._graphs.setdefault(namespace or DEFAULT, Graph())
 
     def put_nodes(self, nodes: Sequence[Node], namespace: str | None) -> UpsertResult:
@@ -185,7 +161,7 @@ class Store:
         return UpsertResult(len(nodes), 0, [])
 
     def put_edges(self, edges: Sequence[Edge], namespace: str | None) -> UpsertResult:
-        """Store relationships, or none where one has an end that does not exist."""
+        """Store relationships, or none if an end of one does not exist."""
         for index, edge in enumerate(edges):
             known = self.graph(edge.namespace or namespace).nodes
             if edge.src not in known or edge.dst not in known:
@@ -215,7 +191,7 @@ class Store:
         return DeleteResult(len(doomed), 0, [])
 
     def records(self, query: Query, spec: GraphQuerySpec) -> list[dict[str, Any]]:
-        """What a query finds.
+        """Return the records of a query.
 
         Raises:
             BadRequest: a parameter is missing.
@@ -256,7 +232,7 @@ class Store:
         return GraphSchema(nodes, edges, {"namespaces": sorted(self._graphs)})
 
     def walk(self, spec: GraphTraversalSpec) -> TraversalResult:
-        """What can be reached from the start nodes, breadth first."""
+        """Walk from the start nodes, breadth first."""
         check_filter(spec.node_filters)
         check_filter(spec.relationship_filters)
         graph, namespace, only = self.graph(spec.namespace), spec.namespace or DEFAULT, spec.return_properties
@@ -328,5 +304,5 @@ class Backend:
         return self._stores.setdefault(tenant, Store())
 
     def commit(self, tenant: str | None, store: Store) -> None:
-        """Put a changed copy in the place of what there was."""
+        """Replace the graphs of a tenant by a changed copy."""
         self._stores[tenant] = store

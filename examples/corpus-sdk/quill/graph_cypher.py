@@ -19,7 +19,7 @@ Step = Callable[[list[Row], Graph, Row], list[Row]]
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a node or relationship must be like; `direction` is ``>``, ``<`` or none for either way."""
+    """The conditions of a node or relationship; `direction` is ``>``, ``<`` or none for either way."""
 
     name: str | None
     kinds: tuple[tuple[str, ...], ...]
@@ -27,7 +27,7 @@ class Pattern:
     direction: str = ""
 
     def fits(self, entity: Vertex | Arc, row: Row) -> bool:
-        """Whether an entity is like that, and the one that the name stands for already."""
+        """Tell if an entity is like that, and the one that the name stands for already."""
         if self.name in row and identity(row[self.name]) != identity(entity):
             return False
         labels = entity.labels if isinstance(entity, Vertex) else (entity.label,)
@@ -41,7 +41,7 @@ class Pattern:
 
 
 def ends(arc: Arc, direction: str) -> Iterator[tuple[str, str]]:
-    """Where a relationship leads from and to, read in a direction."""
+    """The start and the end of a relationship, read in a direction."""
     if direction != "<":
         yield arc.src, arc.dst
     if direction != ">" and (direction == "<" or arc.src != arc.dst):
@@ -77,7 +77,7 @@ def onward(
 
 @dataclass(frozen=True)
 class Cut:
-    """How the rows of RETURN are put in order and cut."""
+    """The order and the limits of the rows of RETURN."""
 
     orders: tuple[tuple[Value, bool], ...]
     skip: Value | None
@@ -123,7 +123,7 @@ class Query:
             raise UnreadableError("there is more than a query")
 
     def rows(self, graph: Graph, parameters: Mapping[str, Any]) -> list[Row]:
-        """What the query finds in a graph.
+        """Return the rows of the query in a graph.
 
         Raises:
             UnreadableError: a value is none that an operator takes.

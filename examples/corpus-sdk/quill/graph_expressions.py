@@ -97,17 +97,17 @@ class Words:
         return text
 
     def has_name(self) -> bool:
-        """Whether a name comes next."""
+        """Tell if a name comes next."""
         kind, text = self.peek()
         return kind == "quoted" or (kind == "name" and text.upper() not in KEYWORDS)
 
     def since(self, at: int) -> str:
-        """What was read since some position."""
+        """The text read since a position."""
         return "".join(text for _, text in self._words[at : self._at])
 
     @property
     def at(self) -> int:
-        """How far the text has been read."""
+        """The current position in the text."""
         return self._at
 
 
@@ -116,7 +116,7 @@ class Words:
 Row = dict[str, Any]
 Value = Callable[[Row], Any]
 PARAMETERS = "$"
-"""Where a row keeps the parameters; no variable has this name."""
+"""The key of a row for the parameters; no variable has this name."""
 
 
 @dataclass(frozen=True)

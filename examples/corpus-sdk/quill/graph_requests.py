@@ -23,16 +23,16 @@ from .graph_backend import TAXONOMY, Store, check_filter, parsed
 require = TAXONOMY.require
 
 Work = Callable[[Store], dict[str, Any]]
-"""What an operation of a batch does; its result as JSON."""
+"""The work of an operation in a batch; returns its result as JSON."""
 
 
 def texts(value: Any) -> bool:
-    """Whether a value is a list of texts, none of them empty."""
+    """Tell if a value is a list of texts, none of them empty."""
     return isinstance(value, (list, tuple)) and all(isinstance(each, str) and each for each in value)
 
 
 def whole(value: Any) -> bool:
-    """Whether a value is a whole number above zero, of 64 bits."""
+    """Tell if a value is a whole number above zero, of 64 bits."""
     return isinstance(value, (int, float)) and finite(value) and value == int(value) and 0 < value < 2**63
 
 
@@ -190,7 +190,7 @@ OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], Work]] = {
 
 
 def work_of(operation: BatchOperation) -> Work:
-    """What an operation does.
+    """The work of an operation.
 
     Raises:
         NotSupported: it is none of `OPERATIONS`.

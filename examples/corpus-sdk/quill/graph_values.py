@@ -57,14 +57,14 @@ class Graph:
 
 
 def identity(value: Any) -> Any:
-    """What two values must share to be one and the same."""
+    """The key of a value: equal for the same entity or value."""
     if isinstance(value, (Vertex, Arc)):
         return type(value).__name__, value.id
     return type(value).__name__, repr(value)
 
 
 def rank(value: Any) -> tuple[int, Any]:
-    """Where a value stands in an order: nothing comes last, and types do not mix."""
+    """The sort key of a value: null comes last, and types do not mix."""
     if isinstance(value, bool):
         return 1, value
     if isinstance(value, (int, float)):
@@ -118,7 +118,7 @@ def held(value: Any, key: str) -> Any:
 
 
 def found_in(one: Any, many: Any) -> bool | None:
-    """Whether a list holds a value."""
+    """Tell if a list holds a value."""
     if one is None or many is None:
         return None
     if not isinstance(many, (list, tuple)):

@@ -17,7 +17,6 @@ from corpus_sdk.llm.llm_base import (
     MetricsSink,
     OperationContext,
     SimpleDeadline,
-    WireLLMHandler,
 )
 
 from .authoring import CheckedDeadline, Gateway, Outcome, Provider, finite, text_or_none
@@ -38,7 +37,7 @@ def check_model(model: Any) -> str:
 
 
 def is_function(value: Any, key: str, kind: type | tuple[type, ...]) -> bool:
-    """Whether `value` is ``{"type": "function", "function": {"name": str, key: kind}}``."""
+    """Tell if `value` is ``{"type": "function", "function": {"name": str, key: kind}}``."""
     if not isinstance(value, Mapping) or value.get("type") != "function":
         return False
     function = value.get("function")
@@ -77,7 +76,7 @@ def required_function(tools: Any, tool_choice: Any) -> Mapping[str, Any] | None:
 
 
 def parsed(request: Mapping[str, Any], ctx: OperationContext | None) -> Turn:
-    """What is asked for, after the checks that the SDK leaves to its authors."""
+    """The request, after the checks that the SDK leaves to its authors."""
     TAXONOMY.check_context(ctx)
     messages, system, limit = request["messages"], request.get("system_message"), request.get("max_tokens")
     require(finite(request), "args", "must hold finite numbers only")
@@ -162,13 +161,3 @@ class QuillAdapter(BaseLLMAdapter):
         """Reach the provider within the caller's budget: the SDK itself gives a stream no timeout."""
         self._preflight_deadline(ctx)
         await self._deadline.wrap(self._gateway.reach(op, ctx, **facts), ctx)
-
-
-def adapter(metrics: MetricsSink | None = None, provider: Provider | None = None) -> BaseLLMAdapter:
-    """A fresh adapter."""
-    return QuillAdapter(metrics, provider)
-
-
-def wire(metrics: MetricsSink | None = None, provider: Provider | None = None) -> WireLLMHandler:
-    """A fresh adapter behind the SDK's wire handler."""
-    return WireLLMHandler(adapter(metrics, provider))

@@ -1,6 +1,6 @@
 """A small LLM backend in memory: its models, its failures as the SDK's exceptions, and its replies.
 
-It stands where an author calls a model server; the adapter in `llm_adapter` puts the SDK around it.
+It takes the part of a model server; the adapter in `llm_adapter` puts the SDK around it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from corpus_sdk.llm.llm_base import (
     ToolCallFunction,
 )
 
-from .authoring import Taxonomy
+from .authoring import Taxonomy, subtype
 
 MODELS = ("quill-small", "quill-large")
 CONTEXT_WINDOW = 4096
@@ -37,27 +37,9 @@ VOCABULARY = (
 # -- errors ----------------------------------------------------------------------------------------------
 
 
-class ContentFiltered(BadRequest):
-    """The provider's content filter refused the request."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="CONTENT_FILTERED", **facts)
-
-
-class PromptTooLong(BadRequest):
-    """The prompt alone does not fit into the context window."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="PROMPT_TOO_LONG", **facts)
-
-
-class ProviderQuotaExceeded(ResourceExhausted):
-    """The provider's quota is used up."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="PROVIDER_QUOTA_EXCEEDED", **facts)
-
-
+ContentFiltered = subtype(BadRequest, "ContentFiltered")
+PromptTooLong = subtype(BadRequest, "PromptTooLong")
+ProviderQuotaExceeded = subtype(ResourceExhausted, "ProviderQuotaExceeded")
 TAXONOMY = Taxonomy(
     llm_base,
     {
@@ -83,7 +65,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered."""
+    """The answer of a model."""
 
     text: str
     finish_reason: str
@@ -103,7 +85,7 @@ def tokens(text: str) -> int:
 
 
 def sample(schema: Any) -> Any:
-    """A smallest value for a JSON Schema of a tool's parameter, null where it tells nothing."""
+    """A smallest value for a JSON Schema of a tool's parameter, null if it has no type."""
     if not isinstance(schema, Mapping):
         return None
     if isinstance(schema.get("enum"), list) and schema["enum"]:

@@ -25,7 +25,6 @@ from corpus_sdk.vector.vector_base import (
     UpsertResult,
     UpsertSpec,
     VectorCapabilities,
-    WireVectorHandler,
 )
 
 from .authoring import CheckedDeadline, Gateway, Provider, Replays, finite
@@ -36,7 +35,7 @@ MAX_DIMENSIONS, MAX_BATCH_SIZE, MAX_TOP_K = 256, 64, 50
 
 
 def tenant_of(ctx: OperationContext | None) -> str | None:
-    """Whose data a call is about."""
+    """The tenant of a call."""
     tenant: str | None = ctx.tenant if ctx else None
     return tenant
 
@@ -127,13 +126,3 @@ class QuillVectorAdapter(BaseVectorAdapter):
     @staticmethod
     def _check_query(spec: QuerySpec) -> None:
         TAXONOMY.require(finite(spec.filter), "filter", "must hold finite numbers only")
-
-
-def adapter(metrics: MetricsSink | None = None, provider: Provider | None = None) -> BaseVectorAdapter:
-    """A fresh adapter."""
-    return QuillVectorAdapter(metrics, provider)
-
-
-def wire(metrics: MetricsSink | None = None, provider: Provider | None = None) -> WireVectorHandler:
-    """A fresh adapter behind the SDK's wire handler."""
-    return WireVectorHandler(adapter(metrics, provider))

@@ -1,6 +1,6 @@
 """A small vector database in memory: exact search in namespaces of one dimension and metric each, a tenant apart.
 
-It stands where an author calls a vector database; the adapter in `vector_adapter` puts the SDK around it.
+It takes the part of a vector database; the adapter in `vector_adapter` puts the SDK around it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from corpus_sdk.vector.vector_base import (
     VectorMatch,
 )
 
-from .authoring import Taxonomy, same
+from .authoring import Taxonomy, same, subtype
 
 DEFAULT = "default"
 """The namespace that every tenant has; its dimension is that of the first vector."""
@@ -33,27 +33,9 @@ DEFAULT = "default"
 # -- errors ----------------------------------------------------------------------------------------------
 
 
-class NamespaceNotFound(BadRequest):
-    """There is no such namespace."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="NAMESPACE_NOT_FOUND", **facts)
-
-
-class FilterSyntaxError(BadRequest):
-    """The filter says something that cannot be served."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="FILTER_SYNTAX_ERROR", **facts)
-
-
-class ProviderQuotaExceeded(ResourceExhausted):
-    """The provider's quota is used up."""
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message, code="PROVIDER_QUOTA_EXCEEDED", **facts)
-
-
+NamespaceNotFound = subtype(BadRequest, "NamespaceNotFound")
+FilterSyntaxError = subtype(BadRequest, "FilterSyntaxError")
+ProviderQuotaExceeded = subtype(ResourceExhausted, "ProviderQuotaExceeded")
 TAXONOMY = Taxonomy(vector_base, {"quota_exhausted": ProviderQuotaExceeded})
 
 # -- metrics ---------------------------------------------------------------------------------------------
@@ -112,7 +94,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number."""
+    """Tell if a JSON value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -135,12 +117,12 @@ def check_filter(wanted: Mapping[str, Any] | None) -> None:
 
 
 def passes(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Whether metadata has every value that a filter asks for."""
+    """Tell if metadata has every value that a filter asks for."""
     return all(key in metadata and meets(metadata[key], condition) for key, condition in (wanted or {}).items())
 
 
 def meets(held: Any, condition: Any) -> bool:
-    """Whether one value is the one wanted, or one of those, or lies between the bounds."""
+    """Tell if one value is the one wanted, or one of those, or lies between the bounds."""
     if isinstance(condition, list):
         return same(held, condition) or any(same(held, each) for each in condition)
     if not isinstance(condition, Mapping):

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import ssl
 import time
-from collections.abc import Coroutine, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -22,14 +22,10 @@ from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import Address
 from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.raw import RawTransport
-from pytest_corpus.text.redaction import redacted
 
 DEFAULT_PORTS = {"grpc": 50051}
 
 RETRY_S = 0.05
-HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
-"""What a program is asked first: it may answer anything, and is there once it does."""
-
 STARTUP_S = 10.0
 CONNECTIONS = 100
 
@@ -129,44 +125,11 @@ class RemoteAdapter:
             await self.hooks.aclose()
 
     async def _connect(self) -> None:
-        if self.address.scheme.prefix == "cmd:":
-            await self._start_program()
-            return
         module = importlib.import_module(f"pytest_corpus.adapter.transports.{self.address.scheme.module}")
-        try:
-            tls = self.connection.context()
-        except (OSError, ssl.SSLError):
-            raise self._unreachable(
-                f"the file {Path(self.connection.tls).name} holds no certificates that can be read",
-                "corpus_tls_verify takes yes, no or the path of a CA bundle in PEM",
-            ) from None
-        await self._reach(tls)
-        if self.address.scheme.module == "grpc":
-            if unsuited := module.no_metadata(self.connection.headers):
-                raise self._unreachable(
-                    f"gRPC cannot carry the header {unsuited[0]}",
-                    "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
-                )
-            self.transport = module.Grpc(self._target, self.hooks, self.side_channel, headers=self.connection.headers)
-            return
-        common: dict[str, Any] = {"headers": self.connection.headers, "tls": tls}
-        if self.address.scheme.module == "http":
-            common["connections"] = self.connection.connections
-            self.transport = module.Http(self.address.text, self.hooks, self.side_channel, **common)
-            return
-        socket = module.WebSocket(self.address.text, self.hooks, self.side_channel, **common)
-        try:
-            await asyncio.wait_for(socket.connect(), self.connection.startup_s)
-        except Exception as error:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
-            await socket.aclose()
-            status = getattr(error, "status", None)
-            said = f", and answers with the status {status}" if isinstance(status, int) else ""
-            remedy = "set credentials in corpus_headers: NAME:VALUE" if status in (401, 403) else ""
-            raise self._unreachable(f"does not upgrade to a WebSocket{said}", remedy) from None
-        self.transport = socket
+        await module.connect(self)
 
     @property
-    def _target(self) -> str:
+    def target(self) -> str:
         """The host and port of the address, also where it names no port."""
         url = urlsplit(self.address.text)
         return url.netloc if url.port else f"{url.netloc.rstrip(':')}:{self._port}"
@@ -176,8 +139,19 @@ class RemoteAdapter:
         url = urlsplit(self.address.text)
         return url.port or (443 if url.scheme in ("https", "wss") else DEFAULT_PORTS.get(url.scheme, 80))
 
-    async def _reach(self, tls: ssl.SSLContext | bool) -> None:
-        """Wait until the port is open, and with TLS until the other side is verified."""
+    async def reach(self) -> ssl.SSLContext | bool:
+        """Wait until the port is open, and with TLS until the other side is verified; return what verifies it.
+
+        Raises:
+            DeclarationError: nothing answers there, or it cannot be verified.
+        """
+        try:
+            tls = self.connection.context()
+        except (OSError, ssl.SSLError):
+            raise self.unreachable(
+                f"the file {Path(self.connection.tls).name} holds no certificates that can be read",
+                "corpus_tls_verify takes yes, no or the path of a CA bundle in PEM",
+            ) from None
         url = urlsplit(self.address.text)
         secure = url.scheme in ("https", "wss")
         until = time.monotonic() + self.connection.startup_s
@@ -187,22 +161,22 @@ class RemoteAdapter:
                 opening = asyncio.open_connection(url.hostname, self._port, ssl=_context(tls) if secure else None)
                 _, writer = await asyncio.wait_for(opening, max(0.05, left))
             except ssl.SSLCertVerificationError:
-                raise self._unreachable(
+                raise self.unreachable(
                     "its certificate cannot be verified", "name the authority with corpus_tls_verify=FILE"
                 ) from None
             except ssl.SSLError:
                 plain = url.scheme.removesuffix("s")
-                raise self._unreachable(
+                raise self.unreachable(
                     "what answers there does not speak TLS as this machine does",
                     f"begin the address with {plain}:// where it has none",
                 ) from None
             except UnicodeError:
-                raise self._unreachable(
+                raise self.unreachable(
                     "no host can have this name", "each part of it between dots must have 1 to 63 characters"
                 ) from None
             except (TimeoutError, OSError):
                 if time.monotonic() + RETRY_S > until:
-                    raise self._unreachable(
+                    raise self.unreachable(
                         f"nothing answers there within {self.connection.startup_s:g} s",
                         "start the adapter first; corpus_startup_timeout sets how long the suite waits",
                     ) from None
@@ -211,42 +185,10 @@ class RemoteAdapter:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
-            return
+            return tls
 
-    async def _start_program(self) -> None:
-        from pytest_corpus.adapter.transports.stdio import Stdio
-
-        program = Stdio(self.address.command, self.hooks, self.side_channel)
-        self.transport = program
-        try:
-            await program.start()
-        except OSError as error:
-            why = (error.strerror or "unknown").lower()
-            raise self._unreachable(f"{self.address.command[0]!r} cannot be started: {why}") from None
-        try:
-            has_failed = await self._fails_at_once(program.send(HELLO))
-        except BaseException:  # the run is stopped meanwhile
-            await program.aclose()
-            raise
-        if has_failed and program.ended is not None:
-            await program.aclose()
-            last = next((line for line in reversed(self.side_channel.latest) if line.strip()), "")
-            said = f", and says: {redacted(last.strip())}" if last else ""
-            raise self._unreachable(f"the program ends at once, with exit code {program.ended}{said}")
-        self.hooks.turn()
-        self.side_channel.take()
-
-    async def _fails_at_once(self, call: Coroutine[Any, Any, bytes]) -> bool:
-        """Whether the first call fails; it need not have ended when the time to start is over."""
-        hello = asyncio.ensure_future(call)
-        try:
-            await asyncio.wait({hello}, timeout=self.connection.startup_s)
-            return hello.done() and hello.exception() is not None
-        finally:
-            hello.cancel()
-            await asyncio.wait({hello})
-
-    def _unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
+    def unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
+        """Return the error that refuses the address."""
         return DeclarationError(self.address.shown, fault, remedy)
 
 

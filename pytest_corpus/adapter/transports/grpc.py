@@ -14,7 +14,7 @@ from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
 from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
 from pytest_corpus.adapter.transports.request_encoding import written
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
@@ -133,3 +133,14 @@ def _read(message: bytes) -> bytes:
         return unpack(message)
     except ValueError as error:
         raise CallFailed(CallFault("not_json", f"a message that is no Frame: {error}")) from None
+
+
+async def connect(remote: Remote) -> None:
+    """Open a channel to an adapter that answers at its port."""
+    await remote.reach()
+    if unsuited := no_metadata(remote.connection.headers):
+        raise remote.unreachable(
+            f"gRPC cannot carry the header {unsuited[0]}",
+            "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
+        )
+    remote.transport = Grpc(remote.target, remote.hooks, remote.side_channel, headers=remote.connection.headers)

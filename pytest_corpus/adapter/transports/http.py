@@ -16,7 +16,7 @@ from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, MAX_HEADER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
 from pytest_corpus.adapter.transports.request_encoding import op_of, written
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
@@ -231,3 +231,16 @@ def is_not_supported(answer: bytes) -> bool:
 def failed(error: Exception) -> CallFailed:
     """What a call comes to that ended in an error of the connection."""
     return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))
+
+
+async def connect(remote: Remote) -> None:
+    """Open a session for an adapter that answers at its port."""
+    connection, tls = remote.connection, await remote.reach()
+    remote.transport = Http(
+        remote.address.text,
+        remote.hooks,
+        remote.side_channel,
+        headers=connection.headers,
+        connections=connection.connections,
+        tls=tls,
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.hooks.server import HookServer
+from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.adapter.transports.request_encoding import written
@@ -129,3 +132,20 @@ class RawTransport(Transport, Protocol):
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a request as it stands, and note in `answer` what comes, until it is whole."""
+
+
+class Remote(Protocol):
+    """The adapter at an address, as the `connect` of a transport module sees it; `connect` sets `transport`."""
+
+    transport: RawTransport
+    address: Any
+    connection: Any
+    hooks: HookServer
+    side_channel: SideChannel
+
+    @property
+    def target(self) -> str: ...
+
+    async def reach(self) -> ssl.SSLContext | bool: ...
+
+    def unreachable(self, fault: str, remedy: str = "") -> Exception: ...

@@ -5,8 +5,9 @@ The program is started once, in the invocation folder, and ended with all that i
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,12 @@ from pytest_corpus.adapter.side_channel import MAX_LINE, SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.multiplexer import CallMultiplexer
 from pytest_corpus.adapter.transports.program import Intake, Program
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
+from pytest_corpus.text.redaction import redacted
+
+HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
+"""The first request to a program: it may answer anything, and is there once it does."""
 
 
 class Stdio:
@@ -81,3 +86,37 @@ class Stdio:
         """End the program."""
         if self._program is not None:
             await self._program.aclose()
+
+
+async def connect(remote: Remote) -> None:
+    """Start the program, and wait until it answers or the time to start is over."""
+    command, side_channel = remote.address.command, remote.side_channel
+    remote.transport = program = Stdio(command, remote.hooks, side_channel)
+    try:
+        await program.start()
+    except OSError as error:
+        why = (error.strerror or "unknown").lower()
+        raise remote.unreachable(f"{command[0]!r} cannot be started: {why}") from None
+    try:
+        has_failed = await _fails_at_once(program.send(HELLO), remote.connection.startup_s)
+    except BaseException:  # the run is stopped
+        await program.aclose()
+        raise
+    if has_failed and program.ended is not None:
+        await program.aclose()
+        last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
+        said = f", and says: {redacted(last.strip())}" if last else ""
+        raise remote.unreachable(f"the program ends at once, with exit code {program.ended}{said}")
+    remote.hooks.turn()
+    side_channel.take()
+
+
+async def _fails_at_once(call: Coroutine[Any, Any, bytes], startup_s: float) -> bool:
+    """Return if the first call fails; it need not have ended when the time to start is over."""
+    hello = asyncio.ensure_future(call)
+    try:
+        await asyncio.wait({hello}, timeout=startup_s)
+        return hello.done() and hello.exception() is not None
+    finally:
+        hello.cancel()
+        await asyncio.wait({hello})

@@ -16,7 +16,7 @@ from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.multiplexer import GOODBYES, CallMultiplexer, ClosedWhileIdle
 from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
 from pytest_corpus.spec.transports import HOOKS_HEADER
 from pytest_corpus.text.redaction import type_name
 
@@ -147,3 +147,20 @@ class WebSocket:
         if self._reader is not None:
             self._reader.cancel()
         await self._session.close()
+
+
+async def connect(remote: Remote) -> None:
+    """Open a WebSocket to an adapter that answers at its port."""
+    tls = await remote.reach()
+    socket = WebSocket(
+        remote.address.text, remote.hooks, remote.side_channel, headers=remote.connection.headers, tls=tls
+    )
+    try:
+        await asyncio.wait_for(socket.connect(), remote.connection.startup_s)
+    except Exception as error:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket
+        await socket.aclose()
+        status = getattr(error, "status", None)
+        said = f", and answers with the status {status}" if isinstance(status, int) else ""
+        remedy = "set credentials in corpus_headers: NAME:VALUE" if status in (401, 403) else ""
+        raise remote.unreachable(f"does not upgrade to a WebSocket{said}", remedy) from None
+    remote.transport = socket

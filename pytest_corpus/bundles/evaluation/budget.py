@@ -1,4 +1,4 @@
-"""What an expression or a template may use up (R81): steps, sizes of values, time."""
+"""The budget of an expression or a template (R81): steps, sizes of values, time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BudgetError(Exception):
 
 
 class Budget:
-    """What is left for one evaluation."""
+    """The budget of one evaluation."""
 
     def __init__(self) -> None:
         self.steps = 0

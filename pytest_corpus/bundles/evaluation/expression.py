@@ -19,7 +19,7 @@ LONGEST_VALUE = 200
 
 
 def is_size(source: str) -> bool:
-    """Whether a part of an expression counts something, as ``len(output['items'])``, and shows nothing of it."""
+    """True if a part of an expression counts something, as ``len(output['items'])``, and shows nothing of it."""
     try:
         node = ast.parse(source.strip(), mode="eval").body
     except SyntaxError:  # a part that is no expression on its own
@@ -29,7 +29,7 @@ def is_size(source: str) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an invariant holds of an answer; `error` is why it could not be told, `note` what is worth a word.
+    """The verdict of an invariant on an answer: `error` if it cannot be evaluated, `note` for a remark.
 
     `parts` are the values of its parts, source by source, where it does not hold.
     """
@@ -65,7 +65,7 @@ class Expression:
         return Interpreter(Budget()).value(self.tree, names)
 
     def judge(self, names: Mapping[str, Any]) -> Verdict:
-        """Whether it holds; its truth decides, whatever its type (R81)."""
+        """Evaluate it; truth decides, whatever the type (R81)."""
         try:
             found = self.value(names)
         except (OperationError, BudgetError) as error:
@@ -73,7 +73,9 @@ class Expression:
         except RecursionError:
             return Verdict(False, error="the values are nested too deep")
         kind = type(found).__name__
-        note = "" if isinstance(found, bool) else f"its value is no boolean but a {kind}, which counts as {bool(found)}"
+        note = (
+            "" if isinstance(found, bool) else f"its value is not a boolean but a {kind}, which counts as {bool(found)}"
+        )
         return Verdict(True, note=note) if found else Verdict(False, note=note, parts=self._parts(names))
 
     def _parts(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -79,7 +79,7 @@ def environment(source: str) -> Compiled:
     Raises:
         jinja2.TemplateSyntaxError: it is none, or holds what is not offered.
     """
-    sandbox = Sandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
+    sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):
         _refuse(node)
@@ -122,7 +122,7 @@ def _through(name: str, node: Any) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
-class Sandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
+class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
     """Jinja's sandbox, with our budget in it."""
 
     intercepted_binops = _ARITHMETIC
@@ -239,7 +239,7 @@ def _written(value: Any) -> str:
     if isinstance(value, StrictUndefined):
         return str(value)  # raises and names it
     if not isinstance(value, _SHOWN):
-        raise SecurityError("what is written is no plain value; is a call or |list missing?")
+        raise SecurityError("the value to write is not a plain value; is a call or |list missing?")
     budget().reserve(size_of(value))
     _refuse_undefined(value)
     text = str(value)

@@ -1,4 +1,4 @@
-"""Which expressions there are: an allow-list of Python's syntax, looked at as a whole before anything runs."""
+"""The allow-list of Python's syntax for expressions, checked as a whole before anything runs."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def parsed(source: str, variables: Iterable[str] = VARIABLES) -> ast.expr:
     try:
         tree = ast.parse(source.strip(), mode="eval")
     except SyntaxError as error:
-        raise ExpressionError(f"is no expression: {error.msg}") from None
+        raise ExpressionError(f"is not a valid expression: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError, OverflowError):
-        raise ExpressionError("is no expression that can be read") from None
+        raise ExpressionError("cannot be parsed") from None
     _check_nodes(tree)
     _Scope(variables).check(tree.body, frozenset())
     return tree.body
@@ -192,7 +192,7 @@ def _targets(node: ast.expr) -> frozenset[str]:
         return frozenset((node.id,))
     if isinstance(node, ast.Tuple | ast.List):
         return frozenset().union(*map(_targets, node.elts))
-    raise ExpressionError("assigns to something that is no name")
+    raise ExpressionError("assigns to something that is not a name")
 
 
 def _check_name(name: str) -> None:

@@ -41,9 +41,9 @@ class Template:
         try:
             return environment(self.source)
         except jinja2.TemplateSyntaxError as error:
-            raise TemplateError(f"is no template: {error.message}", error.lineno) from None
+            raise TemplateError(f"is not a valid template: {error.message}", error.lineno) from None
         except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError):
-            raise TemplateError("is no template that can be read") from None
+            raise TemplateError("cannot be parsed") from None
 
     def check(self) -> None:
         """Read the template.

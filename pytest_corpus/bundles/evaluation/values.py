@@ -88,7 +88,7 @@ def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
 
 
 def refusal(error: BaseException) -> str:
-    """What Python said, as a part of a sentence."""
+    """An exception of Python as a part of a sentence."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
 
@@ -194,7 +194,7 @@ def total(budget: Budget, items: Any, start: Any = 0) -> Any:
 
 
 def matches(budget: Budget, pattern: Any, text: Any) -> bool:
-    """Whether a regular expression of Python's is found anywhere in a text; at most a second is spent on it.
+    """Search a text for a regular expression of Python, for at most a second.
 
     Raises:
         OperationError: one of the two is no text, or the pattern is none.
@@ -210,7 +210,7 @@ def found_in(pattern: str, text: str) -> bool:
     """`re.search` with a time limit.
 
     Raises:
-        OperationError: the pattern is no regular expression.
+        OperationError: the pattern is not a valid regular expression.
         BudgetError: it takes too long.
     """
     import regex
@@ -221,7 +221,7 @@ def found_in(pattern: str, text: str) -> bool:
     except TimeoutError:
         raise BudgetError(f"searches for longer than {REGEX_SECONDS:g} s") from None
     except (regex.error, RecursionError, MemoryError, OverflowError) as error:
-        raise OperationError(f"the pattern is no regular expression: {refusal(error)}") from None
+        raise OperationError(f"the pattern is not a valid regular expression: {refusal(error)}") from None
 
 
 def _as_re_reads_it(pattern: str) -> str:
@@ -233,7 +233,7 @@ _BRACE = re.compile(r"\\N\{[^}]*\}|\\.|\{(?:\d+(?:,\d*)?|,\d*)\}|\{", re.DOTALL)
 """A named character, an escape and a repetition, which stay as they are; and any other brace."""
 
 MOST_REPEATS = 10_000
-"""What a repetition in a pattern may come to, those around it included."""
+"""The largest number of repetitions in a pattern, nested ones multiplied."""
 
 
 def check_pattern(pattern: str) -> None:
@@ -251,7 +251,7 @@ def check_pattern(pattern: str) -> None:
             warnings.simplefilter("ignore")
             re.compile(pattern)
     except (re.error, RecursionError, MemoryError, OverflowError) as error:
-        raise OperationError(f"the pattern is no regular expression: {refusal(error)}") from None
+        raise OperationError(f"the pattern is not a valid regular expression: {refusal(error)}") from None
     repeats = 1
     for low, high in re.findall(r"\{(\d*)(?:,(\d*))?\}", pattern):
         repeats *= max(1, int(high or low or 1))

@@ -14,7 +14,7 @@ from pytest_corpus.bundles.metrics import Threshold
 
 
 class NotGiven:
-    """What stands where nothing was given, for null is a value."""
+    """The marker of an absent value; null is a value."""
 
     def __repr__(self) -> str:
         return "(not given)"
@@ -103,7 +103,7 @@ class Bundle:
 
     @property
     def side_by_side(self) -> int:
-        """How many cases run at a time."""
+        """The number of cases that run at a time."""
         return self.max_parallel if self.parallel else 1
 
     def prompts(self, case: Case) -> tuple[str, str | None]:

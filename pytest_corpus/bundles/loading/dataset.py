@@ -36,13 +36,13 @@ def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
     """The cases of a dataset.
 
     Raises:
-        BundleError: it has none, or lines of it are no cases.
+        BundleError: it has none, or lines are not cases.
     """
     reader = _Reader(shown(path), contract)
     for number, value, flaw in lines_of(path):
         reader.take(number, value, flaw)
     if not reader.cases and not reader.problems:
-        reader.problems.append(Problem(reader.file, "holds no case; write one JSON object a line"))
+        reader.problems.append(Problem(reader.file, "has no cases; write one JSON object per line"))
     if reader.problems:
         raise BundleError(reader.problems)
     return tuple(reader.cases)
@@ -66,7 +66,7 @@ class _Reader:
     def take(self, number: int, value: Any, flaw: str) -> None:
         try:
             if flaw:
-                raise ValueError(f"is no JSON: {flaw}" if "JSON" not in flaw else flaw)
+                raise ValueError(f"is not valid JSON: {flaw}" if "JSON" not in flaw else flaw)
             case = self._case(number, value)
             if first := self._lines.get(case.id):
                 named = "id" in value

@@ -27,7 +27,7 @@ def inside(folder: Path, given: str) -> Path:
         ValueError: it is absolute, leaves the folder, also by a link, or names no file; the end of a sentence.
     """
     if "\0" in given or not given.strip():
-        raise ValueError(f"{printable(given)!r} is no path; name a file in the folder of the bundle")
+        raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
     if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):
         raise ValueError(f"{given!r} is an absolute path; name a file in the folder of the bundle")
     path = folder / given
@@ -49,7 +49,7 @@ def text_of(path: Path) -> str:
     """The text of a file in UTF-8, without its byte order mark.
 
     Raises:
-        BundleError: it cannot be read, is too large, or is no UTF-8.
+        BundleError: it cannot be read, is too large, or is not UTF-8.
     """
     name = shown(path)
     try:

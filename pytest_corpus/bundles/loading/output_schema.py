@@ -72,7 +72,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
     """A schema of a bundle, and the files that it refers to.
 
     Raises:
-        BundleError: it is no sound schema; ValueError: the path leads nowhere (the end of a sentence).
+        BundleError: it is not a valid JSON Schema; ValueError: the path leads nowhere (the end of a sentence).
     """
     path = inside(folder, given)
     loader = _Loader(folder)
@@ -88,12 +88,12 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
 
 def _check_draft(path: Path, document: Any) -> None:
     if not isinstance(document, dict | bool):
-        raise BundleError(Problem(shown(path), "is no JSON Schema: it is neither an object nor true or false"))
+        raise BundleError(Problem(shown(path), "is not a JSON Schema: it is neither an object nor true or false"))
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is not None and (not isinstance(named, str) or named.rstrip("#") not in DRAFTS):
         known = ", ".join(DRAFTS.values())
         raise BundleError(
-            Problem(shown(path), f"$schema names {str(named)[:80]!r}, which is no known draft; known are {known}")
+            Problem(shown(path), f"$schema names {str(named)[:80]!r}, which is not a known draft; use {known}")
         )
 
 
@@ -104,13 +104,15 @@ def _check_meaning(path: Path, schema: OutputSchema) -> None:
         jsonschema_rs.meta.validate(schema.document)
     except jsonschema_rs.ValidationError as error:
         place = "/".join(map(str, error.instance_path)) or "(root)"
-        raise BundleError(Problem(shown(path), f"is no sound schema, at {place}: {error.message[:300]}")) from None
+        raise BundleError(
+            Problem(shown(path), f"is not a valid JSON Schema, at {place}: {error.message[:300]}")
+        ) from None
     except Exception as error:  # noqa: BLE001 - the validator raises what its drafts and patterns need
-        raise BundleError(Problem(shown(path), f"is no sound schema: {_first_line(error)}")) from None
+        raise BundleError(Problem(shown(path), f"is not a valid JSON Schema: {_first_line(error)}")) from None
     try:
         schema.violations(None)
     except Exception as error:  # noqa: BLE001 - likewise
-        raise BundleError(Problem(shown(path), f"is no sound schema: {_first_line(error)}")) from None
+        raise BundleError(Problem(shown(path), f"is not a valid JSON Schema: {_first_line(error)}")) from None
 
 
 def _first_line(error: Exception) -> str:
@@ -128,7 +130,7 @@ class _Loader:
         value, flaw = read(text_of(path).encode())
         if flaw is not None:
             said = f"{flaw.path} {flaw.message}".strip()
-            raise BundleError(Problem(shown(path), f"is no JSON: {said.removeprefix('is not JSON: ')}"))
+            raise BundleError(Problem(shown(path), f"is not valid JSON: {said.removeprefix('is not JSON: ')}"))
         return value
 
     def document(self, uri: str) -> Any:

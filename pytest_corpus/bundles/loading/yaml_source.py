@@ -42,7 +42,7 @@ def read(path: Path) -> Source:
     """The value of a YAML file.
 
     Raises:
-        BundleError: it cannot be read, is no YAML, holds more than plain values, or names a key twice.
+        BundleError: it cannot be read, is not valid YAML, holds more than plain values, or names a key twice.
     """
     yaml = library("yaml", shown(path))
     source = Source(shown(path))
@@ -59,12 +59,12 @@ def read(path: Path) -> Source:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         if error.context == "while scanning a block scalar" and "'='" in str(error.problem):
-            said = 'is no YAML: an operator stands without quotes; write ">="'
+            said = 'is not valid YAML: an operator stands without quotes; write ">="'
             raise BundleError(Problem(source.file, said, mark.line + 1)) from None
         said = " ".join(part for part in (error.context, error.problem) if part)
-        raise BundleError(Problem(source.file, f"is no YAML: {said}", mark.line + 1 if mark else None)) from None
+        raise BundleError(Problem(source.file, f"is not valid YAML: {said}", mark.line + 1 if mark else None)) from None
     except yaml.YAMLError as error:
-        raise BundleError(Problem(source.file, f"is no YAML: {str(error).splitlines()[0]}")) from None
+        raise BundleError(Problem(source.file, f"is not valid YAML: {str(error).splitlines()[0]}")) from None
     except RecursionError:
         raise BundleError(Problem(source.file, f"is nested deeper than {DEEPEST} levels")) from None
     except (ValueError, OverflowError) as error:
@@ -97,7 +97,7 @@ class _Reader:
     def _scalar(self, node: Any) -> Any:
         value = self._loader.construct_object(node)
         if isinstance(value, float) and not math.isfinite(value):
-            self._fail(node, f"holds {node.value}, which is no number of JSON")
+            self._fail(node, f"holds {node.value}, which is not a JSON number")
         return value
 
     def _mapping(self, node: Any, path: tuple[Key, ...]) -> dict[str, Any]:
@@ -118,9 +118,7 @@ class _Reader:
     def _key(self, node: Any) -> str:
         key = self._loader.construct_object(node) if isinstance(node, self._yaml.ScalarNode) else None
         if not isinstance(key, str):
-            self._fail(
-                node, f"{'what stands here' if key is None else repr(key)} is no text, and every key is; quote it"
-            )
+            self._fail(node, f"{'what stands here' if key is None else repr(key)} is not text; quote the key")
         return str(key)
 
     def _fail(self, node: Any, message: str) -> None:

@@ -1,1 +1,1 @@
-"""Who answers: a module a provider behind one Protocol."""
+"""Providers of answers: one module for each, behind one Protocol."""

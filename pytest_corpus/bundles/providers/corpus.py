@@ -62,7 +62,7 @@ def _result(body: Any) -> Mapping[str, Any]:
         ProviderError: it is an error envelope, or none at all.
     """
     if not isinstance(body, dict):
-        raise ProviderError("Unavailable", "the answer is no envelope")
+        raise ProviderError("Unavailable", "the answer is not an envelope")
     if body.get("ok") is False:
         details = body.get("details")
         named, wait = str(body.get("error", "Unavailable")), body.get("retry_after_ms")
@@ -72,7 +72,7 @@ def _result(body: Any) -> Mapping[str, Any]:
         raise ProviderError(named, str(body.get("message", "")), float(wait) if numeric else None)  # type: ignore[arg-type]
     result = body.get("result")
     if body.get("ok") is not True or not isinstance(result, dict) or not isinstance(result.get("text"), str):
-        raise ProviderError("Unavailable", "the answer is no completion")
+        raise ProviderError("Unavailable", "the answer is not a completion")
     return result
 
 

@@ -101,7 +101,7 @@ def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _fault(value: Any) -> str:
-    """What is wrong with a line; empty where nothing is."""
+    """The flaw of a line; empty if there is none."""
     if not isinstance(value, dict):
         return f"is {kind(value)}, and must be an object"
     for key in value:

@@ -1,4 +1,4 @@
-"""What the official clients have in common: how they are called, and their errors in the protocol's taxonomy."""
+"""Common parts of the official clients: calls, and errors in the protocol's taxonomy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_STATUS = {
 
 
 def arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked, as arguments of a client's method; what this version does not name goes into the body as it is."""
+    """The request as arguments of a client's method; options unknown to this version go into the body unchanged."""
     known = inspect.signature(create).parameters
     named = {key: value for key, value in asked.items() if key in known}
     rest = {key: value for key, value in asked.items() if key not in known}
@@ -60,9 +60,9 @@ def answer_of(read: Callable[[Any], Answer], found: Any) -> Answer:
     try:
         answer = read(found)
     except (AttributeError, TypeError, LookupError, ValueError):
-        raise ProviderError("Unavailable", "the answer is no completion", is_own=True) from None
+        raise ProviderError("Unavailable", "the answer is not a completion", is_own=True) from None
     if flaw := answer.flaw():
-        raise ProviderError("Unavailable", f"the answer is no completion: its {flaw}", is_own=True)
+        raise ProviderError("Unavailable", f"the answer is not a completion: its {flaw}", is_own=True)
     return answer
 
 

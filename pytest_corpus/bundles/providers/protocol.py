@@ -1,4 +1,4 @@
-"""What a provider is asked and gives, and how it says that it cannot."""
+"""The request to a provider, its answer, and its errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Answer:
     latency_ms: float | None = None
 
     def flaw(self) -> str:
-        """Which of its fields has a value of another type, as a part of a sentence; empty where none has."""
+        """The field with a value of a wrong type, as a part of a sentence; empty if there is none."""
         for name, kinds in _KINDS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, kinds):
@@ -91,7 +91,7 @@ class ProviderError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether another attempt can help."""
+        """True if another attempt can help."""
         known = TAXONOMY.get(self.name)
         return known is not None and known.retry == "yes"
 

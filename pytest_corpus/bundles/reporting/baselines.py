@@ -15,7 +15,7 @@ FORMAT = "1.0"
 
 
 class BaselineError(Exception):
-    """A file that is no baseline; the end of a sentence."""
+    """A file that is not a baseline; the end of a sentence."""
 
 
 def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> dict[str, Any]:
@@ -47,16 +47,16 @@ def read(path: Path) -> dict[str, Any]:
         ):
             raise KeyError
     except FileNotFoundError:
-        raise BaselineError("there is no such file; --corpus-update-baseline writes it") from None
+        raise BaselineError("the file does not exist; --corpus-update-baseline writes it") from None
     except OSError as error:
         raise BaselineError(f"it cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise BaselineError("it is no baseline of this format; --corpus-update-baseline writes it anew") from None
+        raise BaselineError("it is not a baseline of this format; --corpus-update-baseline replaces it") from None
     return found
 
 
 def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Write a baseline with these entries in the place of the earlier ones; other bundles' stay.
+    """Write a baseline: these entries replace earlier ones, entries of other bundles stay.
 
     Raises:
         OSError: it cannot be written.

@@ -1,4 +1,4 @@
-"""What a report says of one bundle with one provider: numbers, ids and reasons without content."""
+"""The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
 
 from __future__ import annotations
 

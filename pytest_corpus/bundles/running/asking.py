@@ -26,8 +26,8 @@ class OverBudget(Exception):
 
 
 @dataclass
-class Progress:
-    """How far a case is: what is said of it where it is given up."""
+class CaseProgress:
+    """The progress of a case, reported if it is given up."""
 
     deadline: float
     calls: int = 0
@@ -38,7 +38,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Asking:
-    """What asking the cases of a bundle takes."""
+    """The inputs of asking the cases of a bundle."""
 
     bundle: Bundle
     choice: ProviderChoice
@@ -47,11 +47,11 @@ class Asking:
     limit: SpendingLimit = NO_LIMIT
     cassettes: Cassettes | None = None
     keeps_content: bool = True
-    """Whether what was sent and came back is kept of the cases that do not pass."""
+    """Keep prompts and answers of cases that do not pass."""
 
     pause: Callable[[float], None] = time.sleep
 
-    def ask(self, case: Case, store: Store, progress: Progress) -> CaseResult:
+    def ask(self, case: Case, store: Store, progress: CaseProgress) -> CaseResult:
         """The result of a case."""
         prompts = self.bundle.prompts(case)
         how = ""
@@ -91,7 +91,7 @@ class Asking:
         )
 
     def _answered(
-        self, request: CompletionRequest, store: Store, progress: Progress
+        self, request: CompletionRequest, store: Store, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
         """An answer, the attempts it took, its latency, and whether it was replayed or recorded."""
         tape = self.cassettes
@@ -103,7 +103,7 @@ class Asking:
         tape.record(self.provider.label, request, answer)
         return answer, attempts, latency, "recorded"
 
-    def _attempts(self, request: CompletionRequest, store: Store, progress: Progress) -> tuple[Answer, int, float]:
+    def _attempts(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
         """An answer, with the number of attempts and the milliseconds of the last one."""
         attempt = 0
         while True:
@@ -130,7 +130,7 @@ class Asking:
                     raise
                 self._wait(error, attempt, request, progress)
 
-    def _wait(self, error: ProviderError, attempt: int, request: CompletionRequest, progress: Progress) -> None:
+    def _wait(self, error: ProviderError, attempt: int, request: CompletionRequest, progress: CaseProgress) -> None:
         """Wait before another attempt: as long as the provider asks, and a random part more."""
         asked = (error.retry_after_ms or 0) / 1000
         usual = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))
@@ -163,15 +163,15 @@ class Asking:
         )
 
     @staticmethod
-    def _is_repeated(answer: Answer, progress: Progress) -> bool:
-        """Whether a later sample came from a cache: it is said or seen, or it has the id of an earlier one."""
+    def _is_repeated(answer: Answer, progress: CaseProgress) -> bool:
+        """True if a later sample came from a cache: by its flag, or by the id of an earlier one."""
         return answer.cached or bool(answer.id and answer.id in progress.ids)
 
     def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int) -> Sample:
         content = Content(*prompts) if self.keeps_content else None
         return Sample(ERROR, (reason,), attempts=calls, content=content)
 
-    def _result(self, case: Case, progress: Progress, how: str) -> CaseResult:
+    def _result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:
         samples = tuple(progress.samples)
         own = independent(samples)
         passed = sum(sample.status == PASSED for sample in own)
@@ -189,7 +189,7 @@ class Asking:
             reasons = (Reason("samples", said),) if status != PASSED or cached else ()
         return CaseResult(case.id, status, samples, reasons, progress.calls, how)
 
-    def given_up(self, case: Case, progress: Progress) -> CaseResult:
+    def given_up(self, case: Case, progress: CaseProgress) -> CaseResult:
         """The result of a case whose time is over."""
         progress.over = True
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"

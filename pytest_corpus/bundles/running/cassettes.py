@@ -122,11 +122,11 @@ class Cassettes:
             return []
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             name = f"{FOLDER}/{path.name}"
-            raise CassetteMiss(f"{name} is no cassette; remove it", f"{name} is no cassette; remove it") from None
+            raise CassetteMiss(f"{name} is not a cassette; remove it", f"{name} is not a cassette; remove it") from None
 
     def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> CassetteMiss:
         head = (
-            f"there is no recording of this request (--corpus-cassettes={self.mode}); --corpus-cassettes=new records it"
+            f"no recording of this request exists (--corpus-cassettes={self.mode}); --corpus-cassettes=new records it"
         )
         own = [each["request"] for each in entries if each["request"].get("provider") == provider] or [
             each["request"] for each in entries
@@ -173,7 +173,7 @@ _WRITING = threading.Lock()
 
 
 def key_of(provider: str, request: CompletionRequest) -> str:
-    """What a recording is found by: a hash of all that the answer may depend on."""
+    """The key of a recording: a hash of everything that the answer may depend on."""
     text = json.dumps(_asked(provider, request), sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Many cases side by side: at most so many at a time, each with its time limit, none twice.
+"""Cases run concurrently, up to a limit: each with its time limit, none twice.
 
 Each case runs in a daemon thread, so that a provider that blocks can be given up and cannot keep the process alive. New
 cases are begun only while somebody waits for a result.
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.asking import Asking, Progress
+from pytest_corpus.bundles.running.asking import Asking, CaseProgress
 from pytest_corpus.bundles.running.store import Store
 
 POLL_S = 0.02
-"""How often the results of other processes are looked for."""
+"""The interval between looks for results of other processes."""
 
 MOST_HANGING = 100
 """Calls that were given up and still hang; with more of them no further case is asked."""
@@ -26,7 +26,7 @@ MOST_HANGING = 100
 @dataclass
 class _Running:
     case: Case
-    progress: Progress
+    progress: CaseProgress
     thread: threading.Thread | None = None
 
 
@@ -83,7 +83,7 @@ class Pool:
             self._store.keep(self._asking.broken(case, f"{MOST_HANGING} calls hang; no further one is made"))
             self._store.free_slot()
             return
-        running = _Running(case, Progress(time.monotonic() + self._asking.bundle.timeout))
+        running = _Running(case, CaseProgress(time.monotonic() + self._asking.bundle.timeout))
         self._running[case.id] = running
         running.thread = threading.Thread(target=self._carry_out, args=(running,), name="corpus-bundle", daemon=True)
         running.thread.start()

@@ -1,4 +1,4 @@
-"""Which providers a bundle is run with (R78)."""
+"""The providers that a bundle runs with (R78)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pytest_corpus.bundles.loading.bundle import Bundle, ProviderChoice
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectedProvider:
     """A provider, and of corpus the label of the adapter."""
 
     choice: ProviderChoice
     adapter: str = ""
 
 
-def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[Chosen]:
+def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[SelectedProvider]:
     """The providers of a bundle: those that were asked for, else the one of its file, else the adapters under test.
 
     Args:
@@ -36,12 +36,12 @@ def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> lis
     else:
         said = "no provider is named; add 'provider', or declare an LLM adapter with --corpus-adapter=module:factory"
         raise BundleError(Problem(bundle.file, said))
-    found: list[Chosen] = []
+    found: list[SelectedProvider] = []
     for choice in choices:
         if choice.name == "corpus" and adapters:
-            found += [Chosen(choice, label) for label in adapters]
+            found += [SelectedProvider(choice, label) for label in adapters]
         else:
-            found.append(Chosen(choice))
+            found.append(SelectedProvider(choice))
     return found
 
 

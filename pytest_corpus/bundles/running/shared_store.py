@@ -19,8 +19,8 @@ from pytest_corpus.bundles.running.spending import SpendingLimit, Spent
 from pytest_corpus.text.whole_files import write_whole
 
 
-class SharedPurse:
-    """What all workers of a run have paid for, in a file."""
+class SharedSpentBudget:
+    """Calls and tokens that all workers of a run spent, in a file."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "spent.json"
@@ -33,7 +33,7 @@ class SharedPurse:
 
     @property
     def spent(self) -> Spent:
-        """What was paid for so far."""
+        """Calls and tokens spent so far."""
         try:
             return Spent(*json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -59,10 +59,10 @@ class SharedStore:
 
     shared = True
 
-    def __init__(self, folder: Path, key: str, slots: int, purse: SharedPurse) -> None:
+    def __init__(self, folder: Path, key: str, slots: int, spent_budget: SharedSpentBudget) -> None:
         self._folder = folder / hashlib.sha256(key.encode()).hexdigest()[:24]
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._slots, self._purse = slots, purse
+        self._slots, self._spent_budget = slots, spent_budget
         self._held: dict[str, int] = {}
         self._taken: list[int] = []
         self._lock = threading.Lock()
@@ -105,7 +105,7 @@ class SharedStore:
             return None
 
     def _is_abandoned(self, case: str) -> bool:
-        """Whether a case was claimed by a process that no longer holds it."""
+        """True if the process that claimed a case no longer holds it."""
         try:
             handle = os.open(self._file(case, "claim"), os.O_RDWR)
         except FileNotFoundError:
@@ -136,10 +136,10 @@ class SharedStore:
             os.close(self._taken.pop())
 
     def spend(self, limit: SpendingLimit) -> str:
-        return self._purse.spend(limit)
+        return self._spent_budget.spend(limit)
 
     def pay(self, tokens: int) -> None:
-        self._purse.pay(tokens)
+        self._spent_budget.pay(tokens)
 
     def _file(self, case: str, kind: str) -> Path:
         return self._folder / f"{hashlib.sha256(case.encode()).hexdigest()[:32]}.{kind}"

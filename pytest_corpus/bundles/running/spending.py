@@ -9,7 +9,7 @@ from pytest_corpus.adapter.usage.budget import parse
 
 @dataclass(frozen=True)
 class Spent:
-    """What was paid for so far."""
+    """Calls and tokens spent so far."""
 
     calls: int = 0
     tokens: int = 0
@@ -30,7 +30,7 @@ class SpendingLimit:
     tokens: int | None = None
 
     def exceeded(self, spent: Spent) -> str:
-        """Why no further call may be made; empty where one may."""
+        """The reason against a further call; empty if one may be made."""
         if self.calls is not None and spent.calls >= self.calls:
             return f"the budget of {self.calls:,} calls is used up"
         if self.tokens is not None and spent.tokens >= self.tokens:

@@ -1,4 +1,4 @@
-"""Who has asked which case, and what came back: in one process, or shared by the workers of a run (R84)."""
+"""Claims and results of cases: in one process, or shared by the workers of a run (R84)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class Store(Protocol):
     """Keeps the results of one bundle with one provider. Each case is claimed once in all."""
 
     shared: bool
-    """Whether other processes write to it as well."""
+    """True if other processes write to it too."""
 
     def claim(self, case: str) -> bool:
-        """Whether the case is this process's to ask from now on."""
+        """Claim a case for this process; false if another one has it."""
 
     def keep(self, result: CaseResult) -> None:
         """Keep the result of a case that was claimed here; a second one is dropped."""
 
     def fetch(self, case: str) -> CaseResult | None:
-        """The result of a case, whoever asked it; a lost one where the process that claimed it is gone."""
+        """The result of a case, whichever process asked it; a lost one if the process that claimed it has ended."""
 
     def take_slot(self) -> bool:
         """Take one of the places of cases that run side by side, if one is free."""
@@ -37,8 +37,8 @@ class Store(Protocol):
         """Count the tokens of a call."""
 
 
-class Purse:
-    """What a process has paid for in all its bundles."""
+class SpentBudget:
+    """Calls and tokens that a process spent in all its bundles."""
 
     def __init__(self) -> None:
         self.spent = Spent()
@@ -61,10 +61,10 @@ class MemoryStore:
 
     shared = False
 
-    def __init__(self, slots: int, purse: Purse) -> None:
+    def __init__(self, slots: int, spent_budget: SpentBudget) -> None:
         self._claimed: set[str] = set()
         self._results: dict[str, CaseResult] = {}
-        self._free, self._purse = slots, purse
+        self._free, self._spent_budget = slots, spent_budget
         self._lock = threading.Lock()
 
     def claim(self, case: str) -> bool:
@@ -93,7 +93,7 @@ class MemoryStore:
             self._free += 1
 
     def spend(self, limit: SpendingLimit) -> str:
-        return self._purse.spend(limit)
+        return self._spent_budget.spend(limit)
 
     def pay(self, tokens: int) -> None:
-        self._purse.pay(tokens)
+        self._spent_budget.pay(tokens)

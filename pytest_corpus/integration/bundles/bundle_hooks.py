@@ -18,8 +18,8 @@ from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
-from pytest_corpus.bundles.running.provider_choice import Chosen, choose
-from pytest_corpus.bundles.running.store import MemoryStore, Purse, Store
+from pytest_corpus.bundles.running.provider_choice import SelectedProvider, choose
+from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget, Store
 from pytest_corpus.integration.bundles import options, records
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks
 from pytest_corpus.integration.bundles.nodes import BundleFailure, BundleFile, CaseItem
@@ -50,18 +50,18 @@ class BundleHooks:
         self.options = options.read(config)
         self.runs: list[BundleRun] = []
         self.folder = shared_folder(config)
-        self.purse: Any = self._purse()
-        self.concluding = BundleConclusionHooks(config, self.options, self.purse)
+        self.spent_budget: Any = self._spent_budget()
+        self.concluding = BundleConclusionHooks(config, self.options, self.spent_budget)
         self._providers: dict[tuple[Any, ...], Provider] = {}
         self._clients: dict[str, AdapterClient] = {}
         self._hooks: dict[str, dict[str, Any]] = {}
 
-    def _purse(self) -> Any:
+    def _spent_budget(self) -> Any:
         if self.folder is None:
-            return Purse()
-        from pytest_corpus.bundles.running.shared_store import SharedPurse
+            return SpentBudget()
+        from pytest_corpus.bundles.running.shared_store import SharedSpentBudget
 
-        return SharedPurse(self.folder)
+        return SharedSpentBudget(self.folder)
 
     # -- collecting ------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class BundleHooks:
         self.runs += found
         return found
 
-    def _run(self, bundle: Bundle, chosen: Chosen) -> BundleRun:
+    def _run(self, bundle: Bundle, chosen: SelectedProvider) -> BundleRun:
         is_mock = chosen.choice.name == "mock"
         mode = "off" if is_mock else mode_of(self.options.cassettes, bundle.folder, os.environ)
         provider = self._provider(bundle, chosen, plays=mode == "none")
@@ -114,14 +114,14 @@ class BundleHooks:
 
     def _store(self, key: str, slots: int) -> Store:
         if self.folder is None:
-            return MemoryStore(slots, self.purse)
+            return MemoryStore(slots, self.spent_budget)
         from pytest_corpus.bundles.running.shared_store import SharedStore
 
-        return SharedStore(self.folder, key, slots, self.purse)
+        return SharedStore(self.folder, key, slots, self.spent_budget)
 
     # -- providers -------------------------------------------------------------------------------------
 
-    def _provider(self, bundle: Bundle, chosen: Chosen, *, plays: bool) -> Provider:
+    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool) -> Provider:
         choice = chosen.choice
         # A script is played for each bundle from its beginning.
         own = bundle.path if choice.name == "mock" else None

@@ -24,10 +24,10 @@ USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.
 class BundleConclusionHooks:
     """The part of the plugin to which the results of cases arrive, in the process that concludes the run."""
 
-    def __init__(self, config: pytest.Config, options: BundleOptions, purse: Any) -> None:
+    def __init__(self, config: pytest.Config, options: BundleOptions, spent_budget: Any) -> None:
         self.config, self.options = config, options
         self.arrived = Arrived()
-        self._purse = purse
+        self._spent_budget = spent_budget
         self._sections: dict[str, dict[str, Any]] | None = None
         self._judged: list[str] = []
         self._said: list[str] = []
@@ -66,7 +66,7 @@ class BundleConclusionHooks:
 
     @property
     def ran(self) -> bool:
-        """Whether a case of a bundle ended."""
+        """True if a case of a bundle ended."""
         return bool(self.arrived.heads)
 
     @property
@@ -115,7 +115,7 @@ class BundleConclusionHooks:
         return baselines.name_of(self.arrived.roots[key] / Path(head.file).name, head.provider, baseline)
 
     def _hold_to_baseline(self) -> bool:
-        """Compare with the baseline, or write it; whether that failed."""
+        """Compare with the baseline, or write it; True if that failed."""
         path = self.options.baseline
         if path is None or self._sections is None:
             return False
@@ -156,7 +156,7 @@ class BundleConclusionHooks:
 
     def _spent(self) -> Any:
         for folder in self.arrived.folders:
-            from pytest_corpus.bundles.running.shared_store import SharedPurse
+            from pytest_corpus.bundles.running.shared_store import SharedSpentBudget
 
-            return SharedPurse(folder).spent
-        return self._purse.spent
+            return SharedSpentBudget(folder).spent
+        return self._spent_budget.spent

@@ -12,7 +12,7 @@ NAMES = ("bundle.yaml", "bundle.yml")
 
 
 def is_collected(path: Path, parent: pytest.Collector) -> bool:
-    """Whether a file is a bundle: it was named, matches the ini option `corpus_bundles`, or says so at its top."""
+    """True if a file is a bundle: it was named, matches the ini option `corpus_bundles`, or says so at its top."""
     config = parent.config
     try:
         relative = path.relative_to(config.rootpath).as_posix()

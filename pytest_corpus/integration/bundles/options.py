@@ -23,10 +23,10 @@ class BundleOptions:
     update_baseline: bool
     budget: SpendingLimit
     full: bool
-    """Whether content may be shown in the terminal."""
+    """True if content may be shown in the terminal."""
 
     full_files: bool
-    """Whether it may stand in the HTML page."""
+    """True if it may stand in the HTML page."""
 
     stops_early: bool
 

@@ -48,7 +48,7 @@ class Arrived:
             self.folders.add(Path(value["folder"]))
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:
-        """Whether a bundle is held to its thresholds: all of it was selected, and no first failure ended it (R80)."""
+        """True if a bundle is held to its thresholds: all of it was selected, and no first failure ended it (R80)."""
         head, results = self.heads[key], self.results[key]
         sound = len(results) == len(head.cases) and all(each.status == PASSED for each in results.values())
         return head.whole and (sound or not stops_early)

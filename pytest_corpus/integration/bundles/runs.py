@@ -36,12 +36,12 @@ class BundleRun:
 
     @property
     def whole(self) -> bool:
-        """Whether all cases of the bundle were selected."""
+        """True if all cases of the bundle were selected."""
         return set(self.selected) == {case.id for case in self.bundle.cases}
 
     @property
     def tolerates(self) -> bool:
-        """Whether a case that does not pass is left to the thresholds (R80)."""
+        """True if a case that does not pass is left to the thresholds (R80)."""
         return bool(self.bundle.thresholds) and self.whole and not self.stops_early
 
     @cached_property

@@ -68,7 +68,7 @@ class CollectionHooks:
             items[:] = ordering.interleaved(items, list(map(collect.function_of, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
-        """Whether the ids on the command line, if there are any, name a test."""
+        """True if the ids on the command line, if there are any, name a test."""
         named = self.state.named
         return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
@@ -98,12 +98,12 @@ class CollectionHooks:
                 adapter.ledger.mark_partial("single chapters or tests were named on the command line")
 
     def _names_tests(self) -> bool:
-        """Whether an argument of the command line names a chapter or a test of a suite."""
+        """True if an argument of the command line names a chapter or a test of a suite."""
         below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
         return bool(self.state.named) or any(".py" in part for part in below)
 
     def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
-        """Whether the arguments of the command line leave out an adapter that a file declares."""
+        """True if the arguments of the command line leave out an adapter that a file declares."""
         named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
         by_id = adapter not in self.state.by_option or bool(self.state.named)
         return named and by_id and adapter.label not in collected

@@ -193,13 +193,13 @@ def suites_of(adapter: Adapter) -> dict[str, list[str]]:
 
 
 def is_among(item: pytest.Item, chosen: Mapping[str, Collection[tuple[str, str]]]) -> bool:
-    """Whether a conformance item is among (component, test) of its adapter, by label."""
+    """True if a conformance item is among (component, test) of its adapter, by label."""
     whose = owner(item)
     return whose is not None and (whose[1], test_of(item)) in chosen[whose[0].label]
 
 
 def wants_all(adapter: Adapter, component: str) -> bool:
-    """Whether every requirement that the suite of a component decides was asked for."""
+    """True if every requirement that the suite of a component decides was asked for."""
     return all(map(adapter.options.wants, tests(component, adapter.options.profile.name).values()))
 
 

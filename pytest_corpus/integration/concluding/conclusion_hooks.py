@@ -30,7 +30,7 @@ from pytest_corpus.verdict.ledger import Ledger
 
 
 class ConclusionHooks:
-    """The part of the plugin that begins and ends a run."""
+    """The hooks at the start and at the end of a run."""
 
     def __init__(self, state: RunState, distributing: DistributionHooks) -> None:
         self.state, self.distributing = state, distributing
@@ -42,7 +42,7 @@ class ConclusionHooks:
 
     @property
     def _concludes(self) -> bool:
-        """Whether this process is the one that draws verdicts."""
+        """True if this process computes the verdicts."""
         return self.state.worker is None and not self.state.config.option.collectonly
 
     @pytest.hookimpl(tryfirst=True)
@@ -80,21 +80,19 @@ class ConclusionHooks:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        left = self._close()
+        warnings = self._close()
         if self.state.worker is not None:
             self.distributing.give_account()
-        elif self._concludes:
-            session.exitstatus = TERMINATED if self._exits.terminated else exitstatus
-            session.exitstatus = self._conclude(int(session.exitstatus))
-        decided = session.exitstatus
+        decided = self._conclude(TERMINATED if self._exits.terminated else exitstatus)
+        session.exitstatus = decided
         try:
-            for said in left:
-                self._warn(printable(said))
+            for warning in warnings:
+                self._warn(printable(warning))
             return (yield)
         except pytest.exit.Exception as ended:
             ended.returncode = ended.returncode or decided
             raise
-        finally:
+        finally:  # another plugin's hook may have set it to 0
             session.exitstatus = session.exitstatus or decided
 
     def _close(self) -> list[str]:
@@ -110,6 +108,9 @@ class ConclusionHooks:
             self._unsaid.append(f"corpus warning: {said}")
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
+        """Compute the verdicts and write the reports, if this process concludes the run; return the exit code."""
+        if not self._concludes:
+            return given
         if self.state.usage_error:
             return pytest.ExitCode.USAGE_ERROR
         self.distributing.settle()
@@ -132,14 +133,14 @@ class ConclusionHooks:
         return self.result.exit_code(given)
 
     def _compare(self, result: RunResult) -> None:
-        """Note what changed since the last run, of several adapters with their names."""
+        """Note the changes since the last run, with the adapter's name if there are several."""
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
             if said := since_the_last_run(self.state.config, ledger, verdict):
                 self._since.append(f"{ledger.adapter}: {said}" if several else said)
 
     def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:
-        """Write annotations and the step's summary; what could not be written."""
+        """Write annotations and the step's summary; yield what could not be written."""
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
             for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
                 screen.reporter.write_line(line)
@@ -155,7 +156,7 @@ class ConclusionHooks:
         return printable(masked(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
-        """The ledgers of the adapters, of the client libraries, or of both: what the requirement filter leaves."""
+        """The ledgers of adapters, client libraries or both, as the requirement filter selects them."""
         wants = self.state.options.wants
         meant = {
             adapter.option
@@ -179,7 +180,7 @@ class ConclusionHooks:
             screen.show_summary(self.result, [Line(printable(line)) for line in notes])
 
     def _notes(self, result: RunResult) -> Iterator[str]:
-        """What is said of a run before its verdict."""
+        """The lines before the verdict."""
         yield from filter(None, map(messages.offered, result.ledgers))
         if self.state.config.get_verbosity() < 0:
             yield from progress.environment(os.environ)
@@ -197,11 +198,11 @@ class ConclusionHooks:
 
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""The exit codes of a run that pytest brought to its end."""
+"""The exit codes of a run that pytest finished."""
 
 
 def _shown(declared: str) -> str:
-    """A declaration as the header of a run says it: of an address only what may be shown."""
+    """A declaration for the header of a run, without the secret parts of an address."""
     found = address.split_label(declared)
     if found is None:
         return declared

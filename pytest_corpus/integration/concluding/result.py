@@ -27,7 +27,7 @@ class BundleSections(Protocol):
 
     @property
     def ran(self) -> bool:
-        """Whether a case ended."""
+        """True if a case ended."""
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of an adapter's report."""
@@ -37,7 +37,7 @@ class BundleSections(Protocol):
 
 
 class RunResult:
-    """What a finished run comes to, for each adapter."""
+    """The verdicts and reports of a finished run, for each adapter."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class RunResult:
         self.paths: set[Path] = set()
 
     def write(self) -> None:
-        """Write every report that was asked for; what cannot be written is said in the summary."""
+        """Write every report; the summary names those that cannot be written."""
         for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
             document = self.document(ledger, verdict) if self.options.reports else {}
             contents = self.bundles.contents() if self.bundles else ()
@@ -87,7 +87,7 @@ class RunResult:
                     text = formats.render(document, suffix, evidence=self._evidence(ledger), contents=contents)
                     write_whole(text, path)
                     self.paths.add(path)
-                    if str(path.parent) != os.environ.get(json_report.UNTOLD):
+                    if str(path.parent) != os.environ.get(json_report.INTERNAL_REPORT_DIR):
                         self.written.append(f"report: {path}")
                 except OSError as error:
                     self.written.append(f"report: {path} could not be written: {error.strerror}")
@@ -99,12 +99,12 @@ class RunResult:
         return json_report.build(ledger, verdict, run)
 
     def _evidence(self, ledger: Ledger) -> list[Evidence]:
-        """What files may show of an adapter's findings."""
+        """The evidence of an adapter's findings, as files may show it."""
         level = self.options.in_files
         return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]
 
     def draft(self) -> None:
-        """Draft deviations of what is violated, where that was asked for."""
+        """Draft a deviation of each violated requirement, if --corpus-update-deviations is given."""
         if not self.options.update_deviations:
             return
         path = self.options.deviations_path
@@ -133,25 +133,25 @@ class RunResult:
 
     @property
     def ran(self) -> bool:
-        """Whether a conformance test ran for every adapter."""
+        """True if a conformance test ran for every adapter."""
         return bool(self.ledgers) and all(ledger.records for ledger in self.ledgers)
 
     def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
-        """pytest's own exit code, but never 0 where nothing ran, a gap is nobody's wish, or what counts is violated."""
+        """pytest's exit code, but not 0 if nothing ran, tests are missing, or a violation counts."""
         if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return given
         if not self.ran and not (self.bundles and self.bundles.ran):
             return pytest.ExitCode.NO_TESTS_COLLECTED
-        failed = any(
-            self._of(verdict, "violated") or verdict.faults or (self.options.strict and self._open(verdict))
-            for verdict in self.verdicts
+        failed = (
+            *(self._of(verdict, "violated") or verdict.faults for verdict in self.verdicts),
+            *(self.options.strict and self._open(verdict) for verdict in self.verdicts),
+            *(ledger.unrequested_gaps for ledger in self.ledgers),
+            *("could not be written" in line for line in self.written),
         )
-        failed = failed or any(ledger.unrequested_gaps for ledger in self.ledgers)
-        failed = failed or any("could not be written" in line for line in self.written)
-        return pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
+        return pytest.ExitCode.TESTS_FAILED if any(failed) else pytest.ExitCode.OK
 
     def _failed_by_strict(self) -> list[str]:
-        """The switch that makes the run fail, where nothing else that counts is wrong."""
+        """The option that makes the run fail, if nothing else does."""
         left = sum(len(self._open(verdict)) for verdict in self.verdicts)
         if not self.options.strict or not left or any(self._of(verdict, "violated") for verdict in self.verdicts):
             return []
@@ -164,6 +164,6 @@ class RunResult:
         return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
 
     def lines(self) -> list[str]:
-        """What became of files, and how the run was set."""
+        """The written files, the seed and the profile."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}"
         return [*self._failed_by_strict(), *self.written, how]

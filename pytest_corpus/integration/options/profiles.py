@@ -46,12 +46,12 @@ def usual(environment: Mapping[str, str]) -> str:
 
 
 def on_github(environment: Mapping[str, str]) -> bool:
-    """Whether this is a step of GitHub Actions."""
+    """True if this is a step of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS", "").lower() not in ("", "false", "0")
 
 
 def is_production(environment: Mapping[str, str]) -> bool:
-    """Whether the adapter talks to production."""
+    """True if the adapter talks to production."""
     return environment.get(ENVIRONMENT, "").strip().lower() in PRODUCTION
 
 

@@ -75,12 +75,12 @@ class Options:
     connection: Connection = field(default_factory=Connection)
 
     def deviates(self, requirement: str, adapter: str) -> bool:
-        """Whether a deviation that counts today is declared."""
+        """True if a deviation that counts today is declared."""
         day = today()
         return any(entry.covers(requirement, adapter) and not entry.expired(day) for entry in self.deviations)
 
     def wants(self, requirement: str) -> bool:
-        """Whether a requirement is selected."""
+        """True if a requirement is selected."""
         return not self.globs or any(fnmatchcase(requirement, glob) for glob in self.globs)
 
 
@@ -294,7 +294,9 @@ def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
     except ValueError as error:
         raise pytest.UsageError(f"{shown}: {error}") from None
     if profile.smoke:
-        raise pytest.UsageError(f"{shown}: the profile {profile.name!r} is no whole suite; use dev, ci or stress")
+        raise pytest.UsageError(
+            f"{shown}: the profile {profile.name!r} runs only part of the suite; use dev, ci or stress"
+        )
     if _count(_one(config, "repeat")) > 1:
         raise pytest.UsageError(
             f"{shown}: with --corpus-repeat the shards cannot be combined; leave out one of the two"

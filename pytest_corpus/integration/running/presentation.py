@@ -107,7 +107,7 @@ def _counting(record: TestRecord, options: Options) -> list[Finding]:
 
 
 def _agrees(result: Result, seen: BaseException | None, report: pytest.TestReport) -> bool:
-    """Whether pytest saw the test end as it did."""
+    """True if pytest saw the test end as it did."""
     if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")

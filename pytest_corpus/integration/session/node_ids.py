@@ -25,7 +25,7 @@ class NodeId:
     test: str
 
     def names(self, label: str, test: str) -> bool:
-        """Whether it names a test, which is given without its root."""
+        """True if it names a test, which is given without its root."""
         beginnings = tuple(f"{self.test}{end}" for end in ("::", "[", "/"))
         below = self.test in ("", test) or test.startswith(beginnings)
         return below and self.label in ("", label)

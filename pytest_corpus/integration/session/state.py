@@ -56,7 +56,7 @@ class RunState:
 
     @property
     def distributes(self) -> bool:
-        """Whether this process runs no tests itself but hands them to workers."""
+        """True if this process runs no tests itself but hands them to workers."""
         return self.worker is None and self.config.getoption("dist", "no") != "no"
 
     @property

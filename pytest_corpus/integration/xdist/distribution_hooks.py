@@ -30,7 +30,7 @@ class DistributionHooks:
 
     @property
     def _chooses(self) -> bool:
-        """Whether the command line and the settings leave it open how tests are handed to workers."""
+        """True if the command line and the settings leave it open how tests are handed to workers."""
         option, given = self.state.config.option, self.state.config.known_args_namespace
         asked = getattr(given, "dist", "no") != "no" or getattr(given, "distload", False)
         return not asked and getattr(given, "maxschedchunk", None) is None and option.dist == "load"

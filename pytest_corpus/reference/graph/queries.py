@@ -19,7 +19,7 @@ from pytest_corpus.reference.request import Fields
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that was read, its parameters beside it."""
+    """A parsed query and its parameters."""
 
     namespace: str
     dialect: str

@@ -1,4 +1,4 @@
-"""What a requirement speaks of, shown: a plain request and a good answer, from the golden messages."""
+"""Examples of a requirement: a plain request and a good answer, from the golden messages."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def explained(wanted: str) -> str | None:
 
 
 def unknown(wanted: str) -> str:
-    """What to say of an id that nothing has: the ids that look most like it."""
+    """The message for an unknown id: the ids most similar to it."""
     kind, known = (
         ("ruling", rulings().keys())
         if RULING_ID.fullmatch(wanted.strip().upper())

@@ -1,4 +1,4 @@
-"""What holds between the parts of every report that a complete run writes; each rule says what breaks it."""
+"""Rules between the parts of a report of a complete run; each yields the contradictions that it finds."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PROFILES = ("dev", "ci", "stress")
 """The profiles with which a run can be complete."""
 
 CLIENT = "wire"
-"""What stands in the place of the components of a client library, which has no capabilities."""
+"""The component name of a client library, which has no capabilities."""
 
-UNTOLD = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
+NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
 """Needs of which the capabilities in a report do not tell all: hooks, logs, transports, a cache that is an object."""
 
 CLAIMED = "idempotent_writes"
@@ -34,7 +34,7 @@ CLAIMED = "idempotent_writes"
 
 _OPEN = ("not_assessed", "error")
 BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")
-"""How the reason of a test begins that another requirement blocks."""
+"""The beginning of the reason of a blocked test."""
 
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
@@ -46,7 +46,7 @@ def some(names: Iterable[str]) -> str:
 
 
 def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped) -> Iterator[str]:
-    """What contradicts itself, the catalogue or the suite in the report of a complete run, one sentence each."""
+    """Contradictions within the report of a complete run, or with catalogue and suite, one sentence each."""
     yield from _about(document, today)
     yield from _capabilities(document)
     profile = document.get("profile")
@@ -60,7 +60,7 @@ def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped) -
 
 
 def _entries(document: Mapping[str, Any]) -> Iterator[str]:
-    """What contradicts itself in single requirements; those with the same fault are told of together."""
+    """Contradictions in single requirements; requirements with the same fault share a sentence."""
     found: dict[tuple[str, str], list[str]] = {}
     runs = _runs(document)
     for component in document["components"]:
@@ -156,7 +156,7 @@ def _deviations(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _runs(document: Mapping[str, Any]) -> int:
-    """How often each test ran with `--corpus-repeat`; 0 where tests were not repeated."""
+    """The number of repetitions by `--corpus-repeat`; 0 if tests were not repeated."""
     tests = (test for entry in document["requirements"] for test in entry["tests"])
     return next((test["repeats"]["runs"] for test in tests if "repeats" in test), 0)
 
@@ -211,7 +211,7 @@ def _status(entry: Mapping[str, Any]) -> str:
 
 
 def _reasons(entry: Mapping[str, Any], runs: int, every: Mapping[str, Requirement]) -> Iterator[str]:
-    """What a requirement says of why it is open is what its tests say; of repeated ones not each time is told."""
+    """The reasons of an open requirement are those of its tests; repeated tests report only some of theirs."""
     status, tests = entry["status"], entry["tests"]
     own = [
         test for test in tests if test["outcome"] == status or (status == "not_assessed" and test["outcome"] in _OPEN)
@@ -233,8 +233,8 @@ def _reasons(entry: Mapping[str, Any], runs: int, every: Mapping[str, Requiremen
 
 
 def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
-    """What capabilities deny was not tested, and what is said to be denied is denied."""
-    stated = [need for need in known.needs if need not in UNTOLD]
+    """Denied capabilities are not tested, and reported denials match the capabilities."""
+    stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
     denied = [need for need in stated if not _offered(need, of)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
     if denied and decided:

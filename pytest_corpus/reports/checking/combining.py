@@ -26,7 +26,7 @@ ALIKE = {
     "capabilities": "capabilities of the adapter",
     "commit": "commit",
 }
-"""What all shards have in common, by the key of the report; the words for it."""
+"""The keys of a report that all shards share, with a word for each."""
 
 
 class Unfit(Exception):
@@ -42,7 +42,7 @@ class Part:
 
     @property
     def shard(self) -> Shard:
-        """Which shard it is of."""
+        """The shard of the report."""
         return Shard(**self.document["shard"])
 
 
@@ -77,7 +77,7 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
 
 
 def _check(part: Part) -> None:
-    """Whether a report is an unaltered one of a shard, by this version."""
+    """Refuse a report unless it is an unaltered one of a shard, by this version."""
     document = part.document
     if view.altered(document):
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
@@ -93,7 +93,7 @@ def _check(part: Part) -> None:
 
 
 def _check_together(parts: Sequence[Part]) -> None:
-    """Whether each shard is there once, all of one adapter, run alike."""
+    """Refuse shards unless each is there once and all have one adapter and the same options."""
     first, by_number = parts[0], dict[int, Part]()
     for part in parts:
         if part.shard.of != first.shard.of:
@@ -114,7 +114,7 @@ def _check_together(parts: Sequence[Part]) -> None:
 
 
 def _told(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
-    """What two shards say of what must be the same in both."""
+    """The values of two shards that must be equal."""
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
     yield "components", sorted(first.document["components"]), sorted(part.document["components"])
@@ -133,7 +133,7 @@ def _how(one: Any, other: Any) -> str:
 
 
 def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
-    """Whether a shard ran the tests that are its own, and nothing but being a shard makes it partial."""
+    """Refuse a shard that lacks tests of its own, or is partial for another reason."""
     given = [(entry["component"], test["test"]) for entry in part.document["requirements"] for test in entry["tests"]]
     own = part.shard.tests(suites)
     every = sum(map(len, suites.values()))

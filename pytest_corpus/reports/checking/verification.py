@@ -1,4 +1,4 @@
-"""Whether a report is what a run wrote: its shape, digest, completeness, numbers, verdicts, deviations, and more."""
+"""Verify a report: its shape, digest, completeness, numbers, verdicts, deviations, and more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
 from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
 
 PACKAGE = "pytest-corpus"
-"""What `environment` calls this package."""
+"""The name of this package in `environment`."""
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
@@ -27,7 +27,7 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
         shipped: the tests that the suite of this version has.
 
     Raises:
-        ReportError: there is no such file, or it cannot be read.
+        ReportError: the file does not exist or cannot be read.
     """
     try:
         document, data = read(path)
@@ -58,12 +58,12 @@ def _whole(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _versions(document: dict[str, Any]) -> Iterator[str]:
-    """What another version wrote: its catalogue or its tests are not those that are known here."""
+    """Refuse a report of another version, whose catalogue or tests are not known here."""
     version = document["spec"]["catalogue"]
     if version != CATALOGUE_VERSION:
         yield (
             f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}: whether anything is missing "
-            "cannot be told; verify it with the version that its environment names"
+            "cannot be verified here; verify it with the version that its environment names"
         )
     wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
     if wrote != own:

@@ -21,7 +21,7 @@ TONES = {
     "not_assessed": "caution",
     "not_applicable": "none",
 }
-"""How a status looks."""
+"""The tone of each status."""
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"

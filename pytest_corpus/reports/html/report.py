@@ -22,7 +22,7 @@ MEANINGS = {
     "conformant": "Every applicable MUST is satisfied.",
     "conformant_with_deviations": "Every applicable MUST is satisfied, but for the declared deviations.",
     "incomplete": "No MUST is violated, but some were not assessed.",
-    "nonconformant": "The adapter breaks sentences of the protocol that bind it.",
+    "nonconformant": "The adapter violates binding requirements.",
     "partial": "What ran is listed below; it supports no verdict.",
 }
 

@@ -29,14 +29,14 @@ MOST_BLOCKING = 8
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A report as its page shows it, perhaps beside an earlier one, and with what is behind its findings."""
+    """A report as its page shows it, with an earlier report to compare and the evidence of its findings."""
 
     document: view.Document
     earlier: Earlier | None = None
     evidence: tuple[Evidence, ...] = ()
 
     def change(self, entry: dict[str, Any]) -> str:
-        """What became of a requirement since the earlier run; empty where nothing did or there is none."""
+        """The change of a requirement since the earlier run; empty if there is none."""
         return self.earlier.change(entry) if self.earlier else ""
 
 
@@ -44,7 +44,7 @@ class Shown:
 
 
 def fix_first(shown: Shown) -> Iterator[str]:
-    """What blocks most others."""
+    """The requirements that block most others."""
     blocks = view.blocked(shown.document)
     blocking = [entry for entry in view.fix_first(shown.document) if blocks[entry["component"], entry["id"]]]
     if blocking:
@@ -86,7 +86,7 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
 
 
 def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is behind the first finding of a requirement."""
+    """The evidence of the first finding of a requirement."""
     if seen := view.evidence_of(shown.evidence, entry):
         for label, rows in groupby(behind(seen), key=itemgetter(0)):
             lines = [line for _, said in rows for line in _lines(said)]
@@ -103,7 +103,7 @@ def _lines(said: str) -> list[str]:
 
 
 def deviations(shown: Shown) -> Iterator[str]:
-    """What is declared as a deviation."""
+    """The declared deviations."""
     deviated = view.of_status(shown.document, "deviated")
     if deviated:
         yield f'<section aria-labelledby="deviations"><h2 id="deviations">{count(len(deviated), "deviation")}</h2>'
@@ -115,7 +115,7 @@ def deviations(shown: Shown) -> Iterator[str]:
 
 
 def helps(shown: Shown) -> Iterator[str]:
-    """What would make more requirements assessable."""
+    """Changes that would make more requirements assessable."""
     left = view.of_status(shown.document, "not_assessed")
     causes: dict[str, int] = {}
     for entry in left:

@@ -1,4 +1,4 @@
-"""What requirements rest on, on the page itself: the sections of the documents by their titles, and the rulings."""
+"""The sources of requirements, on the page itself: sections of the documents by title, and rulings."""
 
 from __future__ import annotations
 

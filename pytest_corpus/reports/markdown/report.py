@@ -19,7 +19,7 @@ HEADLINES = {
     "conformant": "Behavioral Conformant",
     "conformant_with_deviations": "Behavioral Conformant with deviations",
 }
-"""What the template of BEHAVIORAL_CONFORMANCE 12 says of a verdict that it knows."""
+"""The words of the template of BEHAVIORAL_CONFORMANCE 12 for verdicts."""
 
 COLUMNS = (
     "Component",

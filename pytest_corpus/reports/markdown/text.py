@@ -7,7 +7,7 @@ import re
 from pytest_corpus.reports.text import printable
 
 _LINKED = re.compile(r"@|#\d|://|www\.|mailto:|xmpp:|:[\w+-]+:|[0-9a-f]{7}", re.IGNORECASE)
-"""What a reader such as GitHub makes a link, a mention or a picture of, even without Markdown around it."""
+"""Text that GitHub turns into a link, a mention or a picture even without Markdown around it."""
 
 _PLAIN = re.compile(r"[A-Za-z ](?:[A-Za-z0-9 ,.:;/'()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")

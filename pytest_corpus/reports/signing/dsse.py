@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 SUFFIX = ".dsse.json"
-"""How the name of an envelope ends."""
+"""The suffix of an envelope's file name."""
 
 _MEMBERS = {"payload", "payloadType", "signatures"}
 
 
 class EnvelopeError(Exception):
-    """Why an envelope is refused: the rest of a sentence that begins with its name."""
+    """An envelope that is refused; the message continues a sentence that begins with its name."""
 
 
 def pae(payload: bytes) -> bytes:
-    """What is signed: type and payload, each behind its length in bytes (DSSE, "PAE")."""
+    """The bytes to sign: type and payload, each after its length in bytes (DSSE, "PAE")."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
@@ -46,12 +46,12 @@ def sealed(payload: bytes, key: Ed25519PrivateKey) -> str:
 
 
 def is_envelope(name: str, data: bytes) -> bool:
-    """Whether a file is meant as an envelope, sound or not: its name says so, or its content."""
+    """True if a file is meant as an envelope, by its name or its content."""
     return name.endswith(SUFFIX) or b'"payloadType"' in data
 
 
 def opened(data: bytes, key: Ed25519PublicKey) -> bytes:
-    """The payload of an envelope that the holder of a key signed and nobody changed since, not even its white space.
+    """The payload of an envelope whose signature matches a key, byte for byte.
 
     Raises:
         EnvelopeError: it is anything else.
@@ -92,9 +92,9 @@ def _envelope(data: bytes) -> dict[str, Any]:
     try:
         found = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise EnvelopeError("is not JSON in UTF-8, so it is no signed statement") from None
+        raise EnvelopeError("is not JSON in UTF-8, so it is not a signed statement") from None
     if not isinstance(found, dict) or set(found) != _MEMBERS:
-        raise EnvelopeError("is no DSSE envelope: that has the members payload, payloadType and signatures")
+        raise EnvelopeError("is not a DSSE envelope, which has the members payload, payloadType and signatures")
     signatures = found["signatures"]
     if not isinstance(signatures, list) or not signatures or not all(isinstance(each, dict) for each in signatures):
         raise EnvelopeError("has no list of signatures")

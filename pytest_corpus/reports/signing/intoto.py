@@ -1,7 +1,7 @@
 """The report as an in-toto Statement v1 with the test-result predicate v0.1, ready to be signed.
 
 The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter
-is not a file, so it has no digest of its own; whoever holds the JSON report can tell that it is the one.
+is not a file, so it has no digest of its own; the holder of the JSON report can check its digest.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def render(document: view.Document) -> str:
 
 
 def told(payload: bytes) -> dict[str, str]:
-    """What a statement that was written here says of adapter, verdict, suite, commit and report; "" where nothing.
+    """The adapter, verdict, suite, commit and report; "" where nothing.
 
     Raises:
-        ValueError: it is no statement of this kind.
+        ValueError: it is not a statement of this kind.
     """
     try:
         statement = json.loads(payload)
@@ -74,7 +74,7 @@ def _predicate(document: view.Document) -> dict[str, Any]:
 
 
 def _configuration(document: view.Document) -> list[dict[str, Any]]:
-    """What the result depends on: this product with what it was told, and the commit."""
+    """The inputs of the result: this product with its options, and the commit."""
     version = document["environment"].get("pytest-corpus", "")
     release = f"@{version}" if version[:1].isdigit() else ""
     about = {
@@ -96,7 +96,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
 
 
 def _bundles(document: view.Document) -> list[dict[str, Any]]:
-    """Behaviour bundles by name, provider and verdict; they are no part of the result, which speaks of conformance."""
+    """Behaviour bundles by name, provider and verdict; the result does not include them: it is about conformance."""
     kept = ("name", "version", "provider", "verdict")
     return [{key: section[key] for key in kept if key in section} for section in bundle_view.sections(document)]
 

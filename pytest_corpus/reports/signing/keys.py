@@ -35,7 +35,7 @@ _NO_KEYS = {
 
 
 class KeyFileError(Exception):
-    """Why no key can be had from a file: the rest of a sentence that begins with its name."""
+    """A file without a usable key; the message continues a sentence that begins with its name."""
 
 
 def private(data: bytes) -> Ed25519PrivateKey:
@@ -85,7 +85,7 @@ def public(data: bytes) -> Ed25519PublicKey:
 
 
 def _label(data: bytes) -> str:
-    """What the only PEM block of a file says that it is."""
+    """The label of the only PEM block of a file."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:
@@ -100,7 +100,7 @@ def _label(data: bytes) -> str:
 
 
 def _kind(key: object) -> str:
-    """What a key of the library is, from the name of its class: ``an RSA key``."""
+    """The kind of a key, from the name of its class: ``an RSA key``."""
     name = re.sub(r"(Private|Public)Key$", "", type(key).__name__.lstrip("_"))
     return _KINDS.get(name, f"a key of the kind {name}")
 

@@ -109,7 +109,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STATS-3")
 def test_statistics_tell_no_text(embedding: Embedding) -> None:
-    """What one tenant had embedded stands in no statistics that another one is told."""
+    """The texts of one tenant stand in no statistics for another."""
     embedding.require("get_stats", "embed")
     text = embedding.fit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):

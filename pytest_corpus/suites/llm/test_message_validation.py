@@ -76,21 +76,19 @@ def test_an_unknown_role_is_refused(llm: LLM, role: Any) -> None:
     refuses_messages(llm, [{"role": role, "content": "hi"}])
 
 
-@pytest.mark.requirement("LLM-MSG-1")
-@pytest.mark.parametrize("where", ["first_role", "last_role"])
-def test_an_unknown_role_is_refused_anywhere(llm: LLM, where: str) -> None:
-    """A wrong role is found in the last message as in the first."""
-    llm.require("complete")
-    refuses_messages(llm, WRONG[where])
-
-
 @pytest.mark.core
-@pytest.mark.requirement("LLM-MSG-2")
-@pytest.mark.parametrize("kind", list(INCOMPLETE))
-def test_an_incomplete_message_is_refused(llm: LLM, kind: str) -> None:
-    """`role` and `content` are required, of an assistant that calls a tool too."""
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pytest.param(kind, marks=pytest.mark.requirement("LLM-MSG-1")) for kind in ("first_role", "last_role")),
+        *(pytest.param(kind, marks=pytest.mark.requirement("LLM-MSG-2")) for kind in INCOMPLETE),
+        *(pytest.param(kind, marks=pytest.mark.requirement("LLM-MSG-4")) for kind in NO_MESSAGES),
+    ],
+)
+def test_malformed_messages_are_refused(llm: LLM, kind: str) -> None:
+    """Each of `messages` is an object with a known `role` and a `content`, the last one as the first."""
     llm.require("complete")
-    refuses_messages(llm, [INCOMPLETE[kind]])
+    refuses_messages(llm, WRONG[kind])
 
 
 @pytest.mark.requirement("LLM-MSG-3")
@@ -101,14 +99,6 @@ def test_content_that_is_no_string_is_refused(llm: LLM, kind: str) -> None:
     wrong = {"role": "user", "content": CONTENTS[kind]}
     for messages in ([wrong], [wrong, user("hi")]):
         refuses_messages(llm, messages)
-
-
-@pytest.mark.requirement("LLM-MSG-4")
-@pytest.mark.parametrize("kind", list(NO_MESSAGES))
-def test_messages_that_are_no_list_of_objects_are_refused(llm: LLM, kind: str) -> None:
-    """`messages` is a list, and each item an object."""
-    llm.require("complete")
-    refuses_messages(llm, NO_MESSAGES[kind])
 
 
 @pytest.mark.requirement("LLM-MSG-5")

@@ -48,7 +48,7 @@ def largest(vector: Vector) -> int:
 
 
 def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
-    """So many vectors of different directions."""
+    """Vectors of different directions."""
     return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
 
 

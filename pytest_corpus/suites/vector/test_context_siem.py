@@ -328,8 +328,8 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     require_tenants(vector)
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
-    nobody = vector.sandbox(name=name)
-    expect.that(item["id"] not in nobody.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
+    untenanted = vector.sandbox(name=name)
+    expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)
 
 

@@ -1,4 +1,4 @@
-"""Mistakes in what components share, a module a chapter."""
+"""Mistakes in what components share, one file per chapter."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Mistakes of embedding adapters, a module a chapter."""
+"""Mistakes of embedding adapters, one file per chapter."""
 
 from pathlib import Path
 from typing import Any

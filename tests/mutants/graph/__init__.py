@@ -1,4 +1,4 @@
-"""Mistakes of graph adapters, a module a chapter."""
+"""Mistakes of graph adapters, one file per chapter."""
 
 from pathlib import Path
 from typing import Any

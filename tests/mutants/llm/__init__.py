@@ -1,4 +1,4 @@
-"""Mistakes of llm adapters, a module a chapter."""
+"""Mistakes of llm adapters, one file per chapter."""
 
 from pathlib import Path
 from typing import Any

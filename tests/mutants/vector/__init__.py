@@ -1,4 +1,4 @@
-"""Mistakes of vector adapters, a module a chapter."""
+"""Mistakes of vector adapters, one file per chapter."""
 
 from pathlib import Path
 from typing import Any

@@ -19,7 +19,7 @@ from pytest_corpus.suites.embedding.subject.vectors import FAR, Vector, distance
 Finding = tuple[str, Violation]
 
 STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
-"""Without these it cannot be told which text an embedding belongs to."""
+"""The requirements without which the text of an embedding is not known."""
 
 FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None and error.retry == "no")
 """The canonical classes that are not worth a retry."""
@@ -113,7 +113,7 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
 
     Raises:
         Violation: the batch breaks this requirement.
-        Blocked: the places of the texts cannot be told.
+        Blocked: the places of the texts are not known.
     """
     result = expect.success(reply, "a batch")
     found = list(problems(embedding, result, texts))
@@ -172,7 +172,7 @@ def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
 
 
 def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
-    """So many texts, arranged in one of the ways."""
+    """A number of texts, arranged in one of the ways."""
     words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]

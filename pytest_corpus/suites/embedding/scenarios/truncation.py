@@ -15,7 +15,7 @@ from pytest_corpus.suites.embedding.subject.vectorless import without_vector
 from pytest_corpus.suites.embedding.subject.vectors import plain, vector_of
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
-"""How long a text is that is too long: so many times the limit, and so many characters."""
+"""The lengths of texts that are too long: multiples of the limit, and extra characters."""
 
 
 CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}

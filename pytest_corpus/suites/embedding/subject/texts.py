@@ -23,7 +23,7 @@ MOST_LENGTH = 100_000
 """A longer text is not sent only to see a limit."""
 
 CHARACTERS_IN_A_TOKEN = 8
-"""A text of words that has so many characters for each token of a limit exceeds it (R120)."""
+"""The characters per token of a limit with which a text of words exceeds it (R120)."""
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -120,7 +120,7 @@ class Texts(ListedModels):
         return cut.strip() or "a"
 
     def room(self, wanted: int) -> int:
-        """So many texts, or as many as a batch may have."""
+        """Return this number of texts, or the most that a batch may have."""
         return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
 
     def holds(self, text: str) -> bool:
@@ -180,7 +180,7 @@ class Texts(ListedModels):
         return self.short_word(self.shared.number(), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
-        """A word of so many letters that this number, in this run, makes."""
+        """A word of this length that the number makes in this run."""
         start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
         value, letters = start + number * 7919, ""
         while len(letters) < length:
@@ -189,7 +189,7 @@ class Texts(ListedModels):
         return letters
 
     def text_of(self, length: int, words: str = FILLER) -> str:
-        """A text of exactly so many ASCII characters, not sent before, without a space at either end."""
+        """A text of exactly this many ASCII characters, not sent before, without a space at either end."""
         start = f"{self.unique()} " if length > SMALL else self.short_word(self.shared.number(), min(length, 12))
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
         return tidy(body[:length])

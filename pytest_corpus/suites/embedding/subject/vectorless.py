@@ -13,7 +13,7 @@ from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failur
 from pytest_corpus.suites.embedding.subject.texts import Texts
 
 PLAIN = 64
-"""A text of so many ASCII characters is embedded by any adapter that does not state a smaller limit."""
+"""The number of ASCII characters that any adapter without a smaller limit embeds."""
 
 NORMALIZED = {"embed": "EMB-NORM-1", "embed_batch": "EMB-NORM-2", "stream_embed": "EMB-NORM-3"}
 """The requirement that says that an operation normalizes."""

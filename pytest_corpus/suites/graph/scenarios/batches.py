@@ -49,7 +49,7 @@ def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
 
 
 def put_many(place: Place, sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Writes of so many nodes each."""
+    """Writes of nodes, one for each number of them."""
     return [put(place, *(place.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
 
 
@@ -107,13 +107,13 @@ def limit(graph: Graph) -> int:
 
 
 def too_large(sandbox: Sandbox, count: int) -> Reply:
-    """The answer to a batch of so many operations, of which the first writes a node."""
+    """The answer to a batch of this many operations, of which the first writes a node."""
     drops = (drop(sandbox, f"none{number}") for number in range(count - 1))
     return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops)
 
 
 def in_order(counts: list[int | None], sizes: list[int]) -> None:
-    """Results of operations that write so many nodes each count them in order, if they count at all."""
+    """Results of operations that write these numbers of nodes count them in order, if they count at all."""
     if None in counts:
         return
     with expect.resting_on("GRA-NODE-5"):

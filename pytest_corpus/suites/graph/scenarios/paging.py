@@ -10,7 +10,7 @@ from pytest_corpus.suites.graph.subject.component import Graph
 from pytest_corpus.suites.graph.subject.sandbox import MOST_PAGES, PAGE, Sandbox
 
 COUNT = 11
-"""So many nodes are listed in pages."""
+"""The number of nodes that are listed in pages."""
 
 BAD_PAGES: dict[str, dict[str, Any]] = {
     "limit_text": {"limit": "ten"},

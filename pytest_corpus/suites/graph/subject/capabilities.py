@@ -19,7 +19,7 @@ ASKING = ("query", "stream_query")
 
 
 MOST_AT_ONCE = 20
-"""So many items the suite puts in one request, or fewer where `max_batch_ops` is lower."""
+"""The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
 
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))

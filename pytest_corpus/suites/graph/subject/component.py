@@ -29,7 +29,7 @@ WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
 MANY_ITEMS = 200
-"""So many nodes and edges stay for some tests where writes show late."""
+"""The number of nodes and edges that may stay for some tests if writes show late."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""

@@ -17,7 +17,7 @@ NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
 CYCLE = 60
-"""So many requests differ only in the spaces at the end of their text."""
+"""The number of requests that differ only in the spaces at the end of their text."""
 
 
 class GraphRequests(Requests):

@@ -67,7 +67,7 @@ class WrittenItems:
         self.made.clear()
 
     def delete(self, graph: Subject, at_once: int, spared: Collection[str] = ()) -> bool:
-        """Delete what earlier tests wrote, so many ids in a request; whether anything was deleted."""
+        """Delete the items of earlier tests, at most `at_once` ids per request; return whether any was deleted."""
         gone = False
         for place, kind, names in self._grouped(self.older, at_once, spared):
             gone = self._delete(graph, place, kind, names) or gone

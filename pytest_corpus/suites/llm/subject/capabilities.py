@@ -30,7 +30,7 @@ PERMANENT = ("BadRequest", "NotSupported")
 """The classes that refuse a valid value that a provider does not take (R117)."""
 
 MINIMUM = 16
-"""A provider may ask for a `max_tokens` of at least so many, or fewer (R117)."""
+"""The largest minimum of `max_tokens` that a provider may ask for (R117)."""
 
 
 OPTIONAL = {
@@ -58,7 +58,7 @@ class LLMCapabilities(Windows):
         return True if flag is None and True in entries else flag
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """A `max_tokens` of so many, or fewer in a small window, or the most that a provider may ask for (R117)."""
+        """Return this `max_tokens`, or fewer in a small window, or the most that a provider may ask for (R117)."""
         limit = self.allowed(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
             return MINIMUM if self.accepts(operation, max_tokens=MINIMUM) else limit

@@ -59,7 +59,7 @@ class Windows(ListedModels):
         return window is None or len(text.encode()) <= window
 
     def allowed(self, tokens: int) -> int:
-        """So many tokens of a completion, or fewer where prompt and completion must share a small window."""
+        """Return this number of tokens, or fewer if prompt and completion must share a small window."""
         window = self.capabilities.context_window(self.model)
         return tokens if window is None else max(1, min(tokens, window // 4))
 

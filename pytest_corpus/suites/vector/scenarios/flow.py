@@ -19,7 +19,7 @@ STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
 """What the other components do, in this order; the vectors come last."""
 
 MOST_ROWS, MOST_LETTERS = 3, 24
-"""So many values of the graph go into the prompt, and so many letters of each."""
+"""The number of values of the graph in the prompt, and of letters of each."""
 
 MOST_MATCHES = 10
 

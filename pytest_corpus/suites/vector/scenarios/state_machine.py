@@ -1,4 +1,4 @@
-"""A machine that writes, deletes and queries at random, beside a model of what must be there (VEC-STATE-1)."""
+"""A machine that writes, deletes and queries at random, with a model of the expected content (VEC-STATE-1)."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ FEW = 2
 """With fewer namespaces than these nothing can be tried: none makes room for another one."""
 
 AT_ONCE = 100
-"""So many ids a delete names where no limit is stated."""
+"""The number of ids that a delete names if no limit is stated."""
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 """Why an adapter is not called; what is there then stays until the end."""

@@ -16,7 +16,7 @@ from pytest_corpus.suites.vector.subject.plain_places import HOME, PlainPlaces
 Built = tuple[str, dict[str, Any], dict[str, Any]]
 
 DIGITS = 12
-"""So many digits of a vector component are as good as a name."""
+"""The number of digits of a vector component that identify it."""
 
 MINUTE_AGO_MS = -60_000
 

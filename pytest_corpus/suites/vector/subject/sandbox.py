@@ -21,7 +21,7 @@ FEW = 8
 SCALAR = (str, int, float)
 
 SPARE = 3
-"""So many matches more than there should be are asked for, to see what should not be there."""
+"""The number of extra matches to ask for, to see what should not be there."""
 
 
 CERTAIN = 10

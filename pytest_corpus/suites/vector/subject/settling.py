@@ -11,7 +11,7 @@ from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matc
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
 
 SEVERAL = 5
-"""So many matches are asked for, where a vector is not alone."""
+"""The number of matches to ask for if a vector is not alone."""
 
 
 class VectorSettling(Settling):
