@@ -212,7 +212,7 @@ def test_the_clients_own_retries_read_the_hint(vendor: str, caplog: pytest.LogCa
 def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     """The whole suite, with both hooks, asks nothing of it in vain; `provider.reached` is never called by hand."""
     shutil.copytree(EXAMPLES / f"llm-{vendor}", tmp_path / "example")
-    options = ["-q", "-p", "no:cacheprovider", "--corpus-level=strict", "--corpus-report=r.json"]
+    options = ["-q", "-p", "no:cacheprovider", "--corpus-strict", "--corpus-report=r.json"]
     environment = {**os.environ, "PYTHONPATH": str(WIRE)}
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *options],

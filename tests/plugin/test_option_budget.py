@@ -34,9 +34,7 @@ def test_a_run_stops_at_its_budget(project: Project, spread: tuple[str, ...]) ->
 def test_tokens_are_limited_too(project: Project) -> None:
     """The setting says it as the option does, and a strict run fails where something was left open."""
     project.pytester.makeini("[pytest]\ncorpus_budget = tokens=20\n")
-    result = project.run(
-        REFERENCE, "--corpus-requirement=LLM-COMPLETE-*", "--corpus-level=strict", "--corpus-report=r.json"
-    )
+    result = project.run(REFERENCE, "--corpus-requirement=LLM-COMPLETE-*", "--corpus-strict", "--corpus-report=r.json")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "the budget of 20 tokens is spent" in project.report()["gaps"]
 

@@ -1,4 +1,4 @@
-"""`--corpus-repeat`, `--corpus-level=strict`, `--corpus-traceback`."""
+"""`--corpus-repeat`, `--corpus-strict`, `--corpus-traceback`."""
 
 from __future__ import annotations
 
@@ -76,20 +76,20 @@ def test_a_wrong_count(project: Project, count: str) -> None:
 
 
 def test_strict_fails_what_was_not_assessed(project: Project) -> None:
-    """What could not all be assessed is incomplete: exit code 0, and 1 with --corpus-level=strict or its ini twin."""
+    """What could not all be assessed is incomplete: exit code 0, and 1 with --corpus-strict or its ini twin."""
     project.pytester.makepyfile(mine=UNCLEAR)
     unclear = "--corpus-client=mine:Unclear"
     loose = project.run(unclear, "-q", "--corpus-report=r.json")
     assert loose.ret == 0, said(loose)
     assert project.report()["verdict"] == "incomplete"
-    assert project.run(unclear, "-q", "--corpus-level=strict").ret == pytest.ExitCode.TESTS_FAILED
-    (project.path / "pytest.ini").write_text("[pytest]\ncorpus_level = strict\n")
+    assert project.run(unclear, "-q", "--corpus-strict").ret == pytest.ExitCode.TESTS_FAILED
+    (project.path / "pytest.ini").write_text("[pytest]\ncorpus_strict = true\n")
     assert project.run(unclear, "-q").ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_strict_lets_the_reference_pass(project: Project) -> None:
-    """Where every MUST was assessed, --corpus-level=strict changes nothing."""
-    assert project.run(CLIENT, "-q", "--corpus-level=strict").ret == 0
+    """Where every MUST was assessed, --corpus-strict changes nothing."""
+    assert project.run(CLIENT, "-q", "--corpus-strict").ret == 0
 
 
 def test_a_traceback_is_there_on_request(project: Project) -> None:

@@ -107,14 +107,14 @@ def pasted(result: pytest.RunResult) -> list[str]:
 def test_options_are_repeated(project: Project) -> None:
     """A rerun line has the label and the options of its run, wherever it is read."""
     project.adapter(BROKEN)
-    options = ("--corpus-components=LLM", "-ocorpus_call_timeout=7", "--corpus-level=strict", "-o", "corpus_seed=5",
+    options = ("--corpus-components=LLM", "-ocorpus_call_timeout=7", "--corpus-strict", "-o", "corpus_seed=5",
                "-ocorpus_headers=X-Key:hunter2")  # fmt: skip
     files = ("--corpus-report=r.json", "--corpus-report=r.md", "--corpus-report=r.html")
     result = project.run("--corpus-adapter=my-own=mine:Broken", *options, *files, "--corpus-requirement=LLM-COMPLETE-2")
     words = pasted(result)
     assert words == [
         *("-o", "corpus_call_timeout=7", "-o", "corpus_seed=5", "--corpus-adapter=my-own=mine:Broken"),
-        *("--corpus-components=LLM", "--corpus-level=strict", "--corpus-requirement=LLM-COMPLETE-2", "--corpus-seed=5"),
+        *("--corpus-components=LLM", "--corpus-strict", "--corpus-requirement=LLM-COMPLETE-2", "--corpus-seed=5"),
     ]
     again = project.run(*words)
     assert "adapter my-own" in said(again)

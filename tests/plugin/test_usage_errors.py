@@ -175,7 +175,7 @@ def test_no_terminal_codes_from_an_adapter(broken: Project) -> None:
 
 
 IN_VAIN = [
-    (("--corpus-report=r.json", "--corpus-level=strict"), "--corpus-report and --corpus-level do nothing in this run"),
+    (("--corpus-report=r.json", "--corpus-strict"), "--corpus-report and --corpus-strict do nothing in this run"),
     (("--corpus-report", "r.json"), "--corpus-report does nothing in this run"),
     (("--corpus-components=llm", "--collect-only"), "--corpus-components does nothing in this run"),
     (("--corpus-bundle-limit=3",), "--corpus-bundle-limit does nothing in this run"),
@@ -192,26 +192,26 @@ def test_options_in_vain(broken: Project, given: tuple[str, ...], fault: str) ->
 
 def test_options_in_vain_in_a_distributed_run(broken: Project) -> None:
     """Under xdist, where workers collect, the run ends with the same sentence and exit code."""
-    result = broken.run_apart("-n", "1", "--corpus-level=strict", plugins=("xdist",))
+    result = broken.run_apart("-n", "1", "--corpus-strict", plugins=("xdist",))
     assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
-    assert "--corpus-level does nothing in this run: no adapter, client library" in error_lines(result)[0]
+    assert "--corpus-strict does nothing in this run: no adapter, client library" in error_lines(result)[0]
 
 
 @pytest.mark.parametrize("way", ["settings", "environment", "--fixtures", "--markers", "--version", "--help"])
 def test_options_for_other_runs(broken: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the settings of a project hold is for the runs that heed it, and what only shows something runs nothing."""
     if way == "settings":
-        broken.pytester.makeini("[pytest]\naddopts = --corpus-level=strict\ncorpus_report = r.json\n")
+        broken.pytester.makeini("[pytest]\naddopts = --corpus-strict\ncorpus_report = r.json\n")
     if way == "environment":
-        monkeypatch.setenv("PYTEST_ADDOPTS", "--corpus-level=strict")
-    given = ("--corpus-level=strict", way) if way.startswith("--") else ()
+        monkeypatch.setenv("PYTEST_ADDOPTS", "--corpus-strict")
+    given = ("--corpus-strict", way) if way.startswith("--") else ()
     assert broken.run(*given).ret == 0
 
 
 def test_options_and_a_module_that_cannot_be_collected(broken: Project) -> None:
     """What keeps a module from being collected, which may hold the suite, is told first."""
     broken.pytester.makepyfile(test_suites="import nosuchmodule")
-    result = broken.run("--corpus-level=strict")
+    result = broken.run("--corpus-strict")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "No module named 'nosuchmodule'" in said(result)
 

@@ -82,17 +82,13 @@ def test_the_sample_of_the_readme(project: Project) -> None:
 
 
 def test_strict_says_what_it_does(project: Project) -> None:
-    """Where nothing but --corpus-level=strict fails the run, a line says so."""
+    """Where nothing but --corpus-strict fails the run, a line says so."""
     project.adapter("def hookless(): return llm()\n")
     given = ("--corpus-adapter=mine:hookless", "--corpus-requirement=COM-OBS-1,COM-CAP-1")
-    loose, strict = project.run(*given), project.run(*given, "--corpus-level=strict")
+    loose, strict = project.run(*given), project.run(*given, "--corpus-strict")
     assert (loose.ret, strict.ret) == (0, 1)
-    assert "failed by --corpus-level=strict" not in said(loose)
-    assert [
-        line
-        for line in strict.outlines
-        if re.fullmatch(r"failed by --corpus-level=strict: \d+ MUST not assessed", line)
-    ]
+    assert "failed by --corpus-strict" not in said(loose)
+    assert [line for line in strict.outlines if re.fullmatch(r"failed by --corpus-strict: \d+ MUST not assessed", line)]
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])

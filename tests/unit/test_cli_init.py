@@ -32,7 +32,7 @@ def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
     assert called("init", component, folder).code == 0
     given = ("-p", "no:randomly", "-p", "no:asyncio", "-n", "0", "--corpus-report=r.json")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *given, "--corpus-level=should,strict"],
+        [sys.executable, "-m", "pytest", *given, "--corpus-level=should", "--corpus-strict"],
         cwd=folder,
         env=environment(CORPUS_TEST_ENV="local"),
         capture_output=True,

@@ -155,7 +155,7 @@ class RunResult:
         left = sum(len(self._open(verdict)) for verdict in self.verdicts)
         if not self.options.strict or not left or any(self._of(verdict, "violated") for verdict in self.verdicts):
             return []
-        return [f"failed by --corpus-level=strict: {left} MUST not assessed"]
+        return [f"failed by --corpus-strict: {left} MUST not assessed"]
 
     @staticmethod
     def _open(verdict: Verdict) -> list[Status]:

@@ -37,7 +37,7 @@ from pytest_corpus.verdict.evidence import Level
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.shards import parse as parse_shard
 
-LEVELS = ("must", "should", "strict")
+LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000
 MOST_WRITE_DELAY_S = 60
 
@@ -95,7 +95,6 @@ def read(config: pytest.Config) -> Options:
     if not allowed and (refused := refusal(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
-    levels = _levels(_listed(config, "level"))
     reached, call_timeout = connection.read(config, profile.call_timeout)
     level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
     declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
@@ -104,7 +103,7 @@ def read(config: pytest.Config) -> Options:
         clients=tuple(_several(config, "client")),
         components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
-        level="should" if "should" in levels else "must",
+        level=_choice(config, "level", LEVELS) or "must",
         reports=_reports(config),
         folder=config.invocation_params.dir,
         notes=_notes(config),
@@ -117,7 +116,7 @@ def read(config: pytest.Config) -> Options:
         deviations=deviations,
         deviations_path=declared,
         update_deviations=drafting,
-        strict="strict" in levels,
+        strict=bool(config.getoption("corpus_strict") or config.getini("corpus_strict")),
         traceback=bool(config.getoption("corpus_traceback")),
         repeat=_count(_one(config, "repeat")),
         profile=profile,
@@ -158,14 +157,6 @@ def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | N
         near = f"{hint} " if value.isalpha() and (hint := meant(value.lower(), allowed)) else ""
         raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
     return value.lower() if value else None
-
-
-def _levels(given: list[str]) -> set[str]:
-    for level in given:
-        if level.lower() not in LEVELS:
-            near = f"{hint} " if (hint := meant(level.lower(), LEVELS)) else ""
-            raise pytest.UsageError(f"--corpus-level={level}: {near}use must, should, strict or should,strict")
-    return {level.lower() for level in given}
 
 
 def _components(names: list[str]) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ OPTIONS = (
            "label=module:attribute; may be repeated", "linelist", "append"),
     Option("components", "NAMES", "components to test, separated by commas (default: those that answer)"),
     Option("requirement", "GLOB", "test only requirements whose id matches one of these globs, separated by commas"),
-    Option("level", "LEVEL", "what fails a run: must (default) for a violated MUST, should for a violated SHOULD too, "
-           "strict for a MUST that was not assessed; should and strict can be combined with a comma"),
+    Option("level", "LEVEL", "must (default) or should: the level from which a violation fails the run"),
+    Option("strict", "", "fail if a MUST could not be assessed", "bool", "store_true"),
     Option("report", "PATH", "write a report in the format of the suffix: "
            f"{', '.join((*FORMATS, JUNIT))}; may be repeated", "linelist", "append"),
     Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
