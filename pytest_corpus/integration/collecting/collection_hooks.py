@@ -64,6 +64,7 @@ class CollectionHooks:
         items.extend(self._missed_conftests(session, items))
         self._expect({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
+        items[:] = collect.foundations_first(items)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
             items[:] = ordering.interleaved(items, list(map(collect.function_of, items)), worker["workercount"])
 

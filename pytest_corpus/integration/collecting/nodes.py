@@ -6,6 +6,7 @@ import importlib
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from pytest_corpus.integration.session.adapters import Adapter
 from pytest_corpus.integration.session.node_ids import repetition_in, unrepeated
+from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
@@ -166,6 +168,12 @@ def test_of(item: pytest.Item) -> str:
 def function_of(item: pytest.Item) -> str:
     """The function of a conformance item; empty for any other."""
     return str(getattr(item, "originalname", "")) if owner(item) else ""
+
+
+def foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """The items with the foundations first in each module: what breaks them is then not found in another test."""
+    for _, module in groupby(items, lambda item: item.getparent(pytest.Module)):
+        yield from sorted(module, key=lambda item: not (owner(item) and requirement_of(item) in FOUNDATIONS))
 
 
 def repetition_of(item: pytest.Item) -> int:
