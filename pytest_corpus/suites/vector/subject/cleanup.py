@@ -266,6 +266,9 @@ class Cleanup:
         for place in missed:
             if not self._vector.settling.seconds or self._delete(place).is_a("NamespaceNotFound"):
                 self._gone(place)
+        for (component, tenant, _, kind), names in self._journal.names.items():
+            if (component, kind) == ("vector", "vector"):  # of calls that were interrupted, too
+                self._shared.left.setdefault(tenant, {}).update(names)
         for tenant in list(self._shared.left):
             if time.monotonic() < until:
                 self.sweep(tenant)
