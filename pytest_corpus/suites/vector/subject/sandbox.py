@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities
@@ -195,7 +195,9 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
     if reply.is_a("NamespaceNotFound"):
         raise Blocked("VEC-NS-1", "a namespace that was created is not found", evidence=reply.exchange)
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
-    if reply.is_a("ResourceExhausted") or len(items) > FEW or not all(isinstance(value, SCALAR) for value in held):
+    if reply.is_a("ResourceExhausted"):
+        raise Full(said)
+    if len(items) > FEW or not all(isinstance(value, SCALAR) for value in held):
         raise NotAssessed(said)
     plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, evidence=reply.exchange)
