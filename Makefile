@@ -45,7 +45,7 @@ help:
 ##   A run that leaves tests out is partial: it finds violations, and gives no verdict.
 ##
 ## The project itself
-##   test                         its own tests, mutants of a quarter of the requirements among them; those of the HTML
+##   test                         its own tests, mutants of a sixth of the requirements among them; those of the HTML
 ##                                pages need chromium and node, and are skipped without them
 ##   coverage                     branch coverage of the package by its unit tests
 ##   mutants                      every mutant against the whole suite (about half an hour on two cores)

@@ -5,8 +5,6 @@ Prints the median of elapsed time in milliseconds, and exits with 1 where one ta
     python benchmarks/matrix.py [--rounds N]
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

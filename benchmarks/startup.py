@@ -15,8 +15,6 @@ up. Exits with 1 where the whole interval is above the limit.
 Run it with the interpreter of an environment in which pytest-corpus is installed.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess
@@ -38,17 +36,9 @@ LIMIT_MS = 5.0
 BATCH = 20
 """Pairs of runs between two looks at the result."""
 
-PROJECT = {
-    "pytest.ini": "[pytest]\n",
-    "test_tiny.py": "def test_tiny() -> None:\n    assert 1 + 1 == 2\n",
-}
+PROJECT = {"pytest.ini": "[pytest]\n", "test_tiny.py": "def test_tiny() -> None:\n    assert 1 + 1 == 2\n"}
 
-NOT_PASSED_ON = (
-    "PYTEST_ADDOPTS",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
-    "PYTEST_PLUGINS",
-    "PYTHONDONTWRITEBYTECODE",
-)
+NOT_PASSED_ON = ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE")
 """Settings of the caller under which a run would not be what a user's run is."""
 
 

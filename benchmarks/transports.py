@@ -8,8 +8,6 @@ They take turns, and the median of the rounds counts.
     python benchmarks/transports.py
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

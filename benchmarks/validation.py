@@ -12,8 +12,6 @@ neighbouring runs, with the 95 % interval of that median. Exits with 1 where an 
 Run it with the interpreter of an environment in which pytest-corpus is installed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -6,8 +6,6 @@ both, what they are to each other, and the verdicts, which must be the same; nee
     python benchmarks/workers.py [COMPONENT ...] [--workers N]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The site: `make site` builds it into docs/_build/html."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path

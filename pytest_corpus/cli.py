@@ -1,7 +1,5 @@
 """The console script `pytest-corpus`; what its commands do lies in `commands/`."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import io

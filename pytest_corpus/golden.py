@@ -10,8 +10,6 @@ The files are those of the table `pytest_corpus.spec.goldens`. Another folder th
 or by the environment variable ``CORPUS_GOLDEN_ROOT``, other schemas by ``CORPUS_SCHEMAS_ROOT``.
 """
 
-from __future__ import annotations
-
 from pytest_corpus.authoring.findings import Finding
 from pytest_corpus.authoring.goldens.changes import Change, diff
 from pytest_corpus.authoring.goldens.checks import (

@@ -1,7 +1,5 @@
 """Where shipped schemas, goldens, skeletons and documents lie: in the package first, beside it in a checkout second."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent

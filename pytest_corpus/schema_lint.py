@@ -9,8 +9,6 @@ fault is one finding: rules that look across files pass over what cannot be read
 unused because a file is not there.
 """
 
-from __future__ import annotations
-
 from pytest_corpus.authoring.findings import Finding
 from pytest_corpus.authoring.lint.linter import RULES, LintRule, files, lint
 

@@ -11,8 +11,6 @@ ends in ``.v1.1`` means that file and no other, and one with ``#version/1.0.0`` 
 Importing this module reads no file and loads no schema library, and nothing here uses the network.
 """
 
-from __future__ import annotations
-
 from pytest_corpus.spec.schemas import EDITIONS, LATEST
 from pytest_corpus.text.problems import Problem, json_problems
 from pytest_corpus.validation.schema.exceptions import (

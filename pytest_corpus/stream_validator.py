@@ -10,8 +10,6 @@ becomes an error of the report; only wrong arguments raise, and what the caller'
 What arrives bit by bit goes into a `StreamValidationEngine`, whose memory stays bounded.
 """
 
-from __future__ import annotations
-
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode
 from pytest_corpus.validation.streams.engine import Bytes, Source, StreamValidationEngine

@@ -1,7 +1,5 @@
 """What a stand-in for a vendor's API is made of: `provider.serve()` takes its endpoints (docs/adapter-guide.md)."""
 
-from __future__ import annotations
-
 from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
     Endpoint,

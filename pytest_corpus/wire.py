@@ -8,8 +8,6 @@
 Whatever an envelope is, nothing but a `WireValidationError` is raised, and its text holds no content.
 """
 
-from __future__ import annotations
-
 from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, VALIDATION_ERROR_CODES
 from pytest_corpus.validation.requests.arguments import (
     ArgsValidator,

@@ -1,7 +1,5 @@
 """What all of the project's own tests share."""
 
-from __future__ import annotations
-
 import hypothesis
 import pytest
 

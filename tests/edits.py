@@ -25,8 +25,6 @@ Code sees the names of the modules of the base and those of the head of the file
 row: it imports what else the rows need.
 """
 
-from __future__ import annotations
-
 import builtins
 import dis
 import inspect

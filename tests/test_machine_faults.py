@@ -1,7 +1,5 @@
 """tools/machine_faults.py makes faults that can be told apart, and its judgements are of faults that it makes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

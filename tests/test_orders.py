@@ -1,7 +1,5 @@
 """A verdict does not depend on the order of the tests (`tools/orders.py`, `make orders`)."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

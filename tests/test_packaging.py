@@ -1,7 +1,5 @@
 """What is built and installed is what lies in the repository."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

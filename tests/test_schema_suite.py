@@ -1,7 +1,5 @@
 """`suites/schema` as it is run: by path, by package name, over folders of a user's own, and beside an adapter."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Of many cases that differ little `make test` runs some; without ``-m 'not slow'`` all of them run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -4,8 +4,6 @@ The time in the archives is that of the last commit, or SOURCE_DATE_EPOCH where 
 another umask and from a copy of the sources with other times, so that neither can be what the bytes depend on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 Once with every Python from 3.11 to 3.14 that is found on PATH or in pyenv, and once with each extra alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ The bounds are those of pyproject.toml, which tox passes on from the wheel's met
 options and paths, goes to pip as it is.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

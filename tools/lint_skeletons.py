@@ -1,7 +1,5 @@
 """Checks what `pytest-corpus init` writes with ruff and mypy, as those who start from it would."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -11,8 +11,6 @@ A name is made of the function and the text that is changed, so that it outlives
 drawn hangs on their names and the seed alone, for the same reason.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import collections

@@ -1,7 +1,5 @@
 """Write reports/matrix.html and the table of verdicts in docs/matrix.md from the attestations in reports/."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

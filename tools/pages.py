@@ -5,8 +5,6 @@ python tools/pages.py --check    write nothing; exit with 1 if one of them is no
 python tools/pages.py --site     write the pages that only the site has into folders that git ignores
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

@@ -3,8 +3,6 @@
 A red terminal (the sample of the README), a green one, and the HTML report of the red run, which takes Chromium.
 """
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os
@@ -91,11 +89,7 @@ SHOTS = {
     "red": Shot(
         "pytest --corpus-adapter=mypkg:factory --corpus-report=attestation.html",
         1,
-        (
-            (r"=+ corpus findings", r"  also in:"),
-            (r"=+ corpus conformance", r"    violated"),
-            (r"  fix first:", None),
-        ),
+        ((r"=+ corpus findings", r"  also in:"), (r"=+ corpus conformance", r"    violated"), (r"  fix first:", None)),
     ),
     "green": Shot("pytest-corpus verify --component llm", 0, ((r"corpus/llm/", None),)),
 }

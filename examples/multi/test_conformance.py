@@ -1,7 +1,5 @@
 """The conformance suite, once for each adapter: `pytest test_conformance.py::test_llm` runs one of them."""
 
-from __future__ import annotations
-
 import pytest_corpus
 
 from multi import embedding, llm, vector

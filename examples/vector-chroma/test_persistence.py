@@ -1,7 +1,5 @@
 """Vectors survive the adapter that wrote them."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The suite twice more, with each of the approximate indexes: `pytest test_indexes.py` runs these."""
 
-from __future__ import annotations
-
 import pytest_corpus
 
 from vector_pgvector import hnsw, ivfflat

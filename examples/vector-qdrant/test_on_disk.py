@@ -1,7 +1,5 @@
 """The suite once more, with the vectors in a folder: `pytest test_on_disk.py` runs it alone."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 

@@ -1,7 +1,5 @@
 """One call through a transport: what comes back within its bounds, and why there is no more."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What can be wrong with a declaration, in one sentence for a person."""
 
-from __future__ import annotations
-
 
 class DeclarationError(Exception):
     """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy.

@@ -1,7 +1,5 @@
 """One call and everything that was seen of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reading capabilities, however an adapter spells and nests them (RULINGS R22)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property

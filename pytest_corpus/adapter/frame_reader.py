@@ -1,7 +1,5 @@
 """From the bytes of an answer to a frame: the one reader of all transports."""
 
-from __future__ import annotations
-
 import re
 
 from pytest_corpus.adapter.exchange import Frame

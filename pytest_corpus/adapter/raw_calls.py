@@ -1,7 +1,5 @@
 """Calls of tests of the transport itself: what they send stands as it is, and nothing is read of what comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 

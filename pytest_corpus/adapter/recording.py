@@ -1,7 +1,5 @@
 """The reports of the hooks during a call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_corpus.adapter.exchange import Exchange, is_observed

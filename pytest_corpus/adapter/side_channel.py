@@ -1,7 +1,5 @@
 """What an adapter outside this process sends beside its answers: headers, and what it writes to standard error."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Iterable

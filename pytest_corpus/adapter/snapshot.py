@@ -4,8 +4,6 @@ An object of the adapter's may raise at each look, or show something else each t
 read back before anything is judged by it, and whatever goes wrong meanwhile is a fact about the object.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The calls of an adapter that ran into the time limit."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from pytest_corpus.adapter.exceptions import Unresponsive

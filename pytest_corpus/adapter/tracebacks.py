@@ -1,7 +1,5 @@
 """An exception that an adapter let escape: what it is, and where in the adapter's own code it came from."""
 
-from __future__ import annotations
-
 import os
 import re
 import sysconfig

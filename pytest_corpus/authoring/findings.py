@@ -1,7 +1,5 @@
 """What a check of a tree of files found, and reading those files strictly."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass

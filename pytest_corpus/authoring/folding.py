@@ -4,8 +4,6 @@ Folding loses ``not`` and whatever two branches have to say about each other, so
 held against the schema itself afterwards.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Of each object: with nothing but what it requires, with each key in each of its 
 its own; of each number and length: the bounds; of each union: every branch. It is the same list each time.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import string

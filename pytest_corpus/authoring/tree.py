@@ -1,7 +1,5 @@
 """A tree of schema files taken apart: documents, the schemas inside them, and where their references lead."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Holding one answer to the contract of a bundle (R44, R81, R82)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

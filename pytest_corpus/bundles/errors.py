@@ -1,7 +1,5 @@
 """Problems of a bundle: sentences with file and line, found before any call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches

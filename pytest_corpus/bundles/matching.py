@@ -1,7 +1,5 @@
 """Comparing an answer with what is expected (R44, R82)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

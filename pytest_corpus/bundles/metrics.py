@@ -1,7 +1,5 @@
 """The numbers of a bundle, and holding them to thresholds (R83)."""
 
-from __future__ import annotations
-
 import math
 import operator
 import re

@@ -1,7 +1,5 @@
 """Libraries that only bundles need: one sentence where one is not installed."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

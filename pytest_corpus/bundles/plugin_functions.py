@@ -1,7 +1,5 @@
 """Functions from a conftest or a plugin, by name: providers and scorers."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping

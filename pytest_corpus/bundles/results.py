@@ -1,7 +1,5 @@
 """The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any

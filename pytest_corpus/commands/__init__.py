@@ -1,7 +1,5 @@
 """The commands of `pytest-corpus`, a module each: `SUMMARY`, `arguments(parser)` and `run(given) -> int`."""
 
-from __future__ import annotations
-
 COMMANDS = ("init", "verify", "sweep", "serve", "schema", "stream", "golden", "bundle", "report", "list", "explain")
 """The commands, in the order in which `--help` shows them; each is a module of this package."""
 

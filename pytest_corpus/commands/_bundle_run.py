@@ -1,7 +1,5 @@
 """Running a bundle outside of pytest: the same reading, asking and judging, in one process."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import inspect

@@ -4,8 +4,6 @@ What cannot be read is a `CommandError`. What was read and is not sound JSON is 
 command looked at it and found something.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Deleting what earlier runs left in an adapter's store, for `pytest-corpus sweep`."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import time

@@ -1,7 +1,5 @@
 """Which schema a message is meant to meet, where the message or its file's name says so; nothing is guessed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any

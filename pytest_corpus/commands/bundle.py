@@ -1,7 +1,5 @@
 """`pytest-corpus bundle`: behaviour bundles without pytest: begun, checked, run."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

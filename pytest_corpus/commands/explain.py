@@ -1,7 +1,5 @@
 """`pytest-corpus explain ID`: all that there is to say of one requirement or ruling."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import asdict

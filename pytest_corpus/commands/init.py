@@ -1,7 +1,5 @@
 """`pytest-corpus init COMPONENT [DIR]`: an adapter repository that is conformant before it is edited."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

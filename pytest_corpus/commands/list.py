@@ -1,7 +1,5 @@
 """`pytest-corpus list`: requirements, one on a line."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import asdict

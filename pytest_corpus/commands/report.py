@@ -1,7 +1,5 @@
 """`pytest-corpus report`: what can be done with reports once they are written."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """`pytest-corpus serve`: put a Python adapter behind HTTP, WebSocket, gRPC or stdio."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

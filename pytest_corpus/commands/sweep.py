@@ -1,7 +1,5 @@
 """`pytest-corpus sweep`: delete what earlier runs left in an adapter's store."""
 
-from __future__ import annotations
-
 import argparse
 
 SUMMARY = "delete what earlier runs left in an adapter's store"

@@ -5,8 +5,6 @@ or after what a call is made asks for itself. Where tests are repeated nothing i
 must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeVar
 

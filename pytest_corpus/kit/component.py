@@ -1,7 +1,5 @@
 """One component of the adapter under test, as the suites speak to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -212,31 +210,19 @@ class Subject:
                 self.settling.note(request)
 
     def call(
-        self,
-        name: str,
-        args: Mapping[str, Any] | None = None,
-        ctx: Mapping[str, Any] | None = None,
-        **options: Any,
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply:
         """Call a unary operation."""
         return self.send(self.envelope(name, args, ctx), **options)
 
     def stream(
-        self,
-        name: str,
-        args: Mapping[str, Any] | None = None,
-        ctx: Mapping[str, Any] | None = None,
-        **options: Any,
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> StreamReply:
         """Call a streaming operation."""
         return self.send_stream(self.envelope(name, args, ctx), **options)
 
     def invoke(
-        self,
-        name: str,
-        args: Mapping[str, Any] | None = None,
-        ctx: Mapping[str, Any] | None = None,
-        **options: Any,
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply | StreamReply:
         """Call an operation by the entry point that it belongs to."""
         call: Any = self.stream if self.operation(name).streaming else self.call

@@ -4,8 +4,6 @@ Where an answer is not even an envelope, that is the finding of another requirem
 blocked by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,12 +24,7 @@ ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
 )
 """The requirements without which nothing else can be read."""
 
-BLOCKERS = {
-    "raised": ANSWERS,
-    "timeout": IN_TIME,
-    "not_json": ENVELOPE,
-    "no_stream": ENVELOPE,
-}
+BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_stream": ENVELOPE}
 
 
 _CHECKS: ContextVar[int] = ContextVar("checks", default=0)

@@ -1,7 +1,5 @@
 """Faults that are planned at the provider behind an adapter, through the hook `provider`."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.client import AdapterClient

@@ -3,8 +3,6 @@
 Test modules import fixtures by name, so that a fixture of a user's `conftest.py` cannot take their place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import pytest

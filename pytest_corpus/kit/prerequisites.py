@@ -1,7 +1,5 @@
 """What a test may rely on: operations that are offered and answer a plain request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """What came back, read leniently: one defect of an envelope must not hide what else it says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requests: their parts, and those that tests ask a component for by purpose."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Mapping

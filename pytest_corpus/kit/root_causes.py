@@ -7,8 +7,6 @@ it is bad is found again. Components add the plain sentences that nearly all the
 these are follows from what a test did (`kit/run_state.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar

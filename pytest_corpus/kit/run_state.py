@@ -1,7 +1,5 @@
 """The settings of a run, and the state that all instances of a component share."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import count

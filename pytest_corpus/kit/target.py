@@ -1,7 +1,5 @@
 """The subject of the tests as the run sees it, and the conditions under which a test runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Errors in the taxonomy (ERRORS 1): own refusals and provider faults."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

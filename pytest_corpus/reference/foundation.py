@@ -5,8 +5,6 @@ the method of its bare name: a coroutine that returns `result`, or an async gene
 Every decision is a method or an attribute of its own, so that a variant overrides just that one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import hashlib

@@ -1,7 +1,5 @@
 """Where a real adapter has a model: a tokenizer, and words drawn by a seed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from random import Random

@@ -1,7 +1,5 @@
 """Limits on concurrent calls and on calls per second (SPECIFICATION 12.6, 16.2)."""
 
-from __future__ import annotations
-
 import time
 
 from pytest_corpus.reference.errors import AdapterError

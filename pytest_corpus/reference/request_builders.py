@@ -1,7 +1,5 @@
 """The embedded reference client: it builds a request of every operation (SPECIFICATION 4.2.6)."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Mapping, Sequence

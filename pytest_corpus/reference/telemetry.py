@@ -1,7 +1,5 @@
 """Telemetry about calls, never about their content (SPECIFICATION 6.4, 13)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol

@@ -1,7 +1,5 @@
 """Texts on behaviour bundles that all formats share, made from the document alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

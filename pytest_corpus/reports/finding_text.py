@@ -1,7 +1,5 @@
 """One finding of one test as lines of text: the sentence, what was sent, expected and got, a hint, how to rerun it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pytest_corpus.reports.text import printable

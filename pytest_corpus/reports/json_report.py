@@ -1,7 +1,5 @@
 """The canonical JSON report (`schemas/report/`): no prompt, vector, tenant or credential stands in it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -12,8 +12,6 @@ The canonical document of a matrix, of which the other formats are pure function
 requirement, and in `cells` where there is nothing to say of it. `link` leads to the report, seen from the matrix.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

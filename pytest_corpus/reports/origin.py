@@ -3,8 +3,6 @@
 Facts that cannot be found quickly and reliably are left out.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Mapping

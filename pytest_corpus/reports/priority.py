@@ -1,7 +1,5 @@
 """In which order what is violated is best repaired: what counts first, and of that what blocks most."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reports read back from files: each is a report of this format, or one sentence says what it is not."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import cache

@@ -1,7 +1,5 @@
 """The summary of a run as lines for the terminal: the numbers, a line a requirement, the verdict last."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -37,12 +35,7 @@ class Detail(NamedTuple):
     satisfied: bool = False
 
 
-def summary(
-    ledger: Ledger,
-    verdict: Verdict,
-    detail: Detail | None = None,
-    notes: Iterable[Line] = (),
-) -> list[Line]:
+def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[Line] = ()) -> list[Line]:
     """Each component's numbers, findings and what would make more assessable; then `notes`; the verdict last."""
     subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
     lines = [Line(f"{subject}: {ledger.outage}", "caution") if ledger.outage else Line(subject)]

@@ -1,7 +1,5 @@
 """Text that changes nothing but text, and the words that every format uses."""
 
-from __future__ import annotations
-
 from pytest_corpus.text.redaction import printable
 
 __all__ = ["STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable"]

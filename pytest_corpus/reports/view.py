@@ -1,7 +1,5 @@
 """Answers to a reader's questions that all formats share, made from the document alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple

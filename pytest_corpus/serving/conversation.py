@@ -1,7 +1,5 @@
 """Messages with an id, as they come over stdio and WebSocket: calls side by side, answers in any order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """An adapter behind gRPC, without generated code (SPECIFICATION 4.2.4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any

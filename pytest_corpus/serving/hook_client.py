@@ -1,7 +1,5 @@
 """HookClient JSON to a hook over plain HTTP, over connections that are kept open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from typing import NamedTuple

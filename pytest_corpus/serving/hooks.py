@@ -81,14 +81,7 @@ class RequestMetrics:
     """A `MetricsSink` (SPECIFICATION 6.4) that reports to the request at hand."""
 
     def observe(
-        self,
-        *,
-        component: str,
-        op: str,
-        ms: float,
-        ok: bool,
-        code: str = "OK",
-        extra: Mapping[str, Any] | None = None,
+        self, *, component: str, op: str, ms: float, ok: bool, code: str = "OK", extra: Mapping[str, Any] | None = None
     ) -> None:
         """Report an operation."""
         _add(

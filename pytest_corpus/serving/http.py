@@ -1,7 +1,5 @@
 """An adapter behind HTTP and WebSocket, at one address (SPECIFICATION 4.2.4.1 to 4.2.4.3)."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import aclosing
 

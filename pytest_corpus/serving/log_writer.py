@@ -1,7 +1,5 @@
 """What a served adapter logs and handles nowhere itself stands on standard error, whatever its level."""
 
-from __future__ import annotations
-
 import logging
 import sys
 

@@ -1,7 +1,5 @@
 """A Python adapter as a service: envelopes in, the bytes of frames out, whatever stands in front of it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing

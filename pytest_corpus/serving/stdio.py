@@ -1,7 +1,5 @@
 """An adapter behind standard input and output: a line of JSON each way (R88)."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -3,8 +3,6 @@
 Null counts as absent everywhere: edition 1.1.0 allows it wherever a key is optional.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 A fact is looked for under each of its keys, at the top of the document and inside `features` and `limits`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

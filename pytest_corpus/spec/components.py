@@ -1,7 +1,5 @@
 """The components of the protocol, a row each, and the one thing that is tested like a component and is none."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -9,8 +9,6 @@ A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``
 object from purpose to a text, or to a list of texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -131,10 +129,7 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
         "g.V().has('corpus_group', group).valueMap()",
         "g.V().has('corpus_group', group)",
     ),
-    "typed": (
-        *_steps(f"{_KEY}.has('corpus_rank', rank)"),
-        "g.V().has('corpus_key', wanted).has('corpus_rank', rank)",
-    ),
+    "typed": (*_steps(f"{_KEY}.has('corpus_rank', rank)"), "g.V().has('corpus_key', wanted).has('corpus_rank', rank)"),
     "ordered": _steps("has('corpus_group', group)", ".order().by('corpus_rank')"),
     "links": (
         *_steps(_KEY, f".out('{EDGE_LABEL}')"),

@@ -1,7 +1,5 @@
 """The sections of the documents that the protocol consists of: what a `source` may name."""
 
-from __future__ import annotations
-
 SECTIONS: dict[str, dict[str, str]] = {
     "BEHAVIORAL_CONFORMANCE": {
         "1": "Overview",

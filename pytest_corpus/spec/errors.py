@@ -1,7 +1,5 @@
 """The normalized error taxonomy (ERRORS 1, 3, 4; SPECIFICATION 6.3, 12.1, 12.4)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

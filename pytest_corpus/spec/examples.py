@@ -3,8 +3,6 @@
 The values fit each other: one question about a summit, its answer, its vector and its vertex.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -122,23 +120,10 @@ OF_COMPONENT: Final[Mapping[str, Mapping[str, Any]]] = {
 """Values by key that one component has instead or besides."""
 
 ERRORS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "llm": {
-        "error": "ResourceExhausted",
-        "message": "Request rate is above the limit",
-        "retry_after_ms": 1500,
-    },
-    "vector": {
-        "error": "DimensionMismatch",
-        "message": "The vector does not have the dimensions of the namespace",
-    },
-    "embedding": {
-        "error": "TextTooLong",
-        "message": "The text is longer than the model accepts",
-    },
-    "graph": {
-        "error": "QueryParseError",
-        "message": "The query is not valid cypher",
-    },
+    "llm": {"error": "ResourceExhausted", "message": "Request rate is above the limit", "retry_after_ms": 1500},
+    "vector": {"error": "DimensionMismatch", "message": "The vector does not have the dimensions of the namespace"},
+    "embedding": {"error": "TextTooLong", "message": "The text is longer than the model accepts"},
+    "graph": {"error": "QueryParseError", "message": "The query is not valid cypher"},
 }
 """A component's example error."""
 

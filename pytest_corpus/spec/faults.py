@@ -1,7 +1,5 @@
 """What a `ProviderProbe` can do in the provider's place, and what must then reach the wire."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

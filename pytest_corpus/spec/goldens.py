@@ -1,7 +1,5 @@
 """Every golden file, and what it must be valid under (SCHEMA 7; R40, R41)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -77,10 +75,7 @@ def _success(op: str, stem: str = "") -> Golden:
 
 def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
     """The request and the success golden of one operation."""
-    return (
-        _request(op, f"{stem}_request" if stem else ""),
-        _success(op, f"{stem}_success" if stem else ""),
-    )
+    return (_request(op, f"{stem}_request" if stem else ""), _success(op, f"{stem}_success" if stem else ""))
 
 
 def _error(stem: str) -> Golden:

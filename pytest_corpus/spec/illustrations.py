@@ -1,7 +1,5 @@
 """The operation by which a requirement is shown to a reader who asks what it means."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

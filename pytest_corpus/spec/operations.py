@@ -1,7 +1,5 @@
 """The 33 reserved operations (SPECIFICATION 4.2.6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ It is born in one edition as ``<stem>.json``; a later edition that changes it ad
 ``<stem>.v<major.minor>.json`` beside it, and one that does not change it uses the file of the edition before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -89,7 +87,7 @@ SHARED: dict[str, dict[tuple[str, ...], str]] = {
         _BOTH: """
             envelope.request envelope.success envelope.error types.failure_item types.filter
             types.partial_success_result types.query_result types.vector types.vector_match
-        """,
+        """
     },
     "embedding": {
         _BOTH: """

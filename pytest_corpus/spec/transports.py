@@ -1,7 +1,5 @@
 """How an adapter outside this process is reached (SPECIFICATION 4.2.4), a row for each kind of address."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 HOOKS_HEADER = "X-Corpus-Hooks"

@@ -1,7 +1,5 @@
 """Keys of messages at which a user's own words, numbers and objects stand: what is told by kind and size alone."""
 
-from __future__ import annotations
-
 OBJECTS = frozenset(
     (
         *("metadata", "properties", "attrs", "details", "params", "parameters", "provider_specific", "extensions"),

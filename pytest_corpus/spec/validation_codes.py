@@ -1,7 +1,5 @@
 """The codes of what is wrong with a message, and their texts (SCHEMA 11.2)."""
 
-from __future__ import annotations
-
 VALIDATION_ERROR_CODES = {
     "type": "Value must be of type {expected_type}",
     "required": "Missing required field: {field}",

@@ -1,7 +1,5 @@
 """What a frame is as bytes: how large it may be, and the mark that JSON does not begin with."""
 
-from __future__ import annotations
-
 from typing import Final
 
 MAX_FRAME_BYTES: Final = 1_048_576

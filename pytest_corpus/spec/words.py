@@ -1,7 +1,5 @@
 """The few words that a value of the protocol may be: codes of success, reasons to finish, states of health."""
 
-from __future__ import annotations
-
 SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
 """The `code` of a unary success (SPECIFICATION 4.2.1; R9)."""
 

@@ -3,8 +3,6 @@
 A chapter that is long goes on in modules whose names begin with its own: `test_crud_basic_edges`.
 """
 
-from __future__ import annotations
-
 from pytest_corpus.spec.components import CLIENT, ROWS, TRANSPORT_CHAPTERS, Component
 
 

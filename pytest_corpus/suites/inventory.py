@@ -1,7 +1,5 @@
 """The tests that this version carries, told from the marks of the suites without collecting them."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping, Sequence

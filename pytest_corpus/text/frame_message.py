@@ -3,8 +3,6 @@
 So small a message needs no generated code, and no library of protocol buffers.
 """
 
-from __future__ import annotations
-
 _JSON = b"\x0a"
 """The tag of field 1, of the type that has a length."""
 

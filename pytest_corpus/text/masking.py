@@ -1,7 +1,5 @@
 """What is masked wherever content may be shown: planted secrets, and what the environment keeps secret (R21)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping

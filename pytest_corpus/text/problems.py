@@ -1,7 +1,5 @@
 """What a problem of an instance is, and those problems that need no schema: values that are not JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ its kind and size alone, wherever it turned up; so is whatever a caller may have
 numbers, and strings that read like an identifier of the protocol.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

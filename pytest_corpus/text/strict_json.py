@@ -5,8 +5,6 @@ Python's own reader is lenient: NaN, a key that stands twice, a lone surrogate, 
 nesting without measure (RFC 8259, RFC 7493).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Walking through JSON values, and comparing them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

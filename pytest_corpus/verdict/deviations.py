@@ -9,8 +9,6 @@ issue = "https://example.org/issues/12"   # optional
 expires = 2027-03-31         # the last day on which it counts
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """One of several runs that share the suite of an adapter: which tests are its own, and the words for that."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From test records to one status a requirement, and one verdict a component."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What an answer in this process is after it has travelled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Frame

@@ -1,7 +1,5 @@
 """Fixtures of the tests of the adapter layer, which knows no pytest."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any

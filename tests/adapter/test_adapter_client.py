@@ -1,7 +1,5 @@
 """Calls are recorded, limited in time and survive whatever an adapter does."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

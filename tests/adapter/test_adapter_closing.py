@@ -1,7 +1,5 @@
 """Closing has one limit for all, raises nothing, and tells what it left behind."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

@@ -1,7 +1,5 @@
 """An exchange: what is JSON in it, and what it was about."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Any
 

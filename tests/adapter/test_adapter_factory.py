@@ -1,7 +1,5 @@
 """From a declaration to what reaches wire handlers."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Facts of capabilities, whatever spells them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

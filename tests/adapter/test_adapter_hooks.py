@@ -1,7 +1,5 @@
 """What a factory may ask for in this process: metrics, the provider, log records."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

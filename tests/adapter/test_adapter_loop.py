@@ -1,7 +1,5 @@
 """The loop of an adapter: results, limits, and its end."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """The one reader: bytes become a frame, or are not JSON, whichever way they came."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """What calls come to: the tokens that an answer says its own call took."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

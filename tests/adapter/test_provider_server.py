@@ -1,7 +1,5 @@
 """A provider with an address: what it answers, how it fails, what counts, and that it is there only when asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import gc
@@ -251,8 +249,7 @@ def test_what_the_vendor_refuses_is_refused(probe: ProviderProbe, path: str, wro
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [(CHAT, b"{", 400), (CHAT, b"[]", 400), ("v1/unknown", {}, 404), ("../x", {}, 404)],
+    ("path", "body", "status"), [(CHAT, b"{", 400), (CHAT, b"[]", 400), ("v1/unknown", {}, 404), ("../x", {}, 404)]
 )
 def test_what_is_no_request_is_refused(probe: ProviderProbe, path: str, body: Any, status: int) -> None:
     """And counts for nothing."""

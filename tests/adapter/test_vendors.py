@@ -1,7 +1,5 @@
 """The vendors of a provider with an address beside OpenAI and Anthropic: Cohere, and one that an author adds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

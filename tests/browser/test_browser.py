@@ -4,8 +4,6 @@ What it needs besides Python: Debian's `chromium`, Node 20 and npm. Where `CI` i
 elsewhere it is a skip that says what to install.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

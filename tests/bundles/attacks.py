@@ -1,7 +1,5 @@
 """Attacks: expressions that reach for what they may not have or use up everything, and templates that do."""
 
-from __future__ import annotations
-
 EXPRESSIONS = (
     # reaching out by attributes
     "().__class__",

@@ -1,7 +1,5 @@
 """Fixtures of the tests of bundles."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

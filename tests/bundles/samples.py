@@ -1,7 +1,5 @@
 """Bundles for tests: written to a folder, changed key by key."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`pytest-corpus bundle`: init, validate, run."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

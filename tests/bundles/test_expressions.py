@@ -1,7 +1,5 @@
 """Invariants: attacks are refused within their budget with nothing executed, and ordinary ones are what Python says."""
 
-from __future__ import annotations
-
 import resource
 import sys
 import time

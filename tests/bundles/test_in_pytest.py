@@ -1,7 +1,5 @@
 """Bundles inside pytest: items, selections, thresholds, several workers, reports."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Reading a bundle: everything that can be wrong is one sentence with file and line, before any call."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

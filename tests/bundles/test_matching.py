@@ -1,7 +1,5 @@
 """Comparing with `expected_output` (R44, R82), and the numbers of a bundle (R83)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

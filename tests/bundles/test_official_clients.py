@@ -1,7 +1,5 @@
 """The official clients of OpenAI and Anthropic against a small server of our own."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Asking: total time limits, retries, bounded concurrency, budgets, samples, cassettes."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

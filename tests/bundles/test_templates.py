@@ -1,7 +1,5 @@
 """Prompts: attacks are refused within their budget, and a missing variable is named with its line."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

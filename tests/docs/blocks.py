@@ -1,7 +1,5 @@
 """The code blocks and the commands that the pages for users hold."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

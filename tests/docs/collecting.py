@@ -1,7 +1,5 @@
 """Collects what each of some pytest command lines means, in one process; run as a script, with JSON on stdin."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

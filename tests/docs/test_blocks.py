@@ -1,7 +1,5 @@
 """Every block of code that a page shows works: Python is run, data is read by what it is for."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import configparser

@@ -1,7 +1,5 @@
 """The table of calls in docs/running.md says about what runs of the embedded adapters make."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

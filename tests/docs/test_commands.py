@@ -1,7 +1,5 @@
 """Every command that a page shows is one that there is: it is run, or its arguments are read."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The committed pages are current, and the pages that only the site has hold what the tables hold."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

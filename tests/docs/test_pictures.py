@@ -1,7 +1,5 @@
 """The pictures of README and site: small, light and dark, without network, and the drawing shows every layer."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import sys

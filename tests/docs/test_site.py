@@ -1,7 +1,5 @@
 """The README is short, every page has its place, and the site is built with its link targets."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

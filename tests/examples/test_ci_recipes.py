@@ -1,7 +1,5 @@
 """The recipes for CI and the project's own workflows: they parse, and what they call is real."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The LLM adapter in Node: its transports, its hooks, and its verdict as the README gets it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

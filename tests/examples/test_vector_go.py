@@ -1,7 +1,5 @@
 """The vector adapter in Go: its answers over HTTP, its hooks, and its verdict as the README gets it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 The clients take seconds to import, so each has one test that goes through all of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json
@@ -85,20 +83,14 @@ def with_hints(raised: Mapping[str, str]) -> dict[str, str]:
 OPENAI = {
     **COMMON,
     **with_hints(
-        {
-            "overloaded": "InternalServerError -> ModelOverloaded",
-            "unavailable": "InternalServerError -> Unavailable",
-        }
+        {"overloaded": "InternalServerError -> ModelOverloaded", "unavailable": "InternalServerError -> Unavailable"}
     ),
     "gateway_timeout": "InternalServerError -> TransientNetwork 1234",
 }
 ANTHROPIC = {
     **COMMON,
     **with_hints(
-        {
-            "overloaded": "OverloadedError -> ModelOverloaded",
-            "unavailable": "ServiceUnavailableError -> Unavailable",
-        }
+        {"overloaded": "OverloadedError -> ModelOverloaded", "unavailable": "ServiceUnavailableError -> Unavailable"}
     ),
     "gateway_timeout": "GatewayTimeoutError -> TransientNetwork 1234",
 }

@@ -1,7 +1,5 @@
 """What the suite finds in adapters built on the published SDK is what `docs/findings-corpus-sdk.md` lists."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ in `<chapter>.py`, decorated with `catches` and with a docstring of one sentence
 `test_mutants` runs the whole suite against each of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Lets a test begin the work of the next one."""
 
-from __future__ import annotations
-
 import pytest
 
 NEXT = pytest.StashKey[pytest.Item | None]()

@@ -5,8 +5,6 @@ gateway before the adapter answers; ``gone=AT,FOR`` for a time in seconds after 
 stays away); ``restart=AT,FOR`` for one that forgets nothing and answers slowly that it is away.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """Fixtures of the tests that run pytest inside pytest."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, preload
 

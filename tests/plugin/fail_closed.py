@@ -1,7 +1,5 @@
 """Whatever other plugins do: what every run must keep to, and what it is tried on."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

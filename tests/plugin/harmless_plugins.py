@@ -1,7 +1,5 @@
 """Options and plugins of users that are not in the way: beside them, verdicts are what they are."""
 
-from __future__ import annotations
-
 OPTIONS = {
     "no terminal": ("-p", "no:terminal"),
     "no skipping": ("-p", "no:skipping"),

@@ -4,8 +4,6 @@ Some mean well (a time limit, a rerun, a marker), some lie. Each goes with the s
 with what a sound client comes to beside it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 HEAD = """

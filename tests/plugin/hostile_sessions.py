@@ -1,7 +1,5 @@
 """Plugins that are in the way where tests are collected and where the session ends."""
 
-from __future__ import annotations
-
 from hostile_plugins import RUNNING, Hostile, around_call
 
 

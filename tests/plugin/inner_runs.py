@@ -1,7 +1,5 @@
 """Inner pytest runs: a folder of a user's, the suite run in it, and what came out."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import subprocess

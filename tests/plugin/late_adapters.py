@@ -1,7 +1,5 @@
 """Legal adapters that show writes, observations or counters later."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 All instances of an adapter share one store, as those of a real provider do.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 from collections.abc import Mapping, Sequence

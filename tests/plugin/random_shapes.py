@@ -3,8 +3,6 @@
 An attribute ``vector_17`` of this module is the factory of the seventeenth shape of vector: the same each time.
 """
 
-from __future__ import annotations
-
 import importlib
 import random
 from collections.abc import Callable, Mapping

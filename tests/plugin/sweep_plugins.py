@@ -1,7 +1,5 @@
 """Plugins for a sweep: each behaviour, at each hook that a test passes through, first, last and around the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -81,10 +79,7 @@ PLAIN = {
     ("pytest_runtest_setup", "return"): ("return True", "conformant"),
     ("pytest_runtest_call", "return"): ("return True", "conformant"),
     ("pytest_pyfunc_call", "return"): ("return True", "partial"),
-    ("pytest_fixture_setup", "return"): (
-        f"{CACHED}\n    return fixturedef.cached_result[0]",
-        "",
-    ),
+    ("pytest_fixture_setup", "return"): (f"{CACHED}\n    return fixturedef.cached_result[0]", ""),
     ("pytest_runtest_makereport", "skip"): ("return made(item, call, 'skipped')", "partial"),
     ("pytest_runtest_makereport", "xfail"): ("return made(item, call, 'skipped', wasxfail='hostile')", "partial"),
     ("pytest_runtest_makereport", "return"): ("return made(item, call, 'passed')", ""),
@@ -108,7 +103,7 @@ NOT_REACHED = ("pytest_pyfunc_call", "pytest_runtest_makereport", "pytest_fixtur
 """Hooks that end with the first result, which is pytest's own: what is last is never called."""
 
 UNSURE = {
-    ("pytest_collection_modifyitems", "first"),  # perhaps before the suite is there
+    ("pytest_collection_modifyitems", "first")  # perhaps before the suite is there
 }
 
 REPLACED = {

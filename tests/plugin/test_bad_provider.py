@@ -1,7 +1,5 @@
 """A verdict is about the adapter, whatever its provider does: it fails at random, goes away and comes back (R114)."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """Every shape of factory is opened as it is meant to be, and closed in every case."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, said
 

@@ -1,7 +1,5 @@
 """Beside other plugins and strict settings."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

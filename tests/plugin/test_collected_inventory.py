@@ -1,7 +1,5 @@
 """The tests that the suites carry are told without collecting them, as `report verify` needs it."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project
 

@@ -1,7 +1,5 @@
 """Adapters of several components, and adapters that keep what they are given."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

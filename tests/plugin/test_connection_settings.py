@@ -1,7 +1,5 @@
 """Settings of the connection to an adapter: `[tool.pytest-corpus]`, the ini file, `-o`."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, violated
 

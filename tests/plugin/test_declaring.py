@@ -1,7 +1,5 @@
 """The ways to declare an adapter lead to the same suite."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

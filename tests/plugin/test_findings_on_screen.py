@@ -1,7 +1,5 @@
 """What a red run leaves on the terminal: one block a requirement, what to fix first, the verdict last."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, said
 

@@ -1,7 +1,5 @@
 """The fixtures that a user's own tests may ask for."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, assert_passed, said
 

@@ -1,7 +1,5 @@
 """What was not checked is said to be not checked; a legal adapter is never failed."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, said, statuses, violated
 

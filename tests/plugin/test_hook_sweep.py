@@ -1,7 +1,5 @@
 """Each behaviour of a plugin at each hook: never a green light for a violating client."""
 
-from __future__ import annotations
-
 import pytest
 from fail_closed import (
     CLIENT,

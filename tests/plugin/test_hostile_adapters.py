@@ -1,7 +1,5 @@
 """Adapters that do what no adapter should: the run ends, says what broke, and tests the rest."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, said, statuses, violated
 from thinning import thinned, thinned_rows
@@ -174,11 +172,7 @@ STREAMS = {
     "stream_of_objects": "COM-WIRE-3",
 }
 
-EVERYTHING = {
-    "hangs_everywhere": "COM-WIRE-2",
-    "raises_everywhere": "COM-WIRE-1",
-    "not_a_coroutine": "COM-WIRE-3",
-}
+EVERYTHING = {"hangs_everywhere": "COM-WIRE-2", "raises_everywhere": "COM-WIRE-1", "not_a_coroutine": "COM-WIRE-3"}
 
 LOOPS = ("background_task_exits", "stops_the_loop")
 

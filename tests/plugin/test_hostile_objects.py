@@ -1,7 +1,5 @@
 """Whatever an adapter raises, leaves behind or hands over: a report, a verdict that is never too good, and no crash."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """Plugins that are in the way: no green light for a violating client, no blame for a sound one."""
 
-from __future__ import annotations
-
 import pytest
 from fail_closed import (
     CLIENT,

@@ -1,7 +1,5 @@
 """Whatever ends a run early, no report claims completeness, none is half-written, and what was made is removed."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

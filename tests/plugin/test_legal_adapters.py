@@ -1,7 +1,5 @@
 """A correct adapter of an unusual shape is never failed for what is not a requirement."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -42,10 +40,7 @@ SCOPES = {
 }
 """The requirements that the difference of an adapter bears on."""
 
-SCOPED = [
-    *thinned(SCOPES["rulings"], 2),
-    *(name for file in ("narrow", "graphs", "stores") for name in SCOPES[file]),
-]
+SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in ("narrow", "graphs", "stores") for name in SCOPES[file])]
 
 VARIABLES = {
     "sparql": {

@@ -1,7 +1,5 @@
 """What a long run says of itself while it goes on."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, said
 

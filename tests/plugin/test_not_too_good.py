@@ -1,7 +1,5 @@
 """A verdict is never better than what was seen: what blocks is found, and what nobody looked at is not kept."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

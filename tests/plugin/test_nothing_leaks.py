@@ -4,8 +4,6 @@ It repeats what it was asked and what the environment keeps secret in messages, 
 capabilities, exceptions and their types, the names of its functions and loggers, metrics, logs and what it prints.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from html import unescape

@@ -1,7 +1,5 @@
 """`--corpus-adapter` and `corpus_adapter`."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, assert_passed, ids, said, selected
 

@@ -1,7 +1,5 @@
 """`--corpus-budget`: a run that may not use more calls and tokens stops cleanly."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said
 

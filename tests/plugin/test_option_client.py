@@ -1,7 +1,5 @@
 """`--corpus-client` and `corpus_client`: client libraries whose request builders are tested (SCHEMA 6.3, 8.2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

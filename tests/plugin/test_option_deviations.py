@@ -1,7 +1,5 @@
 """`--corpus-deviations` and `--corpus-update-deviations` (BEHAVIORAL_CONFORMANCE 10)."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, statuses
 

@@ -1,7 +1,5 @@
 """`--corpus-evidence`: what a finding shows of requests, answers and exceptions."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, said, violated
 

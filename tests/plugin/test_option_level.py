@@ -1,7 +1,5 @@
 """`--corpus-level` and `corpus_level`: what a violated SHOULD counts."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, violated
 

@@ -1,7 +1,5 @@
 """`--corpus-profile`, `CORPUS_TEST_ENV` and `--corpus-allow-production` (BEHAVIORAL_CONFORMANCE 2, 8)."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """`--corpus-repeat`, `--corpus-strict`, `--corpus-traceback`."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, statuses
 

@@ -1,7 +1,5 @@
 """`--corpus-report` and `corpus_report`: written whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

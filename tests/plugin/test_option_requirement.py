@@ -1,7 +1,5 @@
 """`--corpus-requirement` and `corpus_requirement`."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, assert_passed, error_lines, said
 

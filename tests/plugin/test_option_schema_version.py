@@ -1,7 +1,5 @@
 """`--corpus-schema-version` and `corpus_schema_version`."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, violated
 

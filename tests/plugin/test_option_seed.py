@@ -1,7 +1,5 @@
 """`--corpus-seed` and `corpus_seed`."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said
 

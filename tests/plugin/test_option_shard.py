@@ -1,7 +1,5 @@
 """`--corpus-shard`, and `report combine` on what its runs wrote."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, statuses
 

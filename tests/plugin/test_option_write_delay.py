@@ -1,7 +1,5 @@
 """`--corpus-write-delay` and `corpus_write_delay`: adapters that show their writes late (R46)."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

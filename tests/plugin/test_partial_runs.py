@@ -1,7 +1,5 @@
 """What ran only in part has no verdict."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -157,9 +155,7 @@ def test_interrupted(project: Project) -> None:
         "        return await self.inner.handle(envelope)\n"
     )
     result = project.run_apart(
-        "--corpus-adapter=mine:Stopping",
-        "--corpus-requirement=COM-CAP-2,LLM-TOKENS-1",
-        "--corpus-report=r.json",
+        "--corpus-adapter=mine:Stopping", "--corpus-requirement=COM-CAP-2,LLM-TOKENS-1", "--corpus-report=r.json"
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert_partial(project.report(), result)

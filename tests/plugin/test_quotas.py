@@ -1,7 +1,5 @@
 """What the suite holds in a store at a time, and `--corpus-max-namespaces` (R115)."""
 
-from __future__ import annotations
-
 import pytest
 import quotas
 from inner_runs import Project, error_lines, said, statuses, violated

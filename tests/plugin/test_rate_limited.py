@@ -1,7 +1,5 @@
 """An adapter that limits its callers is waited for, and judged as if it did not (SPECIFICATION 12.2)."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, said, statuses
 

@@ -1,7 +1,5 @@
 """What real back ends taught: the suite asks no more of a slow one than it needs, and knows one when it sees it."""
 
-from __future__ import annotations
-
 from inner_runs import Project, said
 
 LATE = """

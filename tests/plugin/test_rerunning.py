@@ -1,7 +1,5 @@
 """What a run prints can be pasted to run it again."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest
@@ -182,8 +180,7 @@ def test_only_what_would_run_is_collected(project: Project) -> None:
     """`--collect-only` shows the components that answer, and no other."""
     project.adapter(BROKEN)
     result = project.pytester.runpytest_inprocess(
-        *("-p", "no:randomly", "--corpus-adapter=mine:Broken", "--collect-only", "-q"),
-        "--corpus-requirement=COM-CAP-1",
+        *("-p", "no:randomly", "--corpus-adapter=mine:Broken", "--collect-only", "-q"), "--corpus-requirement=COM-CAP-1"
     )
     assert ids(result) == ["corpus/llm/test_capabilities_shape.py::TestCapabilities::" + CAPABILITIES]
 

@@ -1,7 +1,5 @@
 """What a run says by itself: the changes since the last one, and annotations on GitHub Actions."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

@@ -1,7 +1,5 @@
 """Misspelt options, files that a run leaves behind."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said
 

@@ -1,7 +1,5 @@
 """`report verify` refuses no report that a whole run wrote, whatever the adapter did."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from inner_runs import Project

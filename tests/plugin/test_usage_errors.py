@@ -1,7 +1,5 @@
 """A declaration that cannot be tested ends in one clear line before any test runs."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, error_lines, said
 

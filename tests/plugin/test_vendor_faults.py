@@ -1,7 +1,5 @@
 """Faults on the wire of a vendor: what a client or an adapter loses of them is seen, which `reached` cannot show."""
 
-from __future__ import annotations
-
 import pytest
 from inner_runs import Project, said
 

@@ -1,7 +1,5 @@
 """Which components a run tests (R76), with the README's own sample."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Under pytest-xdist: the same report, and honesty about lost workers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

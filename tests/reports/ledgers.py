@@ -1,7 +1,5 @@
 """Ledgers for the tests of the reports, written by hand or generated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Keys, and changes of what was signed with them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

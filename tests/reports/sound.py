@@ -1,7 +1,5 @@
 """Reports as complete runs write them: every test of the suite, and what it came to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

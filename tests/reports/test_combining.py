@@ -1,7 +1,5 @@
 """`report combine`: the reports of all shards of a suite, and none but these, become its complete report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

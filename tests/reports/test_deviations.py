@@ -1,7 +1,5 @@
 """Declared deviations: the file, what it changes in a verdict, and when it does not hold."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from datetime import date, timedelta

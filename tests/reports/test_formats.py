@@ -1,7 +1,5 @@
 """Every format is a function of the JSON document, and none says more than the document does."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """200 hostile strings in every field that an adapter controls change nothing but text, in every format."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The JSON report: canonical, whole or not at all, and without secrets."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ledger keeps what the tests said and knows what is missing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The commit and the CI run: what is told is true, and nothing of it is secret."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from pathlib import Path

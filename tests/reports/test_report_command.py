@@ -1,7 +1,5 @@
 """`pytest-corpus report`: merge, diff, verify, badge and render, as a user meets them."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """`pytest-corpus report sign`, and `report verify --public-key`: an envelope that others read, and no change unseen."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """The texts for a person: the summary, the catalogue."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
@@ -45,9 +43,7 @@ def test_numbers() -> None:
     """Satisfied of applicable, with violated, not assessed and not applicable beside it."""
     lines = text(
         ledger(
-            violation(MUSTS[0]),
-            record(MUSTS[1], "not_assessed", keyword="metrics"),
-            record(MUSTS[2], "not_applicable"),
+            violation(MUSTS[0]), record(MUSTS[1], "not_assessed", keyword="metrics"), record(MUSTS[2], "not_applicable")
         )
     )
     count = len(MUSTS)

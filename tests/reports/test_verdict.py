@@ -1,7 +1,5 @@
 """The rules of the verdict, over ledgers of every kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """A report that was edited and sealed again is refused where a true report could not say so."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Servers of gRPC with one mistake each, and legal ones."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """HTTP servers with one mistake each, in answers, calls and what they advertise."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """HTTP servers with one mistake each in their streams."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

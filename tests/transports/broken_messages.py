@@ -1,7 +1,5 @@
 """Servers of WebSocket and programs with one mistake each, and legal ones; a program is started by its class's name."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

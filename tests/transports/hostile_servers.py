@@ -1,7 +1,5 @@
 """Servers that do what no server should, one thing each, on a raw socket."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

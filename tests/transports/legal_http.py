@@ -1,7 +1,5 @@
 """Legal HTTP servers, some of an unusual shape."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

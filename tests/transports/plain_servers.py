@@ -3,8 +3,6 @@
 What a subclass may break is a method of its own. A registered server is served by `place_of`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

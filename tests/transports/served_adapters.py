@@ -1,7 +1,5 @@
 """Servers for tests: the embedded reference adapters behind each transport, in processes of their own."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
@@ -33,10 +31,7 @@ def command(factory: str = "pytest_corpus.reference:all") -> str:
 
 @contextmanager
 def served(
-    factory: str = "pytest_corpus.reference:all",
-    *more: str,
-    serve: Sequence[str] = SERVE,
-    log: str | Path = os.devnull,
+    factory: str = "pytest_corpus.reference:all", *more: str, serve: Sequence[str] = SERVE, log: str | Path = os.devnull
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Where a factory is served, as ``127.0.0.1:port``, and the process, which writes its log to a file."""
     with open(log, "w") as written:

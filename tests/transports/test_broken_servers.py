@@ -1,7 +1,5 @@
 """Broken servers turn red what they break and nothing else; legal ones stay green."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """Hooks over the wire: what is posted is the same record that an adapter in this process leaves."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

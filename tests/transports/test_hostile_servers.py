@@ -1,7 +1,5 @@
 """Hostile servers: a call comes to a fault in time, and neither the suite nor its memory suffers."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """Connections that are closed while idle: the next call has its answer (R87, R88)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

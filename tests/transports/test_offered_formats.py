@@ -1,7 +1,5 @@
 """Streams over HTTP in the one format that an adapter offers (R87)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

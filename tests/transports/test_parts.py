@@ -1,7 +1,5 @@
 """The parts of transports: addresses, bytes that become frames, messages with an id."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Raw exchanges: what a test of a transport sends stands as it is, and what comes back is all there."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Reaching an address: neither the environment nor a slip of the user's makes an adapter look broken."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whole runs against adapters outside this process: the command line, their end, and where nothing is there."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

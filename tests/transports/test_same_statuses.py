@@ -1,7 +1,5 @@
 """An adapter is found to be the same behind each transport as in this process, requirement by requirement."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a program writes to standard error during a call is shown with the findings of that call, masked."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """HTTPS and WSS: a certificate that is not known is refused, and accepted where the user says so."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import ssl

@@ -1,7 +1,5 @@
 """An adapter that is built on a vendor's API, with nothing but the standard library, for runs in another process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Type-checked uses of the public interface; nothing here is run."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Running `pytest-corpus` as a user does, in a process of its own, and in this one."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

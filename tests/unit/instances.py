@@ -1,7 +1,5 @@
 """Instances for property-based tests: mutations of a seed, and instances made from a schema."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator, Mapping

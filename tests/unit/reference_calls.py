@@ -1,7 +1,5 @@
 """Calls of the embedded reference adapters over their wire, with a provider that records them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar

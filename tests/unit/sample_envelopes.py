@@ -1,7 +1,5 @@
 """Answers of a model, as envelopes."""
 
-from __future__ import annotations
-
 CANARY = "canary-5b1e77d0"
 COMPLETION = {
     "text": CANARY,

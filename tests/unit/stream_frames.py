@@ -1,7 +1,5 @@
 """Frames of streams, and what the validator says of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run has learnt is not asked again, and a call that came to nothing is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Budgets: what may be written, how processes share one, and when a call is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.adapter.exceptions import BudgetSpent
@@ -9,11 +7,7 @@ from pytest_corpus.adapter.usage.budget import Budget, Spending, parse
 
 
 @pytest.mark.parametrize(
-    ("text", "budget"),
-    [
-        ("calls=500,tokens=20000", Budget(500, 20_000)),
-        (" tokens = 7 ", Budget(tokens=7)),
-    ],
+    ("text", "budget"), [("calls=500,tokens=20000", Budget(500, 20_000)), (" tokens = 7 ", Budget(tokens=7))]
 )
 def test_a_budget_is_read(text: str, budget: Budget) -> None:
     """Calls, tokens or both, with a comma."""

@@ -1,7 +1,5 @@
 """What findings of shared claims say, without an adapter."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit.outcomes import Blocked, Violation

@@ -1,7 +1,5 @@
 """The console script `pytest-corpus`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

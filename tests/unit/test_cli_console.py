@@ -1,7 +1,5 @@
 """What all commands share: pipes, terminals, stdout that is full, start-up."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -143,10 +141,7 @@ def on_a_terminal(*argv: object, **env: str) -> tuple[int, str]:
 @posix
 @pytest.mark.parametrize(
     "argv",
-    [
-        ["schema", "validate", GOLDEN],
-        ["stream", "check", "--component", "llm", GOLDEN / "llm/llm_stream.ndjson"],
-    ],
+    [["schema", "validate", GOLDEN], ["stream", "check", "--component", "llm", GOLDEN / "llm/llm_stream.ndjson"]],
 )
 def test_progress_is_for_terminals(argv: list[object]) -> None:
     """On a terminal a line says how far it is, and is gone in the end; in a pipe there is none."""

@@ -1,7 +1,5 @@
 """`pytest-corpus init`: an adapter repository that is conformant on its first run."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

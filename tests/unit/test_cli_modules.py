@@ -1,7 +1,5 @@
 """`python -m pytest_corpus.schema_registry` and `python -m pytest_corpus.stream_validator` (SCHEMA 9.1, 12.E)."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """`pytest-corpus schema`: list, stats, show, lint and validate."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

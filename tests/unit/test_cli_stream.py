@@ -1,7 +1,5 @@
 """`pytest-corpus stream check`: captured and live streams."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

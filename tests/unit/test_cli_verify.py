@@ -1,7 +1,5 @@
 """`pytest-corpus verify`: the suite in one command, whatever the folder holds (SPECIFICATION 17.3.1)."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md and docs/architecture.md say what is true: a copy of the project is changed as the first one says."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """The table of normative sentences: every name in it exists, and nothing that is asked is missing from it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Rows of edits make adapters that differ from their base in what they say."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The examples are complete, repeat nothing of the package that they share, and are known to tox and to their table."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Expectations: what they raise, and what they count as a look."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -37,8 +35,7 @@ def test_what_a_test_rests_on_is_no_look() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "by"),
-    [("Oops", "OOPS", "COM-ERR-4"), (None, "OOPS", "COM-ERR-2"), ("Oops", 7, "COM-ERR-2")],
+    ("error", "code", "by"), [("Oops", "OOPS", "COM-ERR-4"), (None, "OOPS", "COM-ERR-2"), ("Oops", 7, "COM-ERR-2")]
 )
 def test_an_error_without_a_known_name_blocks(error: Any, code: Any, by: str) -> None:
     """A name that is not known, and one that is not a string, are findings of different requirements."""

@@ -1,7 +1,5 @@
 """Checking goldens: each rule finds what breaks it, and nothing else does; the shipped goldens are clean."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

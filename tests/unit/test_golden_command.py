@@ -1,7 +1,5 @@
 """`pytest-corpus golden` as it is typed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Goldens made from their schemas, and what a changed schema means for those that are there."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

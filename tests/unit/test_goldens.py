@@ -1,7 +1,5 @@
 """The golden files: their table, and the one story that the shipped ones tell. `test_golden_check` has their rules."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -398,8 +396,7 @@ def test_both_validators_agree_on_generated_instances(data: st.DataObject, expla
 
 
 @pytest.mark.parametrize(
-    "value",
-    ["llm.stream\n", "llm.stream\r", "llm.\u2028stream", "a" * 300, 1.0, True, 2**70, -0.0, "\u00e9\n"],
+    "value", ["llm.stream\n", "llm.stream\r", "llm.\u2028stream", "a" * 300, 1.0, True, 2**70, -0.0, "\u00e9\n"]
 )
 @pytest.mark.parametrize("path", [("op",), ("ctx", "request_id"), ("ctx", "deadline_ms"), ("args", "max_tokens")])
 def test_both_validators_agree_where_python_and_ecma_differ(

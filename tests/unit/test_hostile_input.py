@@ -1,7 +1,5 @@
 """Ten thousand mutated streams and as many mutated envelopes: always a report, never an undocumented exception."""
 
-from __future__ import annotations
-
 import copy
 import json
 from random import Random

@@ -22,7 +22,7 @@ LONG: dict[str, str] = {}
 """Modules of more lines, and why."""
 
 MANY: dict[str, str] = {
-    "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts",
+    "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts"
 }
 """Classes of more public methods, and why."""
 

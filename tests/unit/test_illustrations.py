@@ -1,7 +1,5 @@
 """What `explain` shows of a requirement besides its sentence: rulings and examples."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The tests that the suites carry, by profile."""
 
-from __future__ import annotations
-
 from pytest_corpus.integration.options.profiles import PROFILES
 from pytest_corpus.suites import inventory
 

@@ -1,7 +1,5 @@
 """JSON read strictly: what one reader would take and the next one refuse is told apart."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

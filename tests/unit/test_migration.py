@@ -1,7 +1,5 @@
 """Migrations between schema versions (SCHEMA 10.2)."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The public interface: each name is there, used in the file that mypy checks, and imported on first use."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

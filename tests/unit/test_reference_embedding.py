@@ -1,7 +1,5 @@
 """The embedded reference adapter for embeddings, called directly over its wire."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

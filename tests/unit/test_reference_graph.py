@@ -1,7 +1,5 @@
 """The embedded reference adapter for graphs, called directly over its wire."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

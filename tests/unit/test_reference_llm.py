@@ -1,7 +1,5 @@
 """The embedded reference adapter for LLMs, called directly over its wire."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import aclosing
 from typing import Any, ClassVar
@@ -85,11 +83,7 @@ def test_the_cache_serves_deterministic_requests_of_the_same_tenant_only() -> No
     first = call(adapter, "complete", args, tenant="a")
     assert call(adapter, "complete", args, tenant="a")["result"] == first["result"]
     assert len(backend.calls) == 1
-    for other, tenant in [
-        (args, "b"),
-        ({**args, "max_tokens": 3}, "a"),
-        ({**args, "temperature": 1}, "a"),
-    ] * 2:
+    for other, tenant in [(args, "b"), ({**args, "max_tokens": 3}, "a"), ({**args, "temperature": 1}, "a")] * 2:
         call(adapter, "complete", other, tenant=tenant)
     assert len(backend.calls) == 5
 

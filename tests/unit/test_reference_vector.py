@@ -1,7 +1,5 @@
 """The embedded reference adapter for vectors, called directly over its wire."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What a refusal tells: the value, the rule's place, what was meant, a golden; formats; accepted versions."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

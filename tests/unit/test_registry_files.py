@@ -1,7 +1,5 @@
 """From which files schemas are read, and what that costs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket
@@ -222,11 +220,7 @@ heavy()
 """
     root = Path(resources.__file__).parent.parent
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root, timeout=60)
-    assert ran.stdout.splitlines() == [
-        "[]",
-        "['jsonschema_rs']",
-        "['jsonschema', 'jsonschema_rs', 'referencing']",
-    ]
+    assert ran.stdout.splitlines() == ["[]", "['jsonschema_rs']", "['jsonschema', 'jsonschema_rs', 'referencing']"]
 
 
 def test_preloading_a_tree_that_lacks_a_file_names_it(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """What is refused, and how a refusal is explained."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -100,11 +98,7 @@ def test_json_problems_looks_everywhere() -> None:
 
 COMPLETE: tuple[tuple[str, dict[str, Any], list[tuple[str, str, str]]], ...] = (
     ("missing", {"usage": {"prompt_tokens": 1}}, [("result.usage.total_tokens", "required", "is missing")]),
-    (
-        "extra",
-        {"cost": 1},
-        [("result.cost", "additionalProperties", "is a key that is not allowed here")],
-    ),
+    ("extra", {"cost": 1}, [("result.cost", "additionalProperties", "is a key that is not allowed here")]),
     ("type", {"text": 7}, [("result.text", "type", "must be string, is integer")]),
     ("null", {"model": None}, [("result.model", "type", "must be string, is null")]),
     ("union", {"tool_calls": {}}, [("result.tool_calls", "type", "must be array or null, is object")]),
@@ -122,10 +116,7 @@ COMPLETE: tuple[tuple[str, dict[str, Any], list[tuple[str, str, str]]], ...] = (
     (
         "several",
         {"text": None, "usage": []},
-        [
-            ("result.text", "type", "must be string, is null"),
-            ("result.usage", "type", "must be object, is array"),
-        ],
+        [("result.text", "type", "must be string, is null"), ("result.usage", "type", "must be object, is array")],
     ),
 )
 

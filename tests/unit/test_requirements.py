@@ -1,7 +1,5 @@
 """The requirement catalogue: what every entry must have, whichever module it lies in."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

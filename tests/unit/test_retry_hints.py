@@ -1,7 +1,5 @@
 """What counts as a retry hint that was passed on."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

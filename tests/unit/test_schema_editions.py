@@ -1,7 +1,5 @@
 """What edition 1.1.0 widens, and what it keeps."""
 
-from __future__ import annotations
-
 import pytest
 from editions import ACCEPTED
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The schema linter: each rule finds what breaks it, and nothing else does; the shipped tree is clean."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -157,9 +155,7 @@ PLANTED: tuple[tuple[str, str, Damage, str], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("rule", "file", "damage", "path"),
-    PLANTED,
-    ids=[f"{row[0]}-{n}" for n, row in enumerate(PLANTED)],
+    ("rule", "file", "damage", "path"), PLANTED, ids=[f"{row[0]}-{n}" for n, row in enumerate(PLANTED)]
 )
 def test_a_rule_alone_finds_its_fault(
     rule: str, file: str, damage: Damage, path: str, damaged: Callable[[str, Damage], Path]

@@ -1,7 +1,5 @@
 """Schemas by name and edition (SCHEMA 6.1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -49,8 +47,7 @@ def test_an_unchanged_schema_serves_every_edition() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["llm.types.chunk.v1.1", "llm.types.chunk.v1.1.json", f"{BASE_URI}llm/llm.types.chunk.v1.1.json"],
+    "name", ["llm.types.chunk.v1.1", "llm.types.chunk.v1.1.json", f"{BASE_URI}llm/llm.types.chunk.v1.1.json"]
 )
 def test_a_version_in_the_name_pins_the_file(name: str) -> None:
     """A `.v1.1` name means that file; asking another edition of it is an error."""

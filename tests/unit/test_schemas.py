@@ -1,7 +1,5 @@
 """The schema files: their table and their form. `test_schema_editions` has what changed, `test_schema_lint` rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Nothing that an adapter says freely reaches a finding: not in a code, a class, a state, a label, a key or a path."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Looking at what was written once it can be seen."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

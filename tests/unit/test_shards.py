@@ -1,7 +1,5 @@
 """How a suite is cut into shards, and how tests are distributed to workers."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.integration.collecting.order import LONG, interleaved

@@ -1,17 +1,23 @@
 """The runner of state machines: the shortest failing sequence, the same one for the same seed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from pytest_corpus.integration.running import messages
+from pytest_corpus.kit.generation import stateful as runner
 from pytest_corpus.kit.generation.generate import strategies
 from pytest_corpus.kit.generation.stateful import machines, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding
+
+
+@pytest.fixture(autouse=True)
+def endless_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine must not end the search early."""
+    monkeypatch.setattr(runner, "GENERATE_S", 600.0)
+    monkeypatch.setattr(runner, "SHRINK_S", 600.0)
 
 
 def counter(limit: int, outcome: type[Exception] = Violation) -> type[Any]:

@@ -1,7 +1,5 @@
 """Streams of embedding and graph: the same state machine over their own chunks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Modes and configurations: how closely a stream is looked at, and how that is said."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The gateway's overlay of events, where it is asked for."""
 
-from __future__ import annotations
-
 import pytest
 from stream_frames import CANARY, CHUNKS, DATA, ERROR, FINAL, USAGE, found, report, without
 
@@ -20,12 +18,7 @@ OVERLAY: tuple[tuple[str, list[object], str | None, list[tuple[int, str, str]]],
     ("after the end", [EVENT_END, EVENT_DATA], "success", [(2, ErrorType.AFTER_TERMINAL, "")]),
     ("canonical frames", [DATA, EVENT_END], "success", [(1, ErrorType.FRAMING, "")]),
     ("a canonical end", [EVENT_DATA, FINAL], "success", [(2, ErrorType.FRAMING, "")]),
-    (
-        "unknown event",
-        [{"event": CANARY, "data": {}}, EVENT_END],
-        "success",
-        [(1, ErrorType.FRAME_SHAPE, "event")],
-    ),
+    ("unknown event", [{"event": CANARY, "data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
     ("no event", [{"data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
     ("no data", [{"event": "data"}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "data")]),
     ("an extra key", [{**EVENT_DATA, "id": 1}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "id")]),

@@ -1,7 +1,5 @@
 """Streams as bytes: every oddity of NDJSON and of server-sent events has its one outcome, however bytes are cut."""
 
-from __future__ import annotations
-
 import io
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """The stream validator: legal streams pass, and each defect is one error that says where it lies."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -47,11 +45,7 @@ def test_legal_streams_pass_under_every_edition(
     """No legal shape of a stream is called wrong (R1, R4)."""
     result = report(*frames, edition=edition)
     assert result.is_valid, result.error_summary
-    assert (result.terminal, result.total_frames, result.frames_validated) == (
-        terminal,
-        len(frames),
-        len(frames),
-    )
+    assert (result.terminal, result.total_frames, result.frames_validated) == (terminal, len(frames), len(frames))
     assert result.error_summary == ""
 
 
@@ -115,12 +109,7 @@ DEFECTS: tuple[tuple[str, object, str, str], ...] = (
         "chunk.usage_so_far.total_tokens",
     ),
     ("no JSON in the chunk", chunk(text=b"a"), ErrorType.CHUNK_SCHEMA, "chunk.text"),
-    (
-        "three defects in a chunk",
-        frame(chunk={"text": 1, "is_final": 2, "x": 3}),
-        ErrorType.CHUNK_SCHEMA,
-        "chunk.text",
-    ),
+    ("three defects in a chunk", frame(chunk={"text": 1, "is_final": 2, "x": 3}), ErrorType.CHUNK_SCHEMA, "chunk.text"),
 )
 
 
@@ -208,11 +197,7 @@ def test_a_broken_frame_midway_does_not_hide_a_missing_end() -> None:
 
 
 @pytest.mark.parametrize("terminal", [FINAL, ERROR], ids=["success", "error"])
-@pytest.mark.parametrize(
-    "after",
-    [[DATA], [FINAL], [ERROR], [CANARY], [DATA, frame(code="OK"), FINAL]],
-    ids=len,
-)
+@pytest.mark.parametrize("after", [[DATA], [FINAL], [ERROR], [CANARY], [DATA, frame(code="OK"), FINAL]], ids=len)
 def test_whatever_follows_the_terminal_is_one_error(terminal: object, after: list[object]) -> None:
     """Frames after the terminal are one error at the first of them, and are counted but not checked."""
     result = report(DATA, terminal, *after)

@@ -1,7 +1,5 @@
 """Files are written whole or not at all, where and as a person would expect them."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pipeline of request envelopes: cases, stages, versions, builders, metrics (SCHEMA 6.3, 8.2)."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import threading

@@ -1,7 +1,5 @@
 """Arguments: what the documents allow and forbid, and the codes and texts of schema problems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

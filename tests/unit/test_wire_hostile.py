@@ -1,7 +1,5 @@
 """Whatever the envelope is: the documented errors alone, and nothing of its content."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -87,8 +85,7 @@ ANYTHING = st.recursive(
 ENVELOPES = st.one_of(
     ANYTHING,
     st.fixed_dictionaries(
-        {"op": st.sampled_from(list(BY_OP)), "ctx": ANYTHING, "args": ANYTHING},
-        optional={"more": ANYTHING},
+        {"op": st.sampled_from(list(BY_OP)), "ctx": ANYTHING, "args": ANYTHING}, optional={"more": ANYTHING}
     ),
     st.fixed_dictionaries(
         {"op": st.sampled_from(list(BY_OP)), "ctx": st.just({}), "args": st.dictionaries(KEYS, ANYTHING)}

@@ -1,7 +1,5 @@
 """What JSON preserves of an envelope, and what it does not."""
 
-from __future__ import annotations
-
 import enum
 from collections import OrderedDict
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """A sound request, and the builder and the case it comes from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus import wire

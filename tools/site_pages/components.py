@@ -1,7 +1,5 @@
 """A guide for each component: its operations, what they take and return, its capabilities, errors and requirements."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -18,12 +16,7 @@ from pytest_corpus.spec.requirements import applicable, catalogue
 from site_pages.markdown import as_json, code, codes, paragraph, table
 from site_pages.schema_words import Key, of
 
-KINDS = {
-    "flag": "true or false",
-    "limit": "a positive number",
-    "names": "a list of names",
-    "text": "a text",
-}
+KINDS = {"flag": "true or false", "limit": "a positive number", "names": "a list of names", "text": "a text"}
 
 RANGE = "a list of two numbers: the lowest and the highest value that are taken"
 

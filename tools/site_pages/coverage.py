@@ -1,7 +1,5 @@
 """Every normative sentence of the documents, and the requirements that test it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

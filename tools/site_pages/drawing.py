@@ -1,7 +1,5 @@
 """The layers of docs/architecture.md, drawn from the import contract in pyproject.toml."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Markdown for pages that are generated."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from textwrap import fill

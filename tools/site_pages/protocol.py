@@ -1,7 +1,5 @@
 """The sections of the protocol's documents, each with the requirements that cite it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The catalogue: one table for readers on a code host, and a page of details for each chapter of the site."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """What a schema says of a value, in words: its type, its bounds, the keys of an object."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

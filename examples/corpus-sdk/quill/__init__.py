@@ -4,8 +4,6 @@
 server would.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from corpus_sdk.embedding.embedding_base import WireEmbeddingHandler

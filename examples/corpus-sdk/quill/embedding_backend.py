@@ -3,8 +3,6 @@
 It takes the part of a model server; the adapter in `embedding_adapter` puts the SDK around it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A text is parsed whole before anything runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

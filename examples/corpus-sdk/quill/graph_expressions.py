@@ -1,7 +1,5 @@
 """The words and expressions of Cypher. Parameters are looked up when a row is worked out and are never text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The checks that the SDK leaves to the author of a graph adapter, and the operations of batches and transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

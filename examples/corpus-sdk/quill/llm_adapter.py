@@ -4,8 +4,6 @@ It overrides the `_do_*` hooks and passes arguments to the constructor, as the S
 behaviour of the SDK is changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 

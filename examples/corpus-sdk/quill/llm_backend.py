@@ -3,8 +3,6 @@
 It takes the part of a model server; the adapter in `llm_adapter` puts the SDK around it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -42,11 +40,7 @@ PromptTooLong = subtype(BadRequest, "PromptTooLong")
 ProviderQuotaExceeded = subtype(ResourceExhausted, "ProviderQuotaExceeded")
 TAXONOMY = Taxonomy(
     llm_base,
-    {
-        "content_filtered": ContentFiltered,
-        "overloaded": ModelOverloaded,
-        "quota_exhausted": ProviderQuotaExceeded,
-    },
+    {"content_filtered": ContentFiltered, "overloaded": ModelOverloaded, "quota_exhausted": ProviderQuotaExceeded},
 )
 
 # -- replies ---------------------------------------------------------------------------------------------
@@ -122,11 +116,7 @@ class Backend:
         if prompt_tokens > CONTEXT_WINDOW:
             raise PromptTooLong(
                 "the prompt does not fit into the context window",
-                details={
-                    "max_context_length": CONTEXT_WINDOW,
-                    "provided_tokens": prompt_tokens,
-                    "model": turn.model,
-                },
+                details={"max_context_length": CONTEXT_WINDOW, "provided_tokens": prompt_tokens, "model": turn.model},
             )
         room = CONTEXT_WINDOW - prompt_tokens
         limit = room if turn.max_tokens is None else min(turn.max_tokens, room)

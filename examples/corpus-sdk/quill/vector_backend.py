@@ -3,8 +3,6 @@
 It takes the part of a vector database; the adapter in `vector_adapter` puts the SDK around it.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import sys

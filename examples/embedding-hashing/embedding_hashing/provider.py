@@ -4,8 +4,6 @@ A text becomes counts of its words and pairs of words, each at the place of its 
 thread.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 

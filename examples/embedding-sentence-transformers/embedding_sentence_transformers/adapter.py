@@ -1,7 +1,5 @@
 """The adapter for Sentence Transformers: its name."""
 
-from __future__ import annotations
-
 from corpus_wire.embedding import EmbeddingAdapter
 
 

@@ -4,8 +4,6 @@ A text becomes tokens, of which the model reads the first 254, and these a vecto
 does it, one text or batch after the other.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The adapter for Ladybug: its name, and its claims."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The provider: Ladybug, an embedded property graph that speaks Cypher. One database is one namespace."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence

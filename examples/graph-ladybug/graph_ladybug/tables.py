@@ -1,7 +1,5 @@
 """The tables of Ladybug, declared before it stores anything: one for each label, with a typed column for each property."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """An adapter of the Corpus Protocol v1.0 for NetworkX."""
 
-from __future__ import annotations
-
 from corpus_wire import Metrics, Probe
 
 from .adapter import Adapter

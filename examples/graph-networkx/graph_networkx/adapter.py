@@ -1,7 +1,5 @@
 """The adapter for NetworkX, which has no query language: traversals and a schema instead of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

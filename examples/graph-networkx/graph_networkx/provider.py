@@ -4,8 +4,6 @@ NetworkX knows an edge by its ends and a key, the protocol by its id alone, so e
 to its ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The adapter for Oxigraph: its name, and the exceptions of its client."""
 
-from __future__ import annotations
-
 from corpus_wire import Failures
 from corpus_wire.graph import GraphAdapter
 

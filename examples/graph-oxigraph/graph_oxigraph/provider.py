@@ -1,7 +1,5 @@
 """The provider: Oxigraph, a store of triples that speaks SPARQL. A namespace is a named graph."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

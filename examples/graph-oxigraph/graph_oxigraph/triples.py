@@ -4,8 +4,6 @@ An edge is a resource, too, with `graph:src` and `graph:dst`, so that it can hav
 so lists and null are JSON literals. Queries have the prefixes of `PREFIXES`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Anthropic: every call of the client."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """An adapter of the Corpus Protocol v1.0 for the models of Cohere, by their official client."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from cohere import AsyncClientV2

@@ -1,7 +1,5 @@
 """The adapter for Cohere: its name, its claims, and the exceptions of its client."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

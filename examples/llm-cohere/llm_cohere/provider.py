@@ -1,7 +1,5 @@
 """Cohere: every call of the client."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """An adapter of the Corpus Protocol v1.0 for the models of OpenAI, by their official client."""
 
-from __future__ import annotations
-
 from corpus_wire import Metrics
 from corpus_wire.llm import Address
 from openai import AsyncOpenAI

@@ -1,7 +1,5 @@
 """The adapter for OpenAI: its name, its claims, and the exceptions of its client."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

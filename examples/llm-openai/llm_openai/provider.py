@@ -1,7 +1,5 @@
 """OpenAI: every call of the client."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The `embedding` adapter; its vectors are hashes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 

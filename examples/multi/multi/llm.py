@@ -1,7 +1,5 @@
 """The `llm` adapter; its answers repeat a sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncGenerator
 

@@ -1,7 +1,5 @@
 """The `vector` adapter; its vectors are kept in memory."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The adapter for Chroma: its name, and the exceptions of its client."""
 
-from __future__ import annotations
-
 from chromadb import errors
 from corpus_wire import Failures
 from corpus_wire.vector import VectorAdapter

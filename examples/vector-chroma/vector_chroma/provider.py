@@ -4,8 +4,6 @@ A namespace is a collection. Filters read Chroma's metadata, which cannot hold n
 so the original metadata are kept in the document of an item. Calls block, so they run in a thread of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

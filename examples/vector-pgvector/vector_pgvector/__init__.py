@@ -1,7 +1,5 @@
 """An adapter of the Corpus Protocol v1.0 for PostgreSQL with the extension pgvector."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The adapter for PostgreSQL: its name, its `extensions`, and the exceptions of `psycopg`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

@@ -1,7 +1,5 @@
 """The ways to search: exactly, or by one of the two approximate indexes of pgvector."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

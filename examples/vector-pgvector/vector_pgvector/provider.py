@@ -1,7 +1,5 @@
 """The provider: PostgreSQL with the extension pgvector. A namespace is a table, with an index if one is chosen."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager

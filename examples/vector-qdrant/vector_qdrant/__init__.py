@@ -1,7 +1,5 @@
 """An adapter of the Corpus Protocol v1.0 for Qdrant."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 

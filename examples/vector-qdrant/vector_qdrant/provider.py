@@ -3,8 +3,6 @@
 A namespace is a collection, and an item is a point with the payload `{"id", "metadata", "length"}`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
@@ -16,11 +14,7 @@ from corpus_wire import Probe, invalid
 from corpus_wire.vector import Hit, Item, Namespace, Query, VectorProvider
 from qdrant_client import AsyncQdrantClient, models
 
-DISTANCES = {
-    "cosine": models.Distance.COSINE,
-    "euclidean": models.Distance.EUCLID,
-    "dot": models.Distance.DOT,
-}
+DISTANCES = {"cosine": models.Distance.COSINE, "euclidean": models.Distance.EUCLID, "dot": models.Distance.DOT}
 LONGEST_NAME = 255
 EXACT = 2**53  # up to here a float is as good as an integer
 

@@ -1,7 +1,5 @@
 """The adapter for SQLite: its name, and the exceptions of `apsw`."""
 
-from __future__ import annotations
-
 import apsw
 from corpus_wire import Failures
 from corpus_wire.vector import VectorAdapter

@@ -4,8 +4,6 @@ SQLite blocks, so it runs in one thread of its own; a call that is cancelled end
 SQLite, because the `sqlite3` of many builds of Python cannot load extensions.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import struct

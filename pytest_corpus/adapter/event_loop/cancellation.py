@@ -1,7 +1,5 @@
 """The order to stop that the suite gives, distinguished from what an adapter raises."""
 
-from __future__ import annotations
-
 import asyncio
 
 

@@ -1,7 +1,5 @@
 """How long closing may take, all in all, and what is left behind where that is not enough."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 The thread lets the suite give up on a call that blocks the loop, which no timeout inside the loop could.
 """
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import contextlib

@@ -1,7 +1,5 @@
 """What a provider's stand-in was told to do, and what it raises when it does."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The few bytes of HTTP/1.1 that hooks over the wire need: a request in, a JSON answer out."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping

@@ -5,8 +5,6 @@ thread, counts; the suite waits only where it would otherwise say "none". Who is
 who never reports is not waited for again and again.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A metrics sink that records what an adapter reports (SPECIFICATION 6.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ adapter in this process makes, on the same sink and the same probe. Below ``prov
 for adapters that are built on their clients.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

@@ -1,7 +1,5 @@
 """Addresses of adapters outside this process, as a user writes them (R91)."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From a declaration to a factory, and from a factory to what reaches wire handlers."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import importlib
 import inspect
@@ -219,9 +217,7 @@ def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Op
     for name, part in parts.items():
         if name and name not in COMPONENTS:
             raise DeclarationError(
-                declared,
-                f"the factory returns a mapping with the key {name!r}",
-                f"use {', '.join(COMPONENTS)}",
+                declared, f"the factory returns a mapping with the key {name!r}", f"use {', '.join(COMPONENTS)}"
             )
         _add(part, name, sink, declared, opened)
 

@@ -3,8 +3,6 @@
 The SDK is only looked at when the adapter brought it along: nothing here imports it by itself.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From the bytes of a stream to its frames: lines (NDJSON), or the data of events (SSE)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Protocol

@@ -1,7 +1,5 @@
 """An adapter behind gRPC: one message a request, one a frame (SPECIFICATION 4.2.4.4; R89)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping

@@ -1,7 +1,5 @@
 """An adapter behind HTTP: unary calls, and streams as NDJSON or SSE (SPECIFICATION 4.2.1, 4.2.4.1, 4.2.4.2; R87)."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing

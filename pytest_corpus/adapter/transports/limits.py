@@ -1,7 +1,5 @@
 """How much of what an adapter sends is kept in memory."""
 
-from __future__ import annotations
-
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.transports.protocol import CallFailed
 

@@ -3,8 +3,6 @@
 A request is ``{"id": n, "envelope": ...}``, each answer ``{"id": n, "frame": ...}``, and ``{"cancel": n}`` ends a call.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

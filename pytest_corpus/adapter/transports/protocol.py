@@ -1,7 +1,5 @@
 """What a transport is asked for: a request goes out, and what travels back comes as bytes, unread."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Protocol
 

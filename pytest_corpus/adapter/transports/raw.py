@@ -1,7 +1,5 @@
 """A request as it stands, and all that came back before anything was read of it: for tests of the transport itself."""
 
-from __future__ import annotations
-
 import ssl
 import time
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What goes out to an adapter outside this process."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

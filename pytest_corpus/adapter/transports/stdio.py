@@ -3,8 +3,6 @@
 The program is started once, in the invocation folder, and ended with all that it started.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Coroutine, Sequence

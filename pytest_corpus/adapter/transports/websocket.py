@@ -1,7 +1,5 @@
 """An adapter behind a WebSocket: one message a request, one a frame (SPECIFICATION 4.2.4.3; R88)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ssl

@@ -1,7 +1,5 @@
 """What the calls of a run come to: how many there were, and how many tokens the adapter says they took."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """The record of how a provider's outages show, the same for all components and instances of one adapter."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What other schemas mean for golden files."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

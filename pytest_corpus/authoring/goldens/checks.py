@@ -1,7 +1,5 @@
 """Golden files held to their schemas, invariants and streams."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final

@@ -4,8 +4,6 @@ A rule that says what a value must be is used twice: the check compares, the gen
 (metadata, properties, rows, parameters) is not looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Documents made from schemas: realistic, the same each time, and as near to an earlier document as can be."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

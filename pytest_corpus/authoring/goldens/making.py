@@ -1,7 +1,5 @@
 """Golden files made from their schemas."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Lint rules that look at one schema after the other; `pytest_corpus.schema_lint` lists them."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Lint rules that compare editions; `pytest_corpus.schema_lint` lists them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The rules of the lint, and a tree of schema files held to them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,12 +68,7 @@ _RULES = (
     LintRule(
         "edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57", editions.mixed
     ),
-    LintRule(
-        "widens",
-        "a later edition accepts what the one before accepts",
-        "SCHEMA 10.1; R42",
-        editions.widens,
-    ),
+    LintRule("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", editions.widens),
 )
 
 RULES: Final = {rule.name: rule for rule in _RULES}

@@ -1,7 +1,5 @@
 """Lint rules that follow references from file to file; `pytest_corpus.schema_lint` lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pytest_corpus.authoring.findings import Finding

@@ -1,7 +1,5 @@
 """The budget of an expression or a template (R81): steps, sizes of values, time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any

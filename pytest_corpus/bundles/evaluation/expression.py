@@ -1,7 +1,5 @@
 """An invariant: read once, evaluated for each answer, and explained where it does not hold."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The functions that an expression may call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

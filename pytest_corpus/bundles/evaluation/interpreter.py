@@ -1,7 +1,5 @@
 """Evaluating an expression: a walk through its syntax tree, a step at a time."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping

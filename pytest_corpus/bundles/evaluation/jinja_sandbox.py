@@ -3,8 +3,6 @@
 Imported where Jinja is surely installed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar

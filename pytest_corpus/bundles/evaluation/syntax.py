@@ -1,7 +1,5 @@
 """The allow-list of Python's syntax for expressions, checked as a whole before anything runs."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Prompts: templates in Jinja's sandbox, with strict undefined names and the budget of expressions (R81)."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass

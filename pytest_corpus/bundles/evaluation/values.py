@@ -1,7 +1,5 @@
 """Operations on plain values within a budget: what expressions and templates have in common (R81)."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A bundle as it was read: plain records, ready to be run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

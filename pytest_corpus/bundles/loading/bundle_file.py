@@ -1,7 +1,5 @@
 """From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The cases of a bundle: JSON Lines (R84)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The files of a bundle: all of them inside its folder, in UTF-8 (R84)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 

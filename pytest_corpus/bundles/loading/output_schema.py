@@ -1,7 +1,5 @@
 """The JSON Schema of answers, under the draft that its own `$schema` names (R43); `$ref` stays in the folder (R82)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

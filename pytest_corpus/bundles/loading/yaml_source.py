@@ -1,7 +1,5 @@
 """YAML with the line of every value: plain values only, no key twice, and no bomb of aliases."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The messages of Anthropic, by the official client."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The LLM adapter under test, called as the suite calls it: `llm.complete` over the wire."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Providers that a plugin or conftest brings: any callable that answers a request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

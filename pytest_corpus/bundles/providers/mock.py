@@ -1,7 +1,5 @@
 """Answers without a model: from a script, or what is expected (R79)."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Common parts of the official clients: calls, and errors in the protocol's taxonomy."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any

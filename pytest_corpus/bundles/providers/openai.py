@@ -1,7 +1,5 @@
 """The chat completions of OpenAI and of servers that speak its API, by the official client."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The request to a provider, its answer, and its errors."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field

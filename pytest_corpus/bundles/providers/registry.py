@@ -1,7 +1,5 @@
 """The providers by name; a new one is a module and a line here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 

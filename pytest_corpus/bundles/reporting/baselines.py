@@ -1,7 +1,5 @@
 """Comparing a run with a committed one: newly failing, fixed, added, gone, and changed metrics."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

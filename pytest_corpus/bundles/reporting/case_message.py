@@ -1,7 +1,5 @@
 """Why a case did not pass, for people: what was sent and came back, and each reason; at `shape` without content."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

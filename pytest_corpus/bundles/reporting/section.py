@@ -1,7 +1,5 @@
 """The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

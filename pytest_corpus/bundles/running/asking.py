@@ -1,7 +1,5 @@
 """Asking one case: its samples, attempts and waiting, until there is a result or no time left."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 No headers and no keys are in them: only what was asked and what came back.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import json

@@ -4,8 +4,6 @@ Each case runs in a daemon thread, so that a provider that blocks can be given u
 cases are begun only while somebody waits for a result.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The providers that a bundle runs with (R78)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ A claim is a file that its process holds locked: where a claim stands unlocked w
 The locks are the kernel's, so that they end with the process, however it ends.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Claims and results of cases: in one process, or shared by the workers of a run (R84)."""
 
-from __future__ import annotations
-
 import threading
 from typing import Protocol
 

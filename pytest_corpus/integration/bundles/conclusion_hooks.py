@@ -1,7 +1,5 @@
 """Hooks at the end of a run with bundles: sections of reports, summary, baseline."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Generator, Mapping
 from datetime import UTC, datetime

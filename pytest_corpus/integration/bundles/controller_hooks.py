@@ -1,7 +1,5 @@
 """Hooks of a controller whose workers run behaviour bundles, which the controller does not collect."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Recognition of bundle files; other tools use the name bundle.yaml too (R77)."""
 
-from __future__ import annotations
-
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """Collectors and items of a bundle.yaml: its cases, then its thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

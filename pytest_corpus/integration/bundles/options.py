@@ -1,7 +1,5 @@
 """The checked options of behaviour bundles."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Results of cases on their way into reports: from the process that ran a case to the one that concludes the run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container, Mapping
 from pathlib import Path

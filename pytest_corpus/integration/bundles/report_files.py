@@ -1,7 +1,5 @@
 """Reports of a run that only has bundles: without an adapter there is no verdict."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.reports import formats, json_report

@@ -1,7 +1,5 @@
 """A bundle with one provider in this run: its selected cases and the pool that asks them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The folder that workers share so that each case is asked only once (R84)."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

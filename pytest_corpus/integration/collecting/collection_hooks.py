@@ -1,7 +1,5 @@
 """Hooks that collect the suite of each adapter and note which tests must run."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any

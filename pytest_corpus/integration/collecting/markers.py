@@ -1,7 +1,5 @@
 """Markers of conformance tests, registered only in runs that have some."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.spec.components import ROWS

@@ -1,7 +1,5 @@
 """The order of tests in a distributed run: each worker begins with its long tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

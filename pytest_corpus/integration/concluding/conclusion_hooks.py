@@ -1,7 +1,5 @@
 """Hooks that compute verdicts, write reports and set the exit code."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Generator, Iterator

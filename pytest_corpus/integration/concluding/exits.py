@@ -1,7 +1,5 @@
 """Exits that bypass pytest: a termination signal, and an adapter that leaves the process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """GitHub Actions: an annotation for each violated requirement, and the report as the summary of the step."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Changes since the last run, from the tests in pytest's cache that ran both times."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any

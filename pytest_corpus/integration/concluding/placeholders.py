@@ -1,7 +1,5 @@
 """Placeholder reports during a run, so that no older report survives a run that never finished."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines that a run prints before and during its tests."""
 
-from __future__ import annotations
-
 import textwrap
 import time
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Hooks that collect the record of each test and compare it with pytest's report."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import pytest

@@ -1,7 +1,5 @@
 """The result of a finished run: verdicts, written reports, exit code."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

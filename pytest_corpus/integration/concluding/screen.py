@@ -1,7 +1,5 @@
 """The end of a run on the terminal: findings by requirement, what to fix first, totals, verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -139,11 +137,7 @@ class Screen:
     def detail(self) -> Detail:
         """How much of the summary is told, as `-v` and `-r` say."""
         letters = self.reporter.reportchars
-        return Detail(
-            violations="f" in letters,
-            reasons=self.verbosity > 0 or "s" in letters,
-            satisfied="p" in letters,
-        )
+        return Detail(violations="f" in letters, reasons=self.verbosity > 0 or "s" in letters, satisfied="p" in letters)
 
     def show_summary(self, result: RunResult, notes: Sequence[Line]) -> None:
         """The numbers of each adapter, and its verdict; of several adapters the verdicts once more in one line."""

@@ -1,7 +1,5 @@
 """Hooks that declare the adapters of a run: from options, conftest files and test modules."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The declaration of an adapter in a test module."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

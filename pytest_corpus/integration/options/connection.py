@@ -1,7 +1,5 @@
 """Settings of the connection to an adapter."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """pytest's own JUnit file, which carries id, level and status of each requirement as properties."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Environment profiles, and what may not be run against production (BEHAVIORAL_CONFORMANCE 2, 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The file names of reports of several adapters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The checked options and settings of a run."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

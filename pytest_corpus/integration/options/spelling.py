@@ -1,7 +1,5 @@
 """Suggestions for misspelt options; pytest only says that it does not know them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 

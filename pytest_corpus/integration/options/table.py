@@ -1,7 +1,5 @@
 """The options of the command line and the settings of the ini file."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from pytest_corpus.reports.formats import FORMATS, JUNIT

@@ -1,7 +1,5 @@
 """Options without effect, in a run without an adapter, a client library or a bundle."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import pytest

@@ -4,8 +4,6 @@ The record is made around the body, by the function that replaces the test funct
 body finished with the arguments of the suite, and the audit finished too.
 """
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from functools import partial
 from typing import Any

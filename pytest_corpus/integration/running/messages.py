@@ -1,7 +1,5 @@
 """The message of a failing test, in the form in which pytest keeps it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The outcome, message and letter of a conformance test in pytest's report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -69,11 +67,7 @@ def present(
 
 
 def _evidence(
-    execution: TestExecution,
-    result: Result,
-    report: pytest.TestReport,
-    options: Options,
-    rerun: Callable[[str], str],
+    execution: TestExecution, result: Result, report: pytest.TestReport, options: Options, rerun: Callable[[str], str]
 ) -> tuple[evidence.Evidence, ...]:
     shown = getattr(execution.item.config.option, "showcapture", "all")
     gathering = EvidenceCapture(

@@ -1,7 +1,5 @@
 """Commands that repeat a run or a test with the same options."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator

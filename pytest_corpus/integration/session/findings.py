@@ -1,7 +1,5 @@
 """The findings of a run with their evidence, in the process that concludes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

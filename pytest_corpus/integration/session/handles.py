@@ -1,7 +1,5 @@
 """Handles of adapters and client libraries: how each is opened, called and closed."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import time

@@ -1,7 +1,5 @@
 """Node ids that begin with `corpus` and belong to no file, as arguments of the command line."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The state that the parts of a conformance run share."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Hooks of a controller whose workers may find a suite in a test module, which the controller does not collect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hooks that exchange the input and the accounts of the workers of pytest-xdist."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

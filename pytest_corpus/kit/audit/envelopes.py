@@ -1,7 +1,5 @@
 """Rules of success and error envelopes, unary or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60)."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A finding belongs to its own requirement, not to the test in which it turned up.
 once; what its result or its chunks must hold, the component judges (`Subject.findings`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

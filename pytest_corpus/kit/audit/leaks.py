@@ -1,7 +1,5 @@
 """Secrets of a request that reappear in its answer, in metrics or in logs (R21)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Positive evidence: an answer satisfies a requirement only if it shows the thing that the requirement speaks of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pytest_corpus.adapter.exchange import Exchange

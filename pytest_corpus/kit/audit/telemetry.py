@@ -1,7 +1,5 @@
 """Rules of what a call reports through the hook `metrics` (SPECIFICATION 6.4, 13; R19)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

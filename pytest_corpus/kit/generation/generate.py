@@ -64,12 +64,7 @@ def strategies() -> ModuleType:
 
 
 def for_all(
-    strategy: SearchStrategy[T],
-    check: Callable[[T], None],
-    *,
-    seed: int,
-    examples: int = 25,
-    call_s: float = 0.0,
+    strategy: SearchStrategy[T], check: Callable[[T], None], *, seed: int, examples: int = 25, call_s: float = 0.0
 ) -> None:
     """Run `check` on generated values, the same ones for the same seed.
 

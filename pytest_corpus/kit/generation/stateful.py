@@ -4,8 +4,6 @@ A component's machine is a hypothesis `RuleBasedStateMachine` with a list `envel
 sent; its rules raise a `Violation` where the adapter and the model part ways.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -5,8 +5,6 @@ writes down what it makes before it makes it, one line at a time, and removes th
 SIGKILL the file says what `pytest-corpus sweep` has to delete.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Deleting what earlier runs left in an adapter's store: by the prefix of their names alone."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Everything that is not particular to embeddings is in `foundation`.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The answers of embedding operations, where a real adapter reads what its provider returned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The arguments of embedding operations (SPECIFICATION 10.6, 12.5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Where a real adapter has an embedding model: vectors from hashes of what a text consists of."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Sequence

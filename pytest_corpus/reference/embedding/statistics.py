@@ -1,7 +1,5 @@
 """Counters of what an adapter has done since it was made; they hold numbers and no content."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -4,8 +4,6 @@ Each operation reads its arguments, reaches the provider and only then looks at 
 the way has changed nothing. Everything that is not particular to graphs is in `foundation`.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import Any

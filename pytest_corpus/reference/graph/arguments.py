@@ -1,7 +1,5 @@
 """Reading the arguments of graph operations (SPECIFICATION 7, SCHEMA 4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Batches and transactions of graph operations, and the data of a tenant that they change."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from typing import Any

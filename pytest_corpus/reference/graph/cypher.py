@@ -3,8 +3,6 @@
 A text is read once, whole, before anything runs; parameters are looked up while it runs and are never text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

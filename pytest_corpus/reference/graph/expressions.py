@@ -1,7 +1,5 @@
 """Expressions of Cypher for the reference adapter: read once, evaluated for each row."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any

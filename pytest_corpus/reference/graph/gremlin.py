@@ -3,8 +3,6 @@
 Parameters are bindings, as with a Gremlin Server: a bare name in the text stands for the value that came with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of the nodes of a namespace, in the order of their ids (SPECIFICATION 11.5)."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Answers of the reference adapter for graphs to queries."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

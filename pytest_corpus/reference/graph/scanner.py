@@ -1,7 +1,5 @@
 """Reading query texts: tokens, and the errors of all dialects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

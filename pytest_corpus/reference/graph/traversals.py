@@ -1,7 +1,5 @@
 """Traversals of a graph: read from a request, and carried out (SPECIFICATION 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Changes that the reference adapter for graphs makes, one by one or as steps of a batch or transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -4,8 +4,6 @@ It is the example of how to write an adapter: read the request, reach the provid
 not particular to LLMs is in `foundation`.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """The arguments of LLM operations (SPECIFICATION 8.3, SCHEMA 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

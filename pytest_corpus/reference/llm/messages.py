@@ -1,7 +1,5 @@
 """Messages and tools in the arguments of LLM operations (SPECIFICATION 8.3, SCHEMA 4.1)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pytest_corpus.reference.request import Admission, Call, Fields

@@ -4,8 +4,6 @@ Everything that is not particular to vectors is in `foundation`; `arguments` rea
 vectors and metadata, `namespaces` holds the data, and `search` answers queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count

@@ -1,7 +1,5 @@
 """Reading the arguments of vector operations (SPECIFICATION 9.2, 17.2; SCHEMA 4.2)."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass

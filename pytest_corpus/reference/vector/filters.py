@@ -1,7 +1,5 @@
 """Filters over metadata: read from a request, and applied (SPECIFICATION 9.2, SCHEMA 4.2.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The limits of vector operations, which the capabilities state."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The namespaces of a tenant: looked up, checked and changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from pytest_corpus.reference.errors import AdapterError, invalid

@@ -1,7 +1,5 @@
 """Exact search in one namespace."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

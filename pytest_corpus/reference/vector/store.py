@@ -1,7 +1,5 @@
 """Where a real adapter has an index: namespaces of vectors, how near two vectors are, which metadata match."""
 
-from __future__ import annotations
-
 import math
 import operator
 import sys

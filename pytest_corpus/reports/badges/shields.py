@@ -1,7 +1,5 @@
 """The verdict as a shields endpoint (https://shields.io/badges/endpoint-badge)."""
 
-from __future__ import annotations
-
 import json
 
 from pytest_corpus.reports import view

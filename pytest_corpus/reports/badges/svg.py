@@ -1,7 +1,5 @@
 """The verdict as a picture, drawn here: nothing is fetched."""
 
-from __future__ import annotations
-
 from html import escape
 
 from pytest_corpus.reports import view

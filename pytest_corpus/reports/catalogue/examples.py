@@ -1,7 +1,5 @@
 """Examples of a requirement: a plain request and a good answer, from the golden messages."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

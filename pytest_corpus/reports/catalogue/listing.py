@@ -1,7 +1,5 @@
 """The requirement catalogue and the rulings as text for a person."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -49,10 +47,7 @@ def unknown(wanted: str) -> str:
     kind, known = (
         ("ruling", rulings().keys())
         if RULING_ID.fullmatch(wanted.strip().upper())
-        else (
-            "requirement",
-            catalogue().keys(),
-        )
+        else ("requirement", catalogue().keys())
     )
     near = get_close_matches(wanted.strip().upper(), known, n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "the list shows them all"
@@ -61,10 +56,7 @@ def unknown(wanted: str) -> str:
 
 def card(entry: Requirement) -> str:
     """A requirement as a few lines of text, with its rulings and an example."""
-    lines = [
-        f"{entry.id} ({entry.level})",
-        fill(entry.text, 100, initial_indent="  ", subsequent_indent="  "),
-    ]
+    lines = [f"{entry.id} ({entry.level})", fill(entry.text, 100, initial_indent="  ", subsequent_indent="  ")]
     lines.append(f"  source:     {', '.join(entry.source)}")
     lines.append(f"  components: {', '.join(entry.components)}")
     if entry.needs:

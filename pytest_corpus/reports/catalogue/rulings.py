@@ -1,7 +1,5 @@
 """The rulings of docs/rulings.md, which lies in the package too: where the documents disagree, or say nothing."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Rules between the parts of a report of a complete run; each yields the contradictions that it finds."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The reports of all shards of a suite as the one report that a run of the whole suite would have written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta

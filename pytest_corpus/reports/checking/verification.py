@@ -1,7 +1,5 @@
 """Verify a report: its shape, digest, completeness, numbers, verdicts, deviations, and more."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date

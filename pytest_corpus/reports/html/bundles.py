@@ -1,7 +1,5 @@
 """Behaviour bundles on the HTML page; prompts and answers only where they are handed in, for the developer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

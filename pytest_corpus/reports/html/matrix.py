@@ -1,7 +1,5 @@
 """A matrix as one HTML page: providers by requirements, to be filtered and searched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One HTML page without network: its shell, its strict content policy, and foreign text as text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The report as one HTML page: verdict, numbers, findings, and every requirement to be filtered and searched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The requirements of a report on its page: findings, what is open, and every requirement as a row that opens."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator

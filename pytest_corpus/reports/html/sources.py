@@ -1,7 +1,5 @@
 """The sources of requirements, on the page itself: sections of the documents by title, and rulings."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

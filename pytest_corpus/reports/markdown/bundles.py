@@ -1,7 +1,5 @@
 """Behaviour bundles in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

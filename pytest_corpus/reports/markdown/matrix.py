@@ -1,7 +1,5 @@
 """A matrix as Markdown: a table a chapter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, fit for a job summary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

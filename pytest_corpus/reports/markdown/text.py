@@ -1,7 +1,5 @@
 """Text in Markdown (GitHub's, and CommonMark), of which nothing is taken for Markdown."""
 
-from __future__ import annotations
-
 import re
 
 from pytest_corpus.reports.text import printable

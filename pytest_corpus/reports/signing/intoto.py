@@ -4,8 +4,6 @@ The subject is the adapter: its name, with the digest of the JSON report that de
 is not a file, so it has no digest of its own; the holder of the JSON report can check its digest.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -28,10 +28,7 @@ _OTHER_PRIVATE = {
     "EC PRIVATE KEY": f"is a key of an elliptic curve that is not Ed25519, which is needed: {NEW_KEY}",
     "DSA PRIVATE KEY": f"is a DSA key; an Ed25519 key is needed: {NEW_KEY}",
 }
-_NO_KEYS = {
-    "CERTIFICATE": "holds a certificate, not a key",
-    "EC PARAMETERS": "holds parameters, not a key",
-}
+_NO_KEYS = {"CERTIFICATE": "holds a certificate, not a key", "EC PARAMETERS": "holds parameters, not a key"}
 
 
 class KeyFileError(Exception):

@@ -3,8 +3,6 @@
 Nothing at run time needs this, and the plugin does not import it.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """The normative sentences of BEHAVIORAL_CONFORMANCE."""
 
-from __future__ import annotations
-
 from pytest_corpus.spec.coverage.sentence import DOCUMENTS, FREE, PROCESS, UNSEEN, Sentence, must, nobody, should
 
 SENTENCES: tuple[Sentence, ...] = (

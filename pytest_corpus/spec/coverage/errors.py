@@ -1,7 +1,5 @@
 """The normative sentences of ERRORS."""
 
-from __future__ import annotations
-
 from pytest_corpus.spec.coverage.sentence import (
     CLIENTS,
     DOCUMENTS,

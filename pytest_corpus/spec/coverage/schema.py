@@ -1,7 +1,5 @@
 """The normative sentences of SCHEMA: what its schemas ask of messages, and what it asks of tools."""
 
-from __future__ import annotations
-
 from pytest_corpus.spec.coverage.sentence import (
     CLIENTS,
     DOCUMENTS,

@@ -1,7 +1,5 @@
 """A normative sentence and what becomes of it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The normative sentences of SPECIFICATION 7 to 10: graph, LLM, vector, embedding."""
 
-from __future__ import annotations
-
 from pytest_corpus.spec.coverage.sentence import FREE, GATEWAYS, PROCESS, UNSEEN, Sentence, must, nobody, should
 
 SENTENCES: tuple[Sentence, ...] = (

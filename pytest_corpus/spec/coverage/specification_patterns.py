@@ -1,7 +1,5 @@
 """The normative sentences of SPECIFICATION 11 to 18 and of its appendices."""
 
-from __future__ import annotations
-
 from pytest_corpus.spec.coverage.sentence import (
     CLIENTS,
     DOCUMENTS,

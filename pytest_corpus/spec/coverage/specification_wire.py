@@ -1,7 +1,5 @@
 """The normative sentences of SPECIFICATION 1 to 6: the wire, and what all components share."""
 
-from __future__ import annotations
-
 from pytest_corpus.spec.coverage.sentence import (
     CLIENTS,
     DOCUMENTS,

@@ -6,8 +6,6 @@ what components share lies in `common/`. `model.read` describes the form of an e
 never used again.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,7 +1,5 @@
 """A catalogue entry, and the table that chapters write entries in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

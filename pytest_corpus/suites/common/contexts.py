@@ -1,7 +1,5 @@
 """Contexts of calls: new tenants and new idempotency keys."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary

@@ -1,7 +1,5 @@
 """Models by name, for any component that lists them."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.common.claims.tokens import Counting
 

@@ -1,7 +1,5 @@
 """Caches, idempotency keys, and batches that fall back to single texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Capabilities and their truth, and statistics (SPECIFICATION 6.2, 10.5; R22, R23, R29)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

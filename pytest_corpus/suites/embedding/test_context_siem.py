@@ -1,7 +1,5 @@
 """Context, observability and privacy (SPECIFICATION 6.1, 6.4, 15; BEHAVIORAL_CONFORMANCE 6.8; R19 to R21)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

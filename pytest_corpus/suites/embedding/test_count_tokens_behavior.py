@@ -1,7 +1,5 @@
 """Token counting (BEHAVIORAL_CONFORMANCE 6.5; SPECIFICATION 10.3; R10, R13)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Deadlines (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Single texts: results, arguments, models, streams (SPECIFICATION 10.2, 10.3, 10.6; SCHEMA 4.3.2; R13, R28)."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Batches: order, per-index failures, sizes (SPECIFICATION 10.6, 12.5; SCHEMA 4.3.2; R14, R15, R45)."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

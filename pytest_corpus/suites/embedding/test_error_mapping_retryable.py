@@ -1,7 +1,5 @@
 """From provider failures to the taxonomy (ERRORS 4, 6.2, 8; SPECIFICATION 12)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

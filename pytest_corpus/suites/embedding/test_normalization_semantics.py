@@ -1,7 +1,5 @@
 """Normalization (BEHAVIORAL_CONFORMANCE 6.4; SPECIFICATION 10.3, 10.6; R12, R23)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Truncation and the length of texts (BEHAVIORAL_CONFORMANCE 6.4; SPECIFICATION 10.4, 10.6; R12, R28, R29)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Canonical envelopes, frames, routing and bad requests (SPECIFICATION 4.2; SCHEMA 3.1)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Batches: order, mixed outcome, limits (SPECIFICATION 7.3.3, 12.5; R14, R15)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Listings in pages: complete, exactly once, filtered (SPECIFICATION 7.3.3, 11.5; R31, R32)."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Transactions: commit, failure and refusal (SPECIFICATION 4.2.6, 7.3.3; R33)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect
@@ -43,10 +41,7 @@ def test_the_operations_of_a_transaction_are_applied_in_order(graph: Graph, stor
         "delete": [drop(sandbox, "a")],
     }[story]
     expect.success(sandbox.call_many("transaction", *items), "a transaction to work")
-    sandbox.all_show(
-        [] if "delete" in story and story != "delete_write" else [value_of(second)],
-        "its outcome",
-    )
+    sandbox.all_show([] if "delete" in story and story != "delete_write" else [value_of(second)], "its outcome")
 
 
 @pytest.mark.requirement("GRA-TXN-1")
@@ -56,11 +51,7 @@ def test_a_transaction_takes_edges(graph: Graph) -> None:
     if transactions.room(graph) < 3:
         raise NotApplicable(f"a transaction holds {transactions.room(graph)} operations")
     nodes = [sandbox.node("a"), sandbox.node("b")]
-    items = [
-        put(sandbox, nodes[0]),
-        put(sandbox, nodes[1]),
-        link(sandbox, "a", "b"),
-    ]
+    items = [put(sandbox, nodes[0]), put(sandbox, nodes[1]), link(sandbox, "a", "b")]
     expect.success(sandbox.call_many("transaction", *items), "a transaction to work")
     sandbox.all_lead("a", {"b": value_of(nodes[1])}, "the edge that the transaction wrote")
 
@@ -84,10 +75,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     sandbox = transactions.transacting(graph)
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "old"))
-    items = [
-        link(sandbox, "a", "c"),
-        sandbox.item("delete_edges", ids=[sandbox.id("old")]),
-    ]
+    items = [link(sandbox, "a", "c"), sandbox.item("delete_edges", ids=[sandbox.id("old")])]
     for item in items if transactions.room(graph) < 3 else [items]:
         steps = item if isinstance(item, list) else [item]
         transactions.reported_as_failed(sandbox.call_many("transaction", *steps, transactions.unusable(sandbox)))

@@ -1,7 +1,5 @@
 """Capabilities and their truth (SPECIFICATION 6.2, 7.3.3; BEHAVIORAL_CONFORMANCE 5.2; R22, R23)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Nodes: written, read back, updated, refused; sequences of all writes (SPECIFICATION 4.2.6, 7.3.1; R26)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

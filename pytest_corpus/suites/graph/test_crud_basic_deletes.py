@@ -1,7 +1,5 @@
 """Deletes of nodes and edges, by id and by filter (SPECIFICATION 7.3.1; R26)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Edges and their ends: written, read back, updated, refused (SPECIFICATION 4.2.6, 7.3.1)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

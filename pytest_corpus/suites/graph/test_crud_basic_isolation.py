@@ -1,7 +1,5 @@
 """The same ids in two namespaces and of two tenants (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

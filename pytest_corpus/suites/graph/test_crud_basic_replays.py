@@ -1,7 +1,5 @@
 """Writes that are sent again with their idempotency key (SPECIFICATION 6.1; R26, R45)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

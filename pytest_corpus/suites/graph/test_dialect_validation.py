@@ -1,7 +1,5 @@
 """Dialects: which are answered, and which are not (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Queries: what they find, how parameters go in, what is refused (SPECIFICATION 7.3.2; ERRORS 6.4)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

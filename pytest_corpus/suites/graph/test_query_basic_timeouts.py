@@ -1,7 +1,5 @@
 """Timeouts of queries, which only the published wire has (edition 1.1.0; R42, R69, R118)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Traversals: depth, direction, types, filters, cycles (SPECIFICATION 4.2.6, 14.4; R12, R31)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The schema that an adapter tells (SPECIFICATION 4.2.6, 7.5)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Streams of records: state machine, completeness, order (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 7.3.2)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

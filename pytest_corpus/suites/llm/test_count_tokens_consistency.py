@@ -1,7 +1,5 @@
 """Token counting (BEHAVIORAL_CONFORMANCE 6.5; SPECIFICATION 8.3; R10, R13)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.adapter.facts import whole

@@ -1,7 +1,5 @@
 """From provider failures to the taxonomy (ERRORS 4, 6.1, 8; SPECIFICATION 12)."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.common.claims.faults import ContentFilter as TestContentFilter
 from pytest_corpus.suites.common.claims.faults import Faults as TestFaults

@@ -1,7 +1,5 @@
 """Messages and tool calling (SPECIFICATION 8.3; SCHEMA 4.1.2, 4.1.3; ERRORS 6.1)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -122,9 +120,7 @@ def test_an_optional_message_field_of_the_wrong_type_is_refused(llm: LLM, key: s
 @pytest.mark.core
 @pytest.mark.requirement("LLM-MSG-7")
 @pytest.mark.parametrize(
-    "roles",
-    [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")],
-    ids=str,
+    "roles", [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")], ids=str
 )
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, roles: tuple[str, ...]) -> None:

@@ -1,7 +1,5 @@
 """Sampling parameters: ranges and types (SPECIFICATION 8.3; SCHEMA 4.1.3)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -65,10 +63,7 @@ def test_every_value_beyond_its_range_is_refused(llm: LLM, name: str) -> None:
     far = strategies.integers(int(high) + 1, 10_000) | strategies.integers(-10_000, int(low) - 1)
     sensible = (below | above).filter(lambda value: abs(value) < 1e12 and not 0 < distance(value, low, high) < 1e-6)
     generate.for_all(
-        sensible | far,
-        lambda value: llm.refuses("complete", **{name: value}),
-        seed=llm.settings.seed,
-        examples=6,
+        sensible | far, lambda value: llm.refuses("complete", **{name: value}), seed=llm.settings.seed, examples=6
     )
 
 

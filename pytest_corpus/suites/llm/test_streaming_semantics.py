@@ -1,7 +1,5 @@
 """Stream rules: data, end, error (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 8.3; SCHEMA 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """The marker of the schema suite."""
 
-from __future__ import annotations
-
 import pytest
 
 MARKER = "schema: conformance tests of schemas and goldens"

@@ -1,7 +1,5 @@
 """What a check of a tree of files found, file by file, for a test a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 import pytest

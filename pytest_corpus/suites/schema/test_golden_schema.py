@@ -1,7 +1,5 @@
 """SCHEMA 7.3: every golden file is valid under its schemas and keeps the invariants."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 

@@ -1,7 +1,5 @@
 """SCHEMA 8.1: every schema file passes every lint rule."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 

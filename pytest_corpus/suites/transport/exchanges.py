@@ -1,7 +1,5 @@
 """Raw exchanges with an adapter outside this process: each is made once and looked at by several tests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Which formats of streams an adapter at an HTTP address offers (R87)."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.spec.transports import STREAM_TYPES

@@ -1,7 +1,5 @@
 """Which streaming transports capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calls over any transport: side by side, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
 
-from __future__ import annotations
-
 import codecs
 import re
 import time

@@ -1,7 +1,5 @@
 """gRPC: a message a frame (SPECIFICATION 4.2.4.4; ERRORS 3.2; R89)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Unary calls over HTTP, and what its status and headers say (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

@@ -1,22 +1,12 @@
 """Streams over HTTP: newline-delimited JSON and server-sent events (SPECIFICATION 4.2.4.1, 4.2.4.2; R87)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.spec.transports import NDJSON, SSE
-from pytest_corpus.suites.transport.exchanges import (
-    Seen,
-    ends_with_terminal,
-    events,
-    kind_of,
-    lenient,
-    lines,
-    shown,
-)
+from pytest_corpus.suites.transport.exchanges import Seen, ends_with_terminal, events, kind_of, lenient, lines, shown
 from pytest_corpus.suites.transport.formats import offered
 
 

@@ -1,7 +1,5 @@
 """WebSocket and standard output: a message or a line a frame (SPECIFICATION 4.2.4.3; R88)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

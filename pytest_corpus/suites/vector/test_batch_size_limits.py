@@ -1,7 +1,5 @@
 """Batches, and limits at the maximum and one beyond (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -117,10 +115,7 @@ def test_the_refusal_of_a_large_batch_suggests_a_reduction(vector: Vector) -> No
     expect.refusal(reply, "BadRequest")
     given = reply.details.get("suggested_batch_reduction")
     expect.that(
-        is_number(given) and 0 <= given <= 100,
-        "a percentage",
-        found=given,
-        path="details.suggested_batch_reduction",
+        is_number(given) and 0 <= given <= 100, "a percentage", found=given, path="details.suggested_batch_reduction"
     )
 
 

@@ -1,7 +1,5 @@
 """Context, replays, tenants, observability, privacy (SPECIFICATION 6.1, 6.4, 15; BC 6.6, 6.8; R19 to R21, R24, R25)."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any

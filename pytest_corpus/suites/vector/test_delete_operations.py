@@ -1,7 +1,5 @@
 """Deleting vectors (SPECIFICATION 4.2.6, 9.2, 9.3; SCHEMA 4.2.2; R26, R31)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

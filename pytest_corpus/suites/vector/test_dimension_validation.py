@@ -1,7 +1,5 @@
 """Dimensions of vectors and namespaces (SPECIFICATION 9.3, 17.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R12, R14)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Namespaces (SPECIFICATION 4.2.6, 9.1 to 9.3; ERRORS 6.3; R12, R22, R45)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading vectors (SPECIFICATION 4.2.6, 9.2 to 9.5, 11.5; SCHEMA 4.2.2; ERRORS 6.3; R10, R12, R30, R32)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

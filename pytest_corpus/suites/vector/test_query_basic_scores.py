@@ -1,7 +1,5 @@
 """Ranking and scores (SPECIFICATION 9.4, 4.1; SCHEMA 4.2.2; R30, R121)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Writing vectors (SPECIFICATION 4.2.6, 9.2, 9.3, 12.5; SCHEMA 4.2.2; ERRORS 10; R8, R14, R24, R45)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A client library, as the suite of request builders speaks to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

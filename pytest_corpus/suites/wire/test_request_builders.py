@@ -1,7 +1,5 @@
 """Request builders: how far each envelope gets in the pipeline (SCHEMA 6.3, 8.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Validators of arguments: the rules of `spec/arguments.py`, and the schema of an operation's request."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

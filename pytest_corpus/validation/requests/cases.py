@@ -100,13 +100,7 @@ def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetri
     started = time.perf_counter()
     try:
         validate_wire_envelope(
-            envelope,
-            case.op,
-            case.schema_id,
-            case.component,
-            case.args_validator,
-            case.id,
-            case.schema_versions,
+            envelope, case.op, case.schema_id, case.component, case.args_validator, case.id, case.schema_versions
         )
     except Exception as error:
         if metrics is not None:

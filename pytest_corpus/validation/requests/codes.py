@@ -1,7 +1,5 @@
 """Schema problems by the codes and in the words of SCHEMA 11.2."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

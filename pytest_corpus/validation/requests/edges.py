@@ -1,7 +1,5 @@
 """Envelopes that the pipeline must refuse, and with which error (SCHEMA 8.2, "Edge Case Validation")."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the validation of a request envelope raises; `pytest_corpus.wire` is what users import."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pytest_corpus.text.problems import Problem

@@ -1,7 +1,5 @@
 """Counts and times of validations (SCHEMA 8.2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any

@@ -1,7 +1,5 @@
 """Envelopes of one major schema version moved to the next (SCHEMA 10.2)."""
 
-from __future__ import annotations
-
 import copy
 import re
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The validation pipeline of a request envelope (SCHEMA 6.3), stage by stage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

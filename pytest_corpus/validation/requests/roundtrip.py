@@ -6,8 +6,6 @@ another reader would (SPECIFICATION 4.1: no NaN, no infinity, integers of signed
 it would come back as something else: a key that is not a string.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

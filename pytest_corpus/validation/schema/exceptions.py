@@ -1,7 +1,5 @@
 """What the schema registry raises; `pytest_corpus.schema_registry` is what users import."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_corpus.resources import folder
@@ -24,11 +22,7 @@ class UnknownSchemaError(LookupError):
     """A name that no schema has, or none in the edition asked for. `suggestions` are the nearest names."""
 
     def __init__(
-        self,
-        name: str,
-        edition: str | None = None,
-        known: SchemaFile | None = None,
-        suggestions: tuple[str, ...] = (),
+        self, name: str, edition: str | None = None, known: SchemaFile | None = None, suggestions: tuple[str, ...] = ()
     ) -> None:
         super().__init__(name, edition)
         self.name = name

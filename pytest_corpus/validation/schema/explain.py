@@ -6,8 +6,6 @@ name keys, types, rules and lengths, never values (SPECIFICATION 14; R21). What 
 apart from the message, in `Problem.found`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Schema files: read, and said to the compiled validator in the words that it knows or is fast with."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Collection, Mapping

@@ -1,7 +1,5 @@
 """What a schema may be called, and what is meant (SCHEMA 2.3, 6.1, 10.1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -206,12 +206,7 @@ class SchemaRegistry:
         return len(files)
 
     def _require(
-        self,
-        name: str,
-        instance: object,
-        edition: str | None,
-        context: str,
-        error: type[SchemaValidationError],
+        self, name: str, instance: object, edition: str | None, context: str, error: type[SchemaValidationError]
     ) -> None:
         if problems := self.problems(name, instance, edition):
             schema, wanted = self.table.resolve(name, edition)

@@ -1,7 +1,5 @@
 """The engine that a user holds: frames or bytes go in as they come, a report comes out."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The rules that frames meet apart from the schemas of their content (SPECIFICATION 4.2.3; SCHEMA 4.1.4)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The validators of one kind of stream, compiled once a registry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock

@@ -1,7 +1,5 @@
 """What a stream amounts to: its defects, how it ended, how much of it was looked at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -4,8 +4,6 @@ A payload is the bytes of what should be one JSON frame, or None where there are
 A reader holds at most one that is not complete, and nothing of one that is too large.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 

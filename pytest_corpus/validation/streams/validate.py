@@ -1,7 +1,5 @@
 """Whole streams, checked in one call each: frames, newline-delimited JSON, server-sent events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES

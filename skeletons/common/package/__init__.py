@@ -1,7 +1,5 @@
 """An adapter of the Corpus Protocol v1.0 for `COMPONENT`."""
 
-from __future__ import annotations
-
 from .adapter import Adapter
 from .corpus_wire import Metrics, Probe
 from .provider import Provider

@@ -1,7 +1,5 @@
 """The wire of the Corpus Protocol v1.0: everything of an adapter that does not depend on its back end."""
 
-from __future__ import annotations
-
 from .arguments import Arguments
 from .errors import Failures, WireError, invalid
 from .provider import Probe, Provider

@@ -1,7 +1,5 @@
 """The operations of `embedding` (SPECIFICATION 10): arguments are checked here, the provider does the work."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Errors in the words of the protocol (ERRORS 1): the adapter's own refusals, and the provider's failures."""
 
-from __future__ import annotations
-
 import email.utils
 import re
 import time

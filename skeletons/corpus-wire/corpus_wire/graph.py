@@ -1,7 +1,5 @@
 """The operations of `graph` (SPECIFICATION 7): arguments are read and checked here, the provider does the work."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing

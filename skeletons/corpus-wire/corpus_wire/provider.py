@@ -1,7 +1,5 @@
 """The base of every provider: the back end that an adapter asks."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """The operations of `vector` (SPECIFICATION 9): arguments are read and checked here, the provider does the work."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

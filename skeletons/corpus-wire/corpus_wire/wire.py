@@ -1,7 +1,5 @@
 """The part that all operations share: envelopes, deadlines, observations (SPECIFICATION 4 and 6)."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

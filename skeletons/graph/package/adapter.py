@@ -1,7 +1,5 @@
 """The name, the claims and the table of failures of this adapter; `corpus_wire/graph.py` has the operations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

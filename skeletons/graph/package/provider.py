@@ -4,8 +4,6 @@ Keep the line `await self.reached(...)` before each call of the library. In prod
 conformance run the suite lets the provider fail, hang or be slow there. `query` and `stream` do so for `records`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ r"""A stand-in for a query language, of which it knows one kind of sentence. Del
 Names, labels, braces, the arrow with its second node, aliases and the order may be left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict

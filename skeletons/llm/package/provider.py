@@ -4,8 +4,6 @@ Keep the line `await self.reached(...)` before each call of the library. In prod
 conformance run the suite lets the provider fail, hang or be slow there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncGenerator
 

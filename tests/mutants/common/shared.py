@@ -1,7 +1,5 @@
 """Parts of mutants of several components."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Parts of mutants of several chapters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

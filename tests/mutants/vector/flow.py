@@ -1,7 +1,5 @@
 """Mistakes in how four components of one adapter share a context (COM-CTX-6)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

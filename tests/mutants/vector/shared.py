@@ -1,7 +1,5 @@
 """Parts of mutants of several chapters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -1,7 +1,5 @@
 """Instances of every schema, each with the editions that accept it, a module a component."""
 
-from __future__ import annotations
-
 from . import common, embedding, graph, llm, vector
 
 ACCEPTED = (*common.ROWS, *llm.ROWS, *vector.ROWS, *embedding.ROWS, *graph.ROWS)

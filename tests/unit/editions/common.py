@@ -1,7 +1,5 @@
 """The editions that accept an instance: common schemas."""
 
-from __future__ import annotations
-
 from .samples import BOTH, CTX, ERROR, FRAME, NEW, NONE, Row, request, success
 
 ROWS: tuple[Row, ...] = (

@@ -1,7 +1,5 @@
 """The editions that accept an instance: schemas of graph."""
 
-from __future__ import annotations
-
 from .samples import (
     BOTH,
     DONE,

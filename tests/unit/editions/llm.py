@@ -1,7 +1,5 @@
 """The editions that accept an instance: schemas of LLM."""
 
-from __future__ import annotations
-
 from .samples import BOTH, CALL, COMPLETION, EXTENDED, FRAME, NEW, NONE, SPEC, USAGE, Row, overlays, request, success
 
 ROWS: tuple[Row, ...] = (
@@ -74,11 +72,7 @@ ROWS: tuple[Row, ...] = (
     ("llm.count_tokens.success", success({"total": 3}), NONE),
     ("llm.count_tokens.success", success([3]), NONE),
     ("llm.capabilities.request", request("llm.capabilities", {"verbose": True}), NEW),
-    (
-        "llm.capabilities.success",
-        success({"server": "s", "version": "1", "protocol": "llm/v1.0", "x": None}),
-        NEW,
-    ),
+    ("llm.capabilities.success", success({"server": "s", "version": "1", "protocol": "llm/v1.0", "x": None}), NEW),
     ("llm.capabilities.success", success({"server": "s", "version": "1"}), NONE),
     ("llm.capabilities.success", success({"server": "s", "version": 1, "protocol": "llm/v1.0"}), NONE),
     ("llm.health.request", request("llm.health", {}), NEW),

@@ -1,7 +1,5 @@
 """What the rows of all components are made of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.spec.schemas import EDITIONS

@@ -1,7 +1,5 @@
 """The editions that accept an instance: schemas of vector."""
 
-from __future__ import annotations
-
 from .samples import (
     ASKED,
     BOTH,

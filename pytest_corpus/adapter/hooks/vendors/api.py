@@ -1,7 +1,5 @@
 """The endpoints at one address: each request is counted, struck by what is planned for it, and answered."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Cohere: ``POST /v2/chat``, ``POST /v2/embed`` and ``POST /v1/tokenize``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,12 +25,7 @@ from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, 
 
 ROLES = ("system", "user", "assistant", "tool")
 REASONS = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool": "TOOL_CALL"}
-LIMITS = (
-    ("temperature", 0.0, 1.0),
-    ("p", 0.01, 0.99),
-    ("frequency_penalty", 0.0, 1.0),
-    ("presence_penalty", 0.0, 1.0),
-)
+LIMITS = (("temperature", 0.0, 1.0), ("p", 0.01, 0.99), ("frequency_penalty", 0.0, 1.0), ("presence_penalty", 0.0, 1.0))
 WINDOW = 128_000
 MOST_STOPS = 5
 MOST_CHARACTERS = 65_536

@@ -1,7 +1,5 @@
 """What a server does with a connection: an answer, a stream, and the ways in which either breaks."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """What every endpoint is asked: the operation that it serves, its answer, its events, its errors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """How a planned fault looks on the wire, before an answer and in the middle of a stream."""
 
-from __future__ import annotations
-
 import math
 import time
 from email.utils import formatdate

@@ -1,7 +1,5 @@
 """The plainest instance of a schema, for JSON answers and the arguments of tools."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``GET /v1/models``: the one list that all vendors have, which each client can read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.adapter.hooks.vendors import openai_errors

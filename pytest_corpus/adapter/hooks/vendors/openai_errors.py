@@ -1,7 +1,5 @@
 """The errors of OpenAI, and of the many servers that speak its API."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, event

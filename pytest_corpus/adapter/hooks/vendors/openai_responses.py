@@ -1,7 +1,5 @@
 """``POST /v1/responses`` and ``POST /v1/responses/input_tokens``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from itertools import count as counting

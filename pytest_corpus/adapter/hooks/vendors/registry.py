@@ -1,7 +1,5 @@
 """The vendors whose APIs are served, and the endpoints of each. A new vendor is a module and a row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pytest_corpus.adapter.hooks.vendors import cohere, openai_errors
@@ -19,18 +17,13 @@ VENDORS: Mapping[str, Endpoints] = {
         ("POST", "v1/responses/input_tokens"): InputTokens(),
         ("POST", "v1/embeddings"): Embeddings(),
     },
-    "Anthropic": {
-        ("POST", "v1/messages"): Messages(),
-        ("POST", "v1/messages/count_tokens"): CountTokens(),
-    },
+    "Anthropic": {("POST", "v1/messages"): Messages(), ("POST", "v1/messages/count_tokens"): CountTokens()},
     "Cohere": {
         ("POST", "v2/chat"): cohere.Chat(),
         ("POST", "v2/embed"): cohere.Embed(),
         ("POST", "v1/tokenize"): cohere.Tokenize(),
     },
-    "all of them": {
-        ("GET", "v1/models"): Models(),
-    },
+    "all of them": {("GET", "v1/models"): Models()},
 }
 ENDPOINTS: Endpoints = {place: endpoint for endpoints in VENDORS.values() for place, endpoint in endpoints.items()}
 

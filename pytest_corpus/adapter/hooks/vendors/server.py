@@ -1,7 +1,5 @@
 """The server at `provider.url`: in a thread and an event loop of its own, for clients of every kind."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

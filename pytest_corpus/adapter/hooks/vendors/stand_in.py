@@ -1,7 +1,5 @@
 """What answers instead of a model: the same to the same question, and within the limits that the question sets."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What is not a request, and how it is answered (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit.answer_cache import cached

@@ -1,7 +1,5 @@
 """What is told of a call that nobody waits for any more (SPECIFICATION 6.4, 11.2; R99)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

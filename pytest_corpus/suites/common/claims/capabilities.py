@@ -1,7 +1,5 @@
 """Capabilities: their shape and their truth (SPECIFICATION 6.2; BEHAVIORAL_CONFORMANCE 5)."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import replace
@@ -65,11 +63,7 @@ class Context:
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-CTX-1")
-    @pytest.mark.parametrize(
-        "unknown",
-        UNKNOWN.values(),
-        ids=list(UNKNOWN),
-    )
+    @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
         """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 may refuse them."""
         subject.require(subject.principal)
@@ -246,11 +240,7 @@ class StreamObservability:
         """Finished, refused and expired streams are reported exactly once."""
         name = subject.principal_stream
         subject.require(name)
-        stream = {
-            "finished": plain,
-            "refused": wrongly_typed,
-            "expired": expired,
-        }[outcome](subject, name)
+        stream = {"finished": plain, "refused": wrongly_typed, "expired": expired}[outcome](subject, name)
         expect.readable(stream)
         holds(requirement, stream, subject)
 

@@ -1,7 +1,5 @@
 """Deadlines before and during an operation (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -95,10 +93,7 @@ class Deadlines:
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
         """A provider that takes a moment does not use up a budget of a minute."""
         if "provider" not in subject.client.hooks:
-            works(
-                subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}),
-                "the call to work",
-            )
+            works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
             return
         subject.faults.provider_op(subject.principal)
         fresh = subject.fresh()

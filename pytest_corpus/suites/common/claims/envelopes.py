@@ -1,7 +1,5 @@
 """The shape of successes and of errors, for any component (SPECIFICATION 4.2.1; SCHEMA 3.1; ERRORS 2)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

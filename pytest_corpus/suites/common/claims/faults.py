@@ -1,7 +1,5 @@
 """From a provider's failures to the taxonomy (ERRORS 1, 4, 8; SPECIFICATION 12)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Health reports (SPECIFICATION 7.6, 10.3; R35)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

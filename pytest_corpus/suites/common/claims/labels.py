@@ -1,7 +1,5 @@
 """What labels and times of observations may be (SPECIFICATION 4, 6.4; BEHAVIORAL_CONFORMANCE 6.8; R63 to R66)."""
 
-from __future__ import annotations
-
 import base64
 import urllib.parse
 from collections.abc import Callable

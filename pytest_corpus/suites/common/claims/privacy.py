@@ -1,7 +1,5 @@
 """Nothing secret leaves: content, tenants, keys, ids, texts of the provider (SPECIFICATION 15; R21, R59)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """What of its context an operation hands on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Replays under an idempotency key, one after the other and at once (SPECIFICATION 6.1, 11.4; R24, R61)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Frames and terminals, for any component that streams (SPECIFICATION 4.2.3; BEHAVIORAL_CONFORMANCE 6.2)."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_corpus.kit import expect

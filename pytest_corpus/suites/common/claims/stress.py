@@ -1,7 +1,5 @@
 """Load: many calls at once, a provider that takes its time, budgets of milliseconds (BEHAVIORAL_CONFORMANCE 8)."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Counting tokens, for any component that does (BEHAVIORAL_CONFORMANCE 6.5; R10, R13)."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence

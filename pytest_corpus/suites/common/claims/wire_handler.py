@@ -1,7 +1,5 @@
 """Routing and requests of any kind, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -90,10 +88,7 @@ class WireHandler:
     @pytest.mark.requirement("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
         """Good and bad requests alike are answered with a JSON object that is an envelope."""
-        for reply in (
-            *(plain(subject, name) for name in subject.operations(streaming=False)),
-            *refusals(subject),
-        ):
+        for reply in (*(plain(subject, name) for name in subject.operations(streaming=False)), *refusals(subject)):
             holds(expect.ENVELOPE, reply, subject)
 
     @pytest.mark.requirement("COM-WIRE-4")

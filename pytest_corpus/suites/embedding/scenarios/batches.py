@@ -1,7 +1,5 @@
 """The answer to a batch, text by text (SPECIFICATION 12.5; R14)."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -131,10 +129,7 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
 
 
 def each_its_own(
-    embedding: Embedding,
-    found: Mapping[int, Mapping[str, Any]],
-    texts: Sequence[str],
-    own: Mapping[str, Vector],
+    embedding: Embedding, found: Mapping[int, Mapping[str, Any]], texts: Sequence[str], own: Mapping[str, Vector]
 ) -> None:
     """Each text has its own vector: none that another text's is nearer to, and none that is out of all relation."""
     apart: dict[int, float] = {}

@@ -1,7 +1,5 @@
 """Pairs of requests that need different answers, and providers that fail during a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -125,11 +123,7 @@ def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) ->
     """Two batches with the same context that differ in a text, the order or the number get different answers."""
     texts = arranged(embedding, "plain", several(embedding, 4))
     args = embedding.requests.minimal("embed_batch")
-    others = {
-        "a_text": [*texts[:-1], embedding.unique()],
-        "the_order": texts[::-1],
-        "the_number": texts[:-1],
-    }[changed]
+    others = {"a_text": [*texts[:-1], embedding.unique()], "the_order": texts[::-1], "the_number": texts[:-1]}[changed]
     expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch")
     reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
     found = placed(embedding, "COM-IDEM-1", reply, others)

@@ -1,7 +1,5 @@
 """The answers of operations that embed one text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

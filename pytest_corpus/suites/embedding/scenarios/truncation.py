@@ -1,7 +1,5 @@
 """Texts around the stated limit, and what is left of them (BEHAVIORAL_CONFORMANCE 6.4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """The parts of an answer, in any documented spelling (R14, R28)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The embedding component as its suite speaks to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The prerequisites of a test of embeddings."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.spec.errors import MODEL_ERRORS

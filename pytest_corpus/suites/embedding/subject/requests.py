@@ -1,7 +1,5 @@
 """Good and bad requests of the embedding component."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts, and how long they may be."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

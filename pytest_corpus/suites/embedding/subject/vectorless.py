@@ -1,7 +1,5 @@
 """Why an answer has no vector: the requirement that this breaks, where it breaks one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

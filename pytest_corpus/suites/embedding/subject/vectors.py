@@ -1,7 +1,5 @@
 """Vectors and texts as the suite compares them: leniently, where no document asks for more."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Batches: sent, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5; R14, R33)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

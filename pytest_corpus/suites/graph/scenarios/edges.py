@@ -1,7 +1,5 @@
 """Edges: written between their ends, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; ERRORS 6.4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Idempotency keys, proved by content (SPECIFICATION 6.1; R26, R45)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

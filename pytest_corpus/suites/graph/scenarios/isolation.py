@@ -1,7 +1,5 @@
 """Namespaces and tenants, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.subject.component import Graph
 from pytest_corpus.suites.graph.subject.sandbox import Sandbox

@@ -1,7 +1,5 @@
 """What is not a node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Loops and parallel edges: a graph need not take them (R51)."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.scenarios.edges import error_of
 from pytest_corpus.suites.graph.subject.answers import failures

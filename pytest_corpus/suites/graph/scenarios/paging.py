@@ -1,7 +1,5 @@
 """`bulk_vertices`: complete, exactly once, filtered (SPECIFICATION 7.3.3, 11.5; R31, R32)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit import expect

@@ -1,7 +1,5 @@
 """Queries that `query` and `stream_query` answer alike (SPECIFICATION 7.3.2, 7.4; R12, R33)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit import expect

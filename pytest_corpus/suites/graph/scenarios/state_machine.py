@@ -4,8 +4,6 @@ The machine draws names from a few nodes and edges, so that writes meet; what it
 that the adapter states.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit import expect

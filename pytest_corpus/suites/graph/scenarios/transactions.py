@@ -1,7 +1,5 @@
 """Transactions: all or nothing (SPECIFICATION 4.2.6; R33)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading the results of the graph component, leniently: what they look like is the finding of their schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

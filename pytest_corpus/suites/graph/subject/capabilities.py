@@ -1,7 +1,5 @@
 """The features of a graph adapter, the texts of its questions, and the places that the suite writes to."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The graph component as its suite speaks to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
@@ -52,11 +50,7 @@ class Graph(GraphCapabilities):
     # -- requests --------------------------------------------------------------------------------------
 
     def call(
-        self,
-        name: str,
-        args: Mapping[str, Any] | None = None,
-        ctx: Mapping[str, Any] | None = None,
-        **options: Any,
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply:
         tenant = (ctx or {}).get("tenant")
         if name in NEEDY and name not in ASKING and isinstance(tenant, str) and tenant and self._plain(args):

@@ -1,7 +1,5 @@
 """In which words the adapter takes the probe queries (R33)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided

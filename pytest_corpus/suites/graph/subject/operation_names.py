@@ -1,7 +1,5 @@
 """The names of operations inside batches and transactions (R33, R48)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """One place of the suite's own: the names, items and calls of one namespace and one tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """The prerequisites of a test of a graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The operations that show what a graph holds: tried once, before a test reads back with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from pytest_corpus.kit import expect

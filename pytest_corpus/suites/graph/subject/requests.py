@@ -1,7 +1,5 @@
 """Good and bad requests of the graph component."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

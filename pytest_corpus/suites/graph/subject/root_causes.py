@@ -5,8 +5,6 @@ no query is asked twice. A requirement that no operation shows to be kept explai
 rest on it: they are blocked by it. A fault that only one operation shows is not among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The time that a graph takes to show a write (R46)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

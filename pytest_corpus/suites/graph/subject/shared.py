@@ -1,7 +1,5 @@
 """The state that all instances of a graph component share in a run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from pytest_corpus.kit.outcomes import Undecided

@@ -1,7 +1,5 @@
 """The items that the suite wrote into an adapter, to be removed (R115)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Requests for completions that several chapters make, and what they look for in the answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import partial

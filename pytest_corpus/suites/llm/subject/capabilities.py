@@ -1,7 +1,5 @@
 """The options of an LLM adapter: what it states, and what it turns out to take."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The LLM component as its suite speaks to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

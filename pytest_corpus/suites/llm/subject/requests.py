@@ -1,7 +1,5 @@
 """Good and bad requests of the LLM component."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,21 +21,13 @@ WEATHER: dict[str, Any] = {
 """A tool that any model can call."""
 
 
-CALL = {
-    "id": "call_1",
-    "type": "function",
-    "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'},
-}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}}
 """A call of it by an assistant."""
 
 
 CLOCK = {
     "type": "function",
-    "function": {
-        "name": "get_time",
-        "description": "The time.",
-        "parameters": {"type": "object", "properties": {}},
-    },
+    "function": {"name": "get_time", "description": "The time.", "parameters": {"type": "object", "properties": {}}},
 }
 
 

@@ -1,7 +1,5 @@
 """The models of an LLM, and the prompts that their context windows hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

@@ -72,12 +72,7 @@ def settled(
         exactly(sandbox, *before, claim="nothing of a refused batch")
         return
     present(sandbox, *good, *before)
-    expect.that(
-        processed(reply.result) == len(good),
-        f"{len(good)} processed",
-        f"{processed(reply.result)}",
-        "result",
-    )
+    expect.that(processed(reply.result) == len(good), f"{len(good)} processed", f"{processed(reply.result)}", "result")
     expect.that(
         failed(reply.result) == len(bad) == len(failures_of(reply.result)),
         f"{len(bad)} failed items reported",

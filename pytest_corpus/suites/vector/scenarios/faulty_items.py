@@ -1,7 +1,5 @@
 """Items that no store may accept, and what becomes of a batch with them (SPECIFICATION 12.5; R14, R45)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.suites.vector.subject.component import Vector

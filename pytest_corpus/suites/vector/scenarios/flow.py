@@ -1,7 +1,5 @@
 """The flow over all four components, in one context (SPECIFICATION A, 11.3; R95)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What queries answer in a namespace of a known metric, to be held against the true order (SPECIFICATION 9.4; R30)."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass

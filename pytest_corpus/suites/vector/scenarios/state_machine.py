@@ -1,7 +1,5 @@
 """A machine that writes, deletes and queries at random, with a model of the expected content (VEC-STATE-1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The actions of a test in the sandboxes of a vector store, which its findings may rest on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading the results of the vector component, leniently: what they look like is the finding of their schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Removing what the suite wrote to a vector adapter: after each test what no other one needs, in the end the rest."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

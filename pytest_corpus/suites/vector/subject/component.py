@@ -1,7 +1,5 @@
 """The vector component as its suite speaks to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """The conditions that a test of a vector store states before it relies on a feature."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply

@@ -1,7 +1,5 @@
 """Vectors that any adapter can tell apart, and how near they are under each metric (SPECIFICATION 9.4; R30)."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The limits and properties that the capabilities of a vector adapter state."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from pytest_corpus.kit.component import Subject

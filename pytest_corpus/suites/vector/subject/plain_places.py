@@ -1,7 +1,5 @@
 """The namespaces of plain requests: one that is only read, and one to write to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_corpus.kit.requests import Requests

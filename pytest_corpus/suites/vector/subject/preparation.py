@@ -1,7 +1,5 @@
 """Making what plain requests name, just before they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any

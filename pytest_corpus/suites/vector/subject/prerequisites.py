@@ -1,7 +1,5 @@
 """The prerequisites of a test of a vector store."""
 
-from __future__ import annotations
-
 from pytest_corpus.kit.outcomes import Blocked, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.suites.vector.subject.capabilities import VectorCapabilities

@@ -1,7 +1,5 @@
 """Good and bad requests of the vector component."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -30,10 +28,7 @@ class VectorRequests(PlainPlaces):
         if name == "query":
             return {**self._vector.looking(), **self.in_main}
         if name == "batch_query":
-            return {
-                "queries": [{**self._vector.looking(), **self.in_main}],
-                **self.in_main,
-            }
+            return {"queries": [{**self._vector.looking(), **self.in_main}], **self.in_main}
         if name == "upsert":
             return {"vectors": [self._vector.item()], **self.in_scratch}
         if name == "delete":

@@ -6,8 +6,6 @@ adapter that keeps nothing at all has no one root: each test says what it misses
 what a cache mixes up is none of these sentences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A namespace of the suite's own, to write to and to read back from."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite

@@ -1,7 +1,5 @@
 """The time that a vector store takes to show a write (R46)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any

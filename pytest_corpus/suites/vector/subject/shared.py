@@ -1,7 +1,5 @@
 """The state that all instances of a vector component share in a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
