@@ -1,5 +1,7 @@
 """The members of a request: one that is missing, or of the wrong type or range, is refused with BAD_REQUEST."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
