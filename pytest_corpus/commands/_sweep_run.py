@@ -80,7 +80,7 @@ def _meant(name: str, given: argparse.Namespace, before: float) -> bool:
 
 
 def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """What runs wrote down of this adapter; and those that are still going, which are left out unless one is named."""
+    """Return the journals of this adapter, and the runs still going, which are left out unless one is named."""
     spec = split_label(given.adapter)[1]
     shown = address.parse(spec).shown if address.scheme_of(spec) else spec
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]

@@ -286,7 +286,7 @@ class Retries:
 
 
 def _answers(place: Calls, name: str) -> bool:
-    """Whether a plain call of an operation succeeds that no cache can answer; the test at hand does not see it."""
+    """Make a plain call that no cache can answer, unseen by the test at hand, and return whether it succeeds."""
     exchanges, retries = place.client.exchanges, place.retries
     before, outer, retries.probing = len(exchanges), retries.probing, True
     try:

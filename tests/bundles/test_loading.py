@@ -85,7 +85,7 @@ WRONG = {
         {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 1}\n  - {metric: pass_rate, operator: ">=", value: 1.0}\n'},
         "stands twice, in line 5 already",
     ),
-    "schema is no JSON": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": "{"}, "s.json: is not valid JSON"),
+    "schema is not JSON": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": "{"}, "s.json: is not valid JSON"),
     "schema is unsound": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"type": "objct"}'}, "is not a valid JSON Schema"),
     "unknown draft": (
         {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$schema": "http://example.com/draft"}'},

@@ -113,7 +113,7 @@ class EveryErrorIsInternal(PlainGrpc):
 
 @breaks("TRA-CALL-1")
 class NoJsonIsInternal(PlainGrpc):
-    """What is no JSON is a status without an envelope."""
+    """What is not JSON is a status without an envelope."""
 
     async def no_json(self, context: Any) -> bytes:
         await context.abort(grpc.StatusCode.INTERNAL, "no JSON")

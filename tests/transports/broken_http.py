@@ -147,7 +147,7 @@ class AcceptIsNotRead(PlainHttp):
 
 @breaks("TRA-CALL-1")
 class PageForNoJson(PlainHttp):
-    """What is no JSON gets a page."""
+    """What is not JSON gets a page."""
 
     async def no_json(self, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, 400, b"<h1>400</h1>", "text/html")
@@ -155,7 +155,7 @@ class PageForNoJson(PlainHttp):
 
 @breaks("TRA-CALL-1")
 class NoJsonIsUnavailable(PlainHttp):
-    """What is no JSON is an UNAVAILABLE."""
+    """What is not JSON is an UNAVAILABLE."""
 
     async def no_json(self, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, 503, refusal("Unavailable"), JSON)
@@ -163,7 +163,7 @@ class NoJsonIsUnavailable(PlainHttp):
 
 @breaks("TRA-CALL-1")
 class HangsUpOnNoJson(PlainHttp):
-    """What is no JSON is not answered."""
+    """What is not JSON is not answered."""
 
     async def no_json(self, writer: asyncio.StreamWriter) -> None:
         writer.close()

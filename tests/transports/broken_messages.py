@@ -196,7 +196,7 @@ class BinaryMessages(PlainWebSocket):
 
 @breaks("TRA-CALL-1")
 class NoJsonIsASuccess(PlainWebSocket):
-    """What is no JSON is a success."""
+    """What is not JSON is a success."""
 
     async def no_json(self, send: Send) -> None:
         await send(self.wrapped(None, b'{"ok":true,"code":"OK","ms":0,"result":{}}'))
@@ -233,7 +233,7 @@ class PlainSocket(PlainWebSocket):
 
 @legal
 class SilentSocket(PlainWebSocket):
-    """What is no JSON is passed over, and the frame stands before the id."""
+    """What is not JSON is passed over, and the frame stands before the id."""
 
     async def no_json(self, send: Send) -> None:
         pass

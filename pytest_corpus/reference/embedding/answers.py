@@ -23,7 +23,7 @@ class Answers(FeatureSpace):
         return {"vector": vector, "text": job.text, "model": job.options.model, "dimensions": len(vector)}
 
     def vector(self, job: Job) -> Vector:
-        """What the provider computes, normalized where that was asked for and is not done already."""
+        """The vector of the provider, normalized if the request asks for it and the provider does not do so."""
         vector = self.source_vector(job)
         at_source = self.features["normalizes_at_source"]
         return self.normalized(vector) if job.options.normalize and not at_source else vector

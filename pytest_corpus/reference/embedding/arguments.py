@@ -10,7 +10,7 @@ from pytest_corpus.reference.request import Admission, Call
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What all texts of a request share."""
+    """The options that all texts of a request share."""
 
     model: str
     truncate: bool

@@ -28,7 +28,7 @@ class Pages(Arguments):
             raise args.invalid("cursor", "NOT_ALLOWED", "must come from the page before") from None
 
     def cursor(self, node: Node) -> str:
-        """What leads to the page after a node; opaque to clients (SPECIFICATION 11.5)."""
+        """The cursor to the page after a node; opaque to clients (SPECIFICATION 11.5)."""
         return base64.b64encode(json.dumps(node.id).encode()).decode()
 
     def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:

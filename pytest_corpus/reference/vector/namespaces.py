@@ -16,7 +16,7 @@ class Namespaces(VectorRequests):
     tenants: dict[str | None, dict[str, Space]]
     versions: Iterator[int]
     item_by_item = False
-    """Whether an upsert leaves out what fails, or is refused whole: edition 1.0.0 cannot tell by index what failed."""
+    """True if an upsert skips items that fail; edition 1.0.0 refuses it whole, as it cannot name them by index."""
 
     def spaces(self, call: Call) -> dict[str, Space]:
         """The namespaces of the tenant; the default one is always there."""

@@ -1,13 +1,13 @@
 """The normative sentences of BEHAVIORAL_CONFORMANCE."""
 
-from pytest_corpus.spec.coverage.sentence import DOCUMENTS, FREE, PROCESS, UNSEEN, Sentence, must, nobody, should
+from pytest_corpus.spec.coverage.sentence import DOCUMENTS, FREE, PROCESS, UNSEEN, Sentence, must, not_asked, should
 
 SENTENCES: tuple[Sentence, ...] = (
     must("1", "an implementation keeps the runtime semantics beyond the shape of schemas", "run"),
     must("1", "the suites pass unmodified", "run"),
     must("2", "the targets of make run all, one component, the fast lane, the smoke run and the report", "run"),
     must("2", "the whole suite is refused in production", "run"),
-    nobody("MUST", "4", "the behavioral tests are the authoritative specification", DOCUMENTS),
+    not_asked("MUST", "4", "the behavioral tests are the authoritative specification", DOCUMENTS),
     must("5.1", "embedding: required fields and models of the unary operation",
          "EMB-EMBED-1:5 EMB-MODEL-1:4 EMB-ARGS-1:5"),
     must("5.1", "embedding: batches, failures by index, order", "EMB-BATCH-1:12 EMB-BATCH-16"),
@@ -79,7 +79,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("6.5", "a model that is not supported is a canonical error", "LLM-TOKENS-4 EMB-TOKENS-4"),
     must("6.6", "cache keys hold the tenant", "COM-CACHE-1"),
     must("6.6", "cache keys are made of the content", "LLM-CACHE-1:2 EMB-CACHE-1:4 GRA-CACHE-1"),
-    nobody("MUST", "6.6", "no raw text stands in a cache key", UNSEEN),
+    not_asked("MUST", "6.6", "no raw text stands in a cache key", UNSEEN),
     must("6.6", "nothing goes from tenant to tenant", "COM-CACHE-1 COM-TENANT-1 COM-IDEM-2"),
     must("6.6", "falling back to single items keeps order and reports by index", "EMB-BATCH-2 EMB-BATCH-12",
          "that the fallback keeps within the budget"),
@@ -104,18 +104,18 @@ SENTENCES: tuple[Sentence, ...] = (
          "COM-ERR-12 COM-DEADLINE-1:6 COM-STREAM-6:7 COM-FAULT-1:7 EMB-NORM-1 LLM-TOKENS-2 COM-CACHE-1 COM-OBS-1"),
     must("7", "checklist: unknown operations are refused", "COM-WIRE-8"),
     must("7", "checklist: unknown fields are ignored safely", "COM-CTX-1 COM-WIRE-12 COM-WIRE-13"),
-    nobody("SHOULD", "8", "profiles for development, CI and stress", PROCESS),
+    not_asked("SHOULD", "8", "profiles for development, CI and stress", PROCESS),
     must("9", "the seed is printed on failure", "run"),
     must("9", "version and capabilities of the adapter are told", "run"),
     must("9", "caches are scoped to a test, or cleared", "run",
          "the adapter's own caches are left alone: each test sends requests of its own"),
-    nobody("MAY", "10", "vendors may add behavior that leaves canonical outcomes alone", FREE),
+    not_asked("MAY", "10", "vendors may add behavior that leaves canonical outcomes alone", FREE),
     must("10", "deviations are documented, with a plan for their removal", "run"),
-    nobody("MUST", "10", "deviations stand behind a flag", PROCESS),
+    not_asked("MUST", "10", "deviations stand behind a flag", PROCESS),
     must("10", "deviations do not change canonical results", "run",
          "what a deviation changes: it is reported, and not judged"),
     must("11", "all tests of the claimed components pass", "run"),
     must("11", "any regression fails", "run"),
     must("12", "the attestation names components, commit, CI run and notes", "run"),
-    nobody("MUST", "13", "tests are added where semantics change", DOCUMENTS),
+    not_asked("MUST", "13", "tests are added where semantics change", DOCUMENTS),
 )  # fmt: skip

@@ -43,8 +43,8 @@ class Sentence:
         level: MUST where the document demands it in any words, SHOULD, or MAY.
         text: what it says, in short words of our own.
         asked_by: ids of requirements, and names in `TOOLS`.
-        missing: what of it nobody asks; empty where all of it is asked, or none.
-        reason: one of `REASONS`, where nobody asks any of it.
+        missing: the part that no requirement asks; empty if all of it is asked, or none.
+        reason: one of `REASONS`, where no requirement asks any of it.
     """
 
     section: str
@@ -70,8 +70,8 @@ def should(section: str, text: str, asked_by: str, missing: str = "") -> Sentenc
     return Sentence(section, "SHOULD", text, _expanded(asked_by), missing)
 
 
-def nobody(level: Level, section: str, text: str, reason: str) -> Sentence:
-    """A sentence that nobody asks, and why."""
+def not_asked(level: Level, section: str, text: str, reason: str) -> Sentence:
+    """A sentence that no requirement asks, and the reason."""
     return Sentence(section, level, text, (), reason=reason)
 
 

@@ -1,6 +1,6 @@
 """The normative sentences of SPECIFICATION 7 to 10: graph, LLM, vector, embedding."""
 
-from pytest_corpus.spec.coverage.sentence import FREE, GATEWAYS, PROCESS, UNSEEN, Sentence, must, nobody, should
+from pytest_corpus.spec.coverage.sentence import FREE, GATEWAYS, PROCESS, UNSEEN, Sentence, must, not_asked, should
 
 SENTENCES: tuple[Sentence, ...] = (
     must("7.2", "the capabilities of graphs: dialects, flags, limits", "COM-CAP-2 COM-CAP-4 GRA-DIALECT-1 GRA-QUERY-10",
@@ -21,7 +21,7 @@ SENTENCES: tuple[Sentence, ...] = (
     must("7.3.2", "arguments have their types", "GRA-QUERY-8 GRA-STREAM-6"),
     must("7.3.2", "deadlines are kept", "COM-DEADLINE-1:6 GRA-QUERY-19"),
     must("7.3.2", "frames, and then exactly one terminal frame", "COM-STREAM-6:7"),
-    nobody("MUST", "7.3.2", "the end of an iteration releases resources", UNSEEN),
+    not_asked("MUST", "7.3.2", "the end of an iteration releases resources", UNSEEN),
     must("7.3.2", "a stream has one final observation", "COM-OBS-3"),
     must("7.3.3", "`bulk_vertices`", "GRA-BULK-1:6", "writing in bulk: the published wire makes it a listing (R42)"),
     must("7.3.3", "`batch` applies its operations", "GRA-MODEL-1 GRA-BATCH-1:3 GRA-BATCH-11"),
@@ -30,12 +30,12 @@ SENTENCES: tuple[Sentence, ...] = (
     must("7.3.3", "the operations that a batch takes are advertised", "GRA-CAP-1", "that it is a MUST (R33)"),
     must("7.4", "dialects are listed", "GRA-DIALECT-1:3"),
     must("7.4", "an unknown dialect is NotSupported", "GRA-DIALECT-4:6"),
-    nobody("MAY", "7.5", "`create_index` and `drop_index`, for which the registry has no operation", UNSEEN),
+    not_asked("MAY", "7.5", "`create_index` and `drop_index`, for which the registry has no operation", UNSEEN),
     must("7.5", "no sample values are logged", "GRA-SCHEMA-4 COM-LEAK-3", "that `get_schema` tells none is a SHOULD"),
     should("7.6", "what a healthy report says", "COM-HEALTH-1:2"),
     should("7.6", "what a degraded or down report says", "COM-HEALTH-3:5 COM-HEALTH-11",
            "degraded states, which no fault provokes"),
-    nobody("MUST", "7.6", "the HTTP status that gateways give to each state", GATEWAYS),
+    not_asked("MUST", "7.6", "the HTTP status that gateways give to each state", GATEWAYS),
     must("8.2", "a completion: text, model, usage, finish_reason", "LLM-COMPLETE-1:3",
          "`model_family`, optional on the wire"),
     must("8.2", "a chunk: text, is_final, model, usage so far", "LLM-STREAM-1:2 LLM-STREAM-4"),
@@ -75,8 +75,8 @@ SENTENCES: tuple[Sentence, ...] = (
     must("9.3", "`top_k` is above 0", "VEC-QUERY-4 VEC-QUERY-8 WIR-ARGS-1 VEC-QUERY-9 VEC-QUERY-2:3"),
     must("9.3", "`top_k` is at most `max_top_k`", "VEC-CAP-3 VEC-LIMIT-4:5"),
     must("9.3", "filters apply before the search", "VEC-FILTER-1:7 VEC-FILTER-9"),
-    nobody("MUST", "9.3", "post-filtering is documented", PROCESS),
-    nobody("MAY", "9.3", "vectors may be left out", FREE),
+    not_asked("MUST", "9.3", "post-filtering is documented", PROCESS),
+    not_asked("MAY", "9.3", "vectors may be left out", FREE),
     must("9.4", "metrics are advertised", "VEC-NS-12 VEC-CAP-1:2 VEC-NS-8"),
     must("9.4", "with cosine and dot, higher scores are better", "VEC-SCORE-1 VEC-SCORE-3:4 VEC-QUERY-4"),
     must("9.4", "with euclidean, lower distances are better", "VEC-SCORE-2 VEC-SCORE-5 VEC-SCORE-9"),

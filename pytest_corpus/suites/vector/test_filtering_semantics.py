@@ -86,7 +86,7 @@ def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item]) -> list[Item]:
 
 
 def vectors_fit(sandbox: Sandbox, count: int) -> bool:
-    """Return whether one query may ask for so many vectors."""
+    """Return whether one query may ask for that many vectors."""
     return sandbox.vector.at_most(count + 1) == count + 1
 
 

@@ -1,6 +1,6 @@
 """The vector component as its suite speaks to it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -133,10 +133,7 @@ class Vector(VectorConditions):
             if op_of(request) == "vector.upsert":
                 self._cleanup.note(request)
             raise
-        if reply.is_success or (reply.is_a(*PERHAPS) and op_of(request) == "vector.upsert"):
-            self._cleanup.note(request)
-        elif reply.is_error and not reply.is_a(*PERHAPS):
-            take_back()
+        self._settle(request, reply, take_back)
         if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
             self.check_ids(reply)
         return reply
@@ -147,11 +144,16 @@ class Vector(VectorConditions):
         undo = [self._cleanup.foresee(request) for request in prepared]
         exchanges = super().send_all(prepared)
         for request, exchange, take_back in zip(prepared, exchanges, undo, strict=True):
-            if Reply(exchange).is_success:
-                self._cleanup.note(request)
-            elif Reply(exchange).is_error:
-                take_back()
+            self._settle(request, Reply(exchange), take_back)
         return exchanges
+
+    def _settle(self, request: Any, reply: Reply, take_back: Callable[[], None]) -> None:
+        """Note what an answered request has stored, or may have stored, and forget what was refused."""
+        uncertain = reply.is_a(*PERHAPS)
+        if reply.is_success or (uncertain and op_of(request) == "vector.upsert"):
+            self._cleanup.note(request)
+        elif reply.is_error and not uncertain:
+            take_back()
 
     def _prepared(self, request: Any) -> Any:
         if self._preparing or not isinstance(request, Mapping):

@@ -160,7 +160,7 @@ class Sandbox:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
-        """Go on only if so many matches surely hold the nearest vector of those that were stored here.
+        """Go on only if that many matches surely hold the nearest vector of those that were stored here.
 
         Raises:
             NotAssessed: those on a line are all equally near, and fewer are asked for than there are.
