@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus import resources
+from pytest_corpus.redaction.values import printable
 from pytest_corpus.text import strict_json
-from pytest_corpus.text.redaction import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TextIO
 
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.values import printable
 
 Measure = Callable[[int], str]
 """How an amount of what a command works on is written."""

@@ -16,7 +16,7 @@ from pytest_corpus.commands._files import read_bytes, shown_name
 from pytest_corpus.reports.reading import read
 from pytest_corpus.reports.signing import dsse, intoto, keys
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
-from pytest_corpus.text.whole_files import obstacle
+from pytest_corpus.text.atomic_write import obstacle
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -5,10 +5,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from pytest_corpus.commands import CommandError
+from pytest_corpus.redaction.values import shown
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP, Operation
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, LATEST
-from pytest_corpus.text.redaction import shown
 
 _NAME_IT = "name its schema with --schema NAME (pytest-corpus schema list shows them)"
 _BY_FILE = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}

@@ -12,8 +12,8 @@ from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expanded, shown_name
 from pytest_corpus.commands._told import told_schema
+from pytest_corpus.redaction.values import printable
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.text.redaction import printable
 
 if TYPE_CHECKING:
     from pytest_corpus.validation.schema.registry import SchemaRegistry

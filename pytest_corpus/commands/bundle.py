@@ -129,7 +129,7 @@ Answer with a JSON object: {"answer": "..."}
 
 
 def _init(folder: Path) -> int:
-    from pytest_corpus.text.whole_files import write_whole
+    from pytest_corpus.text.atomic_write import write_atomically
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def _init(folder: Path) -> int:
             plain = (
                 "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
             )
-            write_whole(text.replace("{name}", plain) if name == FILE else text, folder / name)
+            write_atomically(text.replace("{name}", plain) if name == FILE else text, folder / name)
     except OSError as error:
         raise CommandError(f"{folder}: cannot be written: {error.strerror or error}") from None
     console.say(f"{folder}: a bundle with 2 cases; run it with: pytest {folder / FILE}")

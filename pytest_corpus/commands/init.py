@@ -10,7 +10,7 @@ from pytest_corpus import resources
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.text.whole_files import write_folder
+from pytest_corpus.text.atomic_write import write_folder
 
 SUMMARY = "write an adapter repository to start from"
 

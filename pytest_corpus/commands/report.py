@@ -244,7 +244,7 @@ def _read(name: str) -> dict[str, Any]:
 def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> tuple[Path, str] | None:
     """Where to write and in which format, before any work is done."""
     from pytest_corpus.reports.text import printable
-    from pytest_corpus.text.whole_files import obstacle
+    from pytest_corpus.text.atomic_write import obstacle
 
     if output is None:
         return None
@@ -259,11 +259,11 @@ def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> t
 
 def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int:
     from pytest_corpus.reports.text import printable
-    from pytest_corpus.text.whole_files import write_whole
+    from pytest_corpus.text.atomic_write import write_atomically
 
     name = printable(str(path))
     try:
-        write_whole(text, path)
+        write_atomically(text, path)
     except OSError as error:
         raise CommandError(f"{name} could not be written: {error.strerror}") from None
     if given.format == "json":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_corpus.redaction.values import listed, place, word
 from pytest_corpus.text.problems import Problem
-from pytest_corpus.text.redaction import listed, place, word
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.exchange import Exchange

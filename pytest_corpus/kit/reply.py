@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.redaction.values import listed, type_name, word
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
-from pytest_corpus.text.redaction import listed, type_name, word
 
 
 def looks_like_error(body: Any) -> bool:

@@ -15,7 +15,7 @@ from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind, unseen
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
@@ -128,7 +128,7 @@ def write(report: Mapping[str, Any], path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    write_whole(render(report), path)
+    write_atomically(render(report), path)
 
 
 def _cleaned(value: Any) -> Any:

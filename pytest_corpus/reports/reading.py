@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus import resources
+from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import FORMAT
-from pytest_corpus.text.redaction import cut, printable
 
 LARGEST = 64 * 2**20
 """No report is larger, in bytes."""

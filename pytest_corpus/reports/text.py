@@ -1,6 +1,6 @@
 """Text that changes nothing but text, and the words that every format uses."""
 
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.values import printable
 
 __all__ = ["STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.spec.requirements import catalogue, nearest
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 
 FILE = "corpus-deviations.toml"
 """Where deviations are looked for unless a path is given."""
@@ -196,5 +196,5 @@ def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
     if not new:
         return 0
     text = "\n".join(part for part in (before.rstrip("\n") + "\n" if before.strip() else "", drafted(new, day)) if part)
-    write_whole(text, path)
+    write_atomically(text, path)
     return len(new)

@@ -11,7 +11,7 @@ from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reference import llm as reference
-from pytest_corpus.suites.llm.subject.component import LLM
+from pytest_corpus.suites.llm.support.component import LLM
 
 
 @pytest.fixture

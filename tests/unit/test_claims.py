@@ -3,8 +3,8 @@
 import pytest
 
 from pytest_corpus.kit.outcomes import Blocked, Violation
-from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.graph.scenarios.batches import in_order
+from pytest_corpus.suites.graph.support.scenarios.batches import in_order
+from pytest_corpus.suites.shared.claims import replays
 
 
 def test_a_wrong_count_is_not_called_a_wrong_order() -> None:

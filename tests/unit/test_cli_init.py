@@ -13,7 +13,7 @@ import pytest
 from cli_runs import called, environment
 
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.text.whole_files import write_folder
+from pytest_corpus.text.atomic_write import write_folder
 
 
 def tree(folder: Path) -> dict[str, str]:

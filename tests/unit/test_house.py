@@ -99,7 +99,7 @@ def classes() -> Iterator[tuple[str, ast.ClassDef]]:
 
 def is_test(name: str) -> bool:
     """Whether a module holds tests: a chapter, or what chapters share."""
-    return name.rpartition(".")[2].startswith("test_") or name.startswith("suites.common.claims.")
+    return name.rpartition(".")[2].startswith("test_") or name.startswith("suites.shared.claims.")
 
 
 def public_methods(node: ast.ClassDef) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
-from pytest_corpus.suites.common.claims.faults import passed_on
+from pytest_corpus.suites.shared.claims.faults import passed_on
 
 
 def reply(hint: Any, *given: float) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus.text.whole_files import obstacle, write_whole
+from pytest_corpus.text.atomic_write import obstacle, write_atomically
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def mode(path: Path) -> int:
 
 def test_a_new_file_has_the_mode_of_the_umask(tmp_path: Path, strict: None) -> None:
     """It is as open as any other new file, and no more."""
-    write_whole("new", tmp_path / "r.json")
+    write_atomically("new", tmp_path / "r.json")
     assert mode(tmp_path / "r.json") == 0o640
 
 
@@ -35,7 +35,7 @@ def test_an_older_file_keeps_its_mode(tmp_path: Path, strict: None, own: int) ->
     path = tmp_path / "r.json"
     path.write_text("older")
     path.chmod(own)
-    write_whole("new", path)
+    write_atomically("new", path)
     assert (path.read_text(), mode(path)) == ("new", own)
 
 
@@ -50,7 +50,7 @@ def test_a_link_is_followed(tmp_path: Path, dangling: bool) -> None:
     if not dangling:
         target.write_text("older")
     assert obstacle(link) == ""
-    write_whole("new", link)
+    write_atomically("new", link)
     assert (target.read_text(), link.is_symlink(), second.is_symlink()) == ("new", True, True)
     assert (os.listdir(target.parent), sorted(os.listdir(link.parent))) == (["r.json"], ["a.json", "b.json"])
 
@@ -63,7 +63,7 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     for path in (pipe, circle):
         assert obstacle(path)
         with pytest.raises(OSError, match=r"Not a regular file|Too many levels"):
-            write_whole("new", path)
+            write_atomically("new", path)
     assert pipe.is_fifo()
     assert circle.is_symlink()
 
@@ -73,7 +73,7 @@ def test_the_longest_name(tmp_path: Path, char: str) -> None:
     """A name of 255 bytes can be written, and a longer one cannot."""
     longest = char * (255 // len(char.encode()))
     assert obstacle(tmp_path / longest) == ""
-    write_whole("new", tmp_path / longest)
+    write_atomically("new", tmp_path / longest)
     assert os.listdir(tmp_path) == [longest]
     assert obstacle(tmp_path / (longest + char)) == "it cannot be written: File name too long"
 

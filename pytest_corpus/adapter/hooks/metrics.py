@@ -6,8 +6,8 @@ from typing import Any
 
 from pytest_corpus.adapter.hooks.lateness import Lateness, Wanted
 from pytest_corpus.adapter.snapshot import items_of, snapshot
+from pytest_corpus.redaction.values import listed
 from pytest_corpus.spec.words import STREAM_OUTCOME
-from pytest_corpus.text.redaction import listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
 from pytest_corpus.adapter.snapshot import snapshot
+from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.faults import BY_KIND, FORMS
-from pytest_corpus.text.redaction import type_name
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints

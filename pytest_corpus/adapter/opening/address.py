@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.redaction.values import command_shown, redacted
 from pytest_corpus.spec.transports import SCHEMES, Scheme
-from pytest_corpus.text.redaction import command_shown, redacted
 
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)

@@ -16,9 +16,9 @@ from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, MAX_HEADER
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
 from pytest_corpus.adapter.transports.request_encoding import op_of, written
+from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
-from pytest_corpus.text.redaction import type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_STALE = 8

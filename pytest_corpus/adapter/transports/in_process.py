@@ -16,7 +16,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.text.redaction import type_name
+from pytest_corpus.redaction.values import type_name
 
 TURNS = 4
 """How often the loop turns after a call, so that what a task of the adapter reports is seen with it."""

@@ -16,8 +16,8 @@ from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.multiplexer import CallMultiplexer
 from pytest_corpus.adapter.transports.program import Intake, Program
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
+from pytest_corpus.redaction.values import redacted
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
-from pytest_corpus.text.redaction import redacted
 
 HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 """The first request to a program: it may answer anything, and is there once it does."""

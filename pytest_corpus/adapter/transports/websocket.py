@@ -15,8 +15,8 @@ from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.multiplexer import GOODBYES, CallMultiplexer, ClosedWhileIdle
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
+from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.transports import HOOKS_HEADER
-from pytest_corpus.text.redaction import type_name
 
 CLOSING_S = 2.0
 

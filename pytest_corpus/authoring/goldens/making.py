@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.authoring.goldens.checks import check_text, root_folder
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 
@@ -69,5 +69,5 @@ def generate(
     for file, text in texts.items():
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(text, path)
+        write_atomically(text, path)
     return [folder / file for file in texts], [folder / row.file for row in kept]

@@ -4,7 +4,7 @@ import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from pytest_corpus.bundles.errors import BundleError, Problem
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.values import printable
 
 LARGEST = 64 * 2**20
 """Bytes; no file of a bundle is larger."""

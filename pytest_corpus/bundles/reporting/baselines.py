@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.metrics import shown
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 
 FORMAT = "1.0"
 
@@ -60,7 +60,7 @@ def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> 
         OSError: it cannot be written.
     """
     document = {"format": FORMAT, "bundles": {**before, **entries}}
-    write_whole(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
+    write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
 
 def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, list[str]]:

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 
 from pytest_corpus.bundles.results import PASSED, CaseResult
-from pytest_corpus.text.masking import masked, secret_values
-from pytest_corpus.text.redaction import cut, printable
+from pytest_corpus.redaction.secrets import masked, secret_values
+from pytest_corpus.redaction.values import cut, printable
 
 LONGEST = 2_000
 """Characters that are shown of a prompt or an answer."""

@@ -13,7 +13,7 @@ from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult, Con
 from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
 from pytest_corpus.bundles.running.spending import NO_LIMIT, SpendingLimit
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.text.redaction import redacted, word
+from pytest_corpus.redaction.values import redacted, word
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 20.0

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
-from pytest_corpus.text.redaction import cut
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.redaction.values import cut
+from pytest_corpus.text.atomic_write import write_atomically
 
 MODES = ("off", "none", "once", "new", "all")
 """off: not used; none: only played; once: recorded where a case has nothing of a provider; new: what is missing; all:
@@ -100,7 +100,9 @@ class Cassettes:
                 [*kept, entry], key=lambda each: (each["request"]["provider"], each["request"]["sample"], each["key"])
             )
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
-            write_whole(self._masked(json.dumps(document, sort_keys=True, indent=2, ensure_ascii=True)) + "\n", path)
+            write_atomically(
+                self._masked(json.dumps(document, sort_keys=True, indent=2, ensure_ascii=True)) + "\n", path
+            )
 
     def unused(self, cases: Iterable[str]) -> list[str]:
         """The files that belong to none of these cases."""

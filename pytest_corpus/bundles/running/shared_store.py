@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_corpus.bundles.results import CaseResult, from_document, lost
 from pytest_corpus.bundles.running.spending import SpendingLimit, Spent
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 
 
 class SharedSpentBudget:
@@ -86,7 +86,7 @@ class SharedStore:
             if handle is None:
                 return
             text = json.dumps(result.document(content=True))
-            write_whole(text, self._file(result.case, "json"))
+            write_atomically(text, self._file(result.case, "json"))
             os.close(handle)
 
     def fetch(self, case: str) -> CaseResult | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.reports import formats, json_report
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
@@ -32,7 +32,7 @@ def write_alone(concluding: Any) -> list[str]:
     for path in given.reports:
         try:
             suffix = formats.suffix_of(path.name) or ".json"
-            write_whole(formats.render(document, suffix, contents=concluding.contents()), path)
+            write_atomically(formats.render(document, suffix, contents=concluding.contents()), path)
             said.append(f"report: {path}")
         except OSError as error:
             said.append(f"report: {path} could not be written: {error.strerror}")

@@ -19,11 +19,11 @@ from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.session.adapters import Adapter
 from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
+from pytest_corpus.redaction.secrets import masked, secret_values
+from pytest_corpus.redaction.values import printable
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable
-from pytest_corpus.text.masking import masked, secret_values
-from pytest_corpus.text.redaction import printable
 from pytest_corpus.verdict.ledger import Ledger
 
 

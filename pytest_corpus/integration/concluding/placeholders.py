@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.reports import formats, json_report
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
@@ -29,7 +29,7 @@ class Placeholders:
                     continue
                 text = formats.render(_document(label), formats.suffix_of(asked.name) or ".json")
                 try:
-                    write_whole(text, path)
+                    write_atomically(text, path)
                     self._put[path] = text
                 except OSError:
                     continue

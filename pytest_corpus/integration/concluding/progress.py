@@ -10,8 +10,8 @@ import pytest
 
 from pytest_corpus.integration.options.profiles import ENVIRONMENT
 from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import facts
-from pytest_corpus.text.redaction import cut, printable
 
 EVERY_S = 30.0
 """How often a long run says how far it is."""

@@ -13,7 +13,7 @@ from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.session.findings import Findings
 from pytest_corpus.reports import formats, json_report, origin
-from pytest_corpus.text.whole_files import write_whole
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Ledger
@@ -83,7 +83,7 @@ class RunResult:
                 try:
                     suffix = formats.suffix_of(asked.name) or ".json"
                     text = formats.render(document, suffix, evidence=self._evidence(ledger), contents=contents)
-                    write_whole(text, path)
+                    write_atomically(text, path)
                     self.paths.add(path)
                     if str(path.parent) != os.environ.get(json_report.INTERNAL_REPORT_DIR):
                         self.written.append(f"report: {path}")

@@ -12,8 +12,8 @@ from pytest_corpus.adapter.opening.factory import raising, split_label
 from pytest_corpus.integration.session import node_ids
 from pytest_corpus.integration.session.adapters import Adapter
 from pytest_corpus.integration.session.state import RunState, UnusableDeclaration
+from pytest_corpus.redaction.values import printable
 from pytest_corpus.suites.inventory import tests
-from pytest_corpus.text.redaction import printable
 
 
 class DeclarationHooks:

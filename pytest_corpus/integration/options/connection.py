@@ -12,7 +12,7 @@ import pytest
 
 from pytest_corpus.adapter.opening.remote import CONNECTIONS, STARTUP_S, Connection
 from pytest_corpus.integration.options.table import CONNECTION, setting
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.values import printable
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")

@@ -20,14 +20,14 @@ from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_pro
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
 from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES
+from pytest_corpus.redaction.values import printable
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
-from pytest_corpus.text.redaction import printable
-from pytest_corpus.text.whole_files import obstacle
+from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.verdict.deviations import read as read_deviations
 from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS

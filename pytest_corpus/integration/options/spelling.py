@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 import pytest
 
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.values import printable
 
 PREFIX = "--corpus-"
 

@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.values import printable
 
 PREFIX = "--corpus-"
 

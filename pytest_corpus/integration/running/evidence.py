@@ -14,9 +14,9 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Observation
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.redaction.secrets import LONGEST_STRING, content, masked, secret_values, sentence, shape
+from pytest_corpus.redaction.values import cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.text.masking import LONGEST_STRING, content, masked, secret_values, sentence, shape
-from pytest_corpus.text.redaction import cut, listed, word
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 

@@ -21,7 +21,7 @@ from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.store.leftovers import new_run
 from pytest_corpus.kit.target import Target
-from pytest_corpus.text.masking import masked_within, secret_values
+from pytest_corpus.redaction.secrets import masked_within, secret_values
 from pytest_corpus.verdict.ledger import Ledger
 
 

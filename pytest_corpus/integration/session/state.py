@@ -17,8 +17,8 @@ from pytest_corpus.integration.session.adapters import Adapter, Adapters
 from pytest_corpus.integration.session.findings import Findings
 from pytest_corpus.integration.session.node_ids import NodeId
 from pytest_corpus.integration.session.properties import BUDGET, RECORD
-from pytest_corpus.text.masking import masked, secret_values
-from pytest_corpus.text.redaction import printable
+from pytest_corpus.redaction.secrets import masked, secret_values
+from pytest_corpus.redaction.values import printable
 from pytest_corpus.verdict.ledger import Ledger
 
 

@@ -7,10 +7,10 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.common.contexts import new_key, new_tenant
-from pytest_corpus.suites.embedding.scenarios.batches import (
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, unit
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios.batches import (
     arranged,
     class_of,
     each_its_own,
@@ -18,7 +18,7 @@ from pytest_corpus.suites.embedding.scenarios.batches import (
     placed,
     several,
 )
-from pytest_corpus.suites.embedding.scenarios.caching import (
+from pytest_corpus.suites.embedding.support.scenarios.caching import (
     CACHED,
     all_accounted_for,
     asks_anew,
@@ -32,13 +32,13 @@ from pytest_corpus.suites.embedding.scenarios.caching import (
     rest_after_cut,
     uncached_instance,
 )
-from pytest_corpus.suites.embedding.scenarios.truncation import cut, flag, truncates, whole
-from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of, unit
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
-from pytest_corpus.suites.embedding.subject.texts import FILLER
-from pytest_corpus.suites.embedding.subject.vectorless import NORMALIZED
-from pytest_corpus.suites.embedding.subject.vectors import norm
+from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
+from pytest_corpus.suites.embedding.support.texts import FILLER
+from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
+from pytest_corpus.suites.embedding.support.vectors import norm
+from pytest_corpus.suites.shared.claims import replays
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
 """The ways in which two texts resemble each other."""

@@ -11,12 +11,12 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
-from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
-from pytest_corpus.suites.common.contexts import new_tenant
-from pytest_corpus.suites.embedding.subject.answers import STATISTICS
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.vectors import is_number
+from pytest_corpus.suites.embedding.support.answers import STATISTICS
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.vectors import is_number
+from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.shared.contexts import new_tenant
 
 SHORT = 8
 """A shorter text may stand in statistics by chance."""

@@ -12,20 +12,20 @@ from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
-from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
-from pytest_corpus.suites.common.claims.context import Context as TestContext
-from pytest_corpus.suites.common.claims.context import Observability as TestObservability
-from pytest_corpus.suites.common.claims.context import StreamObservability, failed_stream
-from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamTimes
-from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
-from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
-from pytest_corpus.suites.common.contexts import new_tenant
-from pytest_corpus.suites.embedding.scenarios.batches import several
-from pytest_corpus.suites.embedding.subject.answers import failures_of
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
-from pytest_corpus.suites.embedding.subject.texts import FILLER
+from pytest_corpus.suites.embedding.support.answers import failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios.batches import several
+from pytest_corpus.suites.embedding.support.texts import FILLER
+from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.shared.claims.context import Context as TestContext
+from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
+from pytest_corpus.suites.shared.claims.context import StreamObservability, failed_stream
+from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
+from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.shared.contexts import new_tenant
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
 """The keys of a failed text that explain the failure."""

@@ -8,9 +8,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims import tokens
-from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.shared.claims import tokens
+from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
 
 
 def counting(embedding: Embedding) -> list[str]:

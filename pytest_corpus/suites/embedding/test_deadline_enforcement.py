@@ -8,13 +8,13 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.common.claims.deadlines import Deadlines as TestDeadlines
-from pytest_corpus.suites.common.claims.deadlines import NestedDeadlines as TestNestedDeadlines
-from pytest_corpus.suites.common.claims.deadlines import StreamDeadlines as TestStreamDeadlines
-from pytest_corpus.suites.common.claims.deadlines import heeded, in_time, out_of_time, repeatedly
-from pytest_corpus.suites.embedding.scenarios.batches import class_of
-from pytest_corpus.suites.embedding.subject.answers import failures_of
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.answers import failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
+from pytest_corpus.suites.shared.claims.deadlines import Deadlines as TestDeadlines
+from pytest_corpus.suites.shared.claims.deadlines import NestedDeadlines as TestNestedDeadlines
+from pytest_corpus.suites.shared.claims.deadlines import StreamDeadlines as TestStreamDeadlines
+from pytest_corpus.suites.shared.claims.deadlines import heeded, in_time, out_of_time, repeatedly
 
 
 @pytest.mark.requirement("COM-DEADLINE-4")

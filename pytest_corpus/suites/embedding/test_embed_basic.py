@@ -11,14 +11,20 @@ from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.scenarios.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.scenarios.singles import any_script, given_back, only, refusing, streamed_vector
-from pytest_corpus.suites.embedding.subject.answers import embeddings_of, streamed_embeddings
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.requests import OPERATIONS
-from pytest_corpus.suites.embedding.subject.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
-from pytest_corpus.suites.embedding.subject.vectorless import without_vector
-from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
+from pytest_corpus.suites.embedding.support.scenarios.singles import (
+    any_script,
+    given_back,
+    only,
+    refusing,
+    streamed_vector,
+)
+from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.support.vectorless import without_vector
+from pytest_corpus.suites.embedding.support.vectors import distance, vector_of
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 

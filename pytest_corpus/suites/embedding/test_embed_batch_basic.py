@@ -10,7 +10,9 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.scenarios.batches import (
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import (
     FINAL,
     WORDS,
     accounted,
@@ -23,11 +25,9 @@ from pytest_corpus.suites.embedding.scenarios.batches import (
     several,
     spoilt,
 )
-from pytest_corpus.suites.embedding.scenarios.singles import refusing
-from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.texts import FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
-from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
+from pytest_corpus.suites.embedding.support.scenarios.singles import refusing
+from pytest_corpus.suites.embedding.support.texts import FLAGS, NO_MODELS, NO_TEXTS, UNRELATED
+from pytest_corpus.suites.embedding.support.vectors import distance, vector_of
 
 ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "longest_first", "shortest_first", "mixed", "all_equal")
 """The arrangements of the texts of a batch."""

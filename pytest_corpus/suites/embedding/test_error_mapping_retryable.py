@@ -7,14 +7,14 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, in_words
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims.context import PASSING, provider_failure, works
-from pytest_corpus.suites.common.claims.faults import KINDS, struck
-from pytest_corpus.suites.common.claims.faults import ContentFilter as TestContentFilter
-from pytest_corpus.suites.common.claims.faults import Faults as TestFaults
-from pytest_corpus.suites.common.claims.faults import StreamFaults as TestStreamFaults
-from pytest_corpus.suites.embedding.scenarios.batches import family_of
-from pytest_corpus.suites.embedding.subject.answers import embeddings_of, failures_of
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
+from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, works
+from pytest_corpus.suites.shared.claims.faults import KINDS, struck
+from pytest_corpus.suites.shared.claims.faults import ContentFilter as TestContentFilter
+from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.shared.claims.faults import StreamFaults as TestStreamFaults
 
 
 @pytest.mark.parametrize("kind", KINDS)

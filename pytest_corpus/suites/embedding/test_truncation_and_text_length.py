@@ -6,9 +6,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.scenarios.batches import each_its_own, placed, several
-from pytest_corpus.suites.embedding.scenarios.singles import only, streamed_vector
-from pytest_corpus.suites.embedding.scenarios.truncation import (
+from pytest_corpus.suites.embedding.support.answers import failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import each_its_own, placed, several
+from pytest_corpus.suites.embedding.support.scenarios.singles import only, streamed_vector
+from pytest_corpus.suites.embedding.support.scenarios.truncation import (
     BEYOND,
     DENIED,
     cut,
@@ -27,11 +29,9 @@ from pytest_corpus.suites.embedding.scenarios.truncation import (
     whole,
     within,
 )
-from pytest_corpus.suites.embedding.subject.answers import failures_of
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.texts import FILLER, OTHER
-from pytest_corpus.suites.embedding.subject.vectorless import without_vector
-from pytest_corpus.suites.embedding.subject.vectors import plain, same_text, vector_of
+from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
+from pytest_corpus.suites.embedding.support.vectorless import without_vector
+from pytest_corpus.suites.embedding.support.vectors import plain, same_text, vector_of
 
 WITHIN = ("the_limit", "one_less", "half", "short")
 

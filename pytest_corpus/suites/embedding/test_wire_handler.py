@@ -6,17 +6,17 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.common.claims.envelopes import Envelopes as TestEnvelopes
-from pytest_corpus.suites.common.claims.envelopes import Errors as TestErrors
-from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
-from pytest_corpus.suites.common.claims.stress import Stress as TestStress
-from pytest_corpus.suites.common.claims.wire_handler import BUSY
-from pytest_corpus.suites.common.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
-from pytest_corpus.suites.common.claims.wire_handler import WireHandler as TestWireHandler
-from pytest_corpus.suites.embedding.scenarios.batches import arranged
-from pytest_corpus.suites.embedding.subject.component import Embedding, embedding
-from pytest_corpus.suites.embedding.subject.vectorless import without_vector
-from pytest_corpus.suites.embedding.subject.vectors import distance, vector_of
+from pytest_corpus.suites.embedding.support.component import Embedding, embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
+from pytest_corpus.suites.embedding.support.vectorless import without_vector
+from pytest_corpus.suites.embedding.support.vectors import distance, vector_of
+from pytest_corpus.suites.shared.claims.envelopes import Envelopes as TestEnvelopes
+from pytest_corpus.suites.shared.claims.envelopes import Errors as TestErrors
+from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
+from pytest_corpus.suites.shared.claims.stress import Stress as TestStress
+from pytest_corpus.suites.shared.claims.wire_handler import BUSY
+from pytest_corpus.suites.shared.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
+from pytest_corpus.suites.shared.claims.wire_handler import WireHandler as TestWireHandler
 
 pytestmark = pytest.mark.wire
 

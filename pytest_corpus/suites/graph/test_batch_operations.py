@@ -9,7 +9,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph.scenarios.batches import (
+from pytest_corpus.suites.graph.support.answers import failures, listed, size
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.scenarios.batches import (
     UNUSABLE,
     batching,
     drop,
@@ -25,11 +28,8 @@ from pytest_corpus.suites.graph.scenarios.batches import (
     too_large,
     unusable,
 )
-from pytest_corpus.suites.graph.scenarios.edges import blamed
-from pytest_corpus.suites.graph.subject.answers import failures, listed, size
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.written_items import MANY
+from pytest_corpus.suites.graph.support.scenarios.edges import blamed
+from pytest_corpus.suites.graph.support.written_items import MANY
 
 BAD_BATCHES: dict[str, Any] = {"text": "upsert_nodes", "number": 7, "object": {"op": "upsert_nodes"}, "null": None}
 BAD_OPERATIONS: dict[str, Any] = {

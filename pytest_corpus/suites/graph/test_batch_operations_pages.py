@@ -9,8 +9,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.graph.scenarios import paging
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios import paging
 
 
 @pytest.mark.core

@@ -6,11 +6,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph.scenarios import transactions
-from pytest_corpus.suites.graph.scenarios.batches import drop, in_order, link, put, put_many
-from pytest_corpus.suites.graph.subject.answers import listed, size
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
+from pytest_corpus.suites.graph.support.answers import listed, size
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.scenarios import transactions
+from pytest_corpus.suites.graph.support.scenarios.batches import drop, in_order, link, put, put_many
 
 
 @pytest.mark.core

@@ -5,10 +5,10 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.common.claims.capabilities import Consistency as TestConsistency
-from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
+from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
 
 
 @pytest.mark.requirement("GRA-CAP-1")

@@ -9,20 +9,20 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
-from pytest_corpus.suites.common.claims.context import Context as TestContext
-from pytest_corpus.suites.common.claims.context import Observability as TestObservability
-from pytest_corpus.suites.common.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.common.claims.labels import StreamOutcomes as TestStreamOutcomes
-from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamTimes
-from pytest_corpus.suites.common.claims.privacy import IdPrivacy as TestIdPrivacy
-from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
-from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
-from pytest_corpus.suites.common.contexts import new_tenant, require_tenants
-from pytest_corpus.suites.graph.scenarios import isolation
-from pytest_corpus.suites.graph.subject.capabilities import ASKING
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.capabilities import ASKING
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios import isolation
+from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.shared.claims.context import Context as TestContext
+from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
+from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
+from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.shared.claims.labels import StreamOutcomes as TestStreamOutcomes
+from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
+from pytest_corpus.suites.shared.claims.privacy import IdPrivacy as TestIdPrivacy
+from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 
 
 @pytest.mark.requirement("GRA-OBS-1")

@@ -10,13 +10,13 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.generation.stateful import replayed, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph.scenarios import items, state_machine
-from pytest_corpus.suites.graph.scenarios.edges import unusable
-from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at
-from pytest_corpus.suites.graph.subject.answers import failures
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS
+from pytest_corpus.suites.graph.support.answers import failures
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.sandbox import NODE_READERS
+from pytest_corpus.suites.graph.support.scenarios import items, state_machine
+from pytest_corpus.suites.graph.support.scenarios.edges import unusable
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
 from pytest_corpus.text.values import same
 
 SCALARS = {

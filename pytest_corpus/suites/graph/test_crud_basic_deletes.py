@@ -7,14 +7,14 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.graph.scenarios import edges, items, multigraph
-from pytest_corpus.suites.graph.scenarios.isolation import WHERE, at
-from pytest_corpus.suites.graph.scenarios.multigraph import PARALLEL
-from pytest_corpus.suites.graph.subject.answers import failures, listed
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS, NODE_READERS, Sandbox
-from pytest_corpus.suites.graph.subject.written_items import MANY
+from pytest_corpus.suites.graph.support.answers import failures, listed
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox
+from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
+from pytest_corpus.suites.graph.support.scenarios.multigraph import PARALLEL
+from pytest_corpus.suites.graph.support.written_items import MANY
 
 
 @pytest.mark.core

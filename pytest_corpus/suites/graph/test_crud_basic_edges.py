@@ -9,13 +9,13 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.graph.scenarios import edges, items, multigraph
-from pytest_corpus.suites.graph.scenarios.edges import unusable
-from pytest_corpus.suites.graph.scenarios.multigraph import LOOP, PARALLEL
-from pytest_corpus.suites.graph.subject.answers import counted, failures
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.sandbox import EDGE_READERS
+from pytest_corpus.suites.graph.support.answers import counted, failures
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS
+from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.support.scenarios.edges import unusable
+from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP, PARALLEL
 
 
 @pytest.mark.core

@@ -8,14 +8,14 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.common.contexts import require_tenants
-from pytest_corpus.suites.graph.scenarios import isolation
-from pytest_corpus.suites.graph.subject.answers import listed, records
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.sandbox import NODE_READERS
-from pytest_corpus.suites.graph.subject.written_items import MANY
+from pytest_corpus.suites.graph.support.answers import listed, records
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.sandbox import NODE_READERS
+from pytest_corpus.suites.graph.support.scenarios import isolation
+from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.contexts import require_tenants
 from pytest_corpus.text.values import strings_of
 
 

@@ -8,14 +8,14 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.contexts import new_key, require_tenants
-from pytest_corpus.suites.graph.scenarios import idempotency
-from pytest_corpus.suites.graph.scenarios.isolation import tenants
-from pytest_corpus.suites.graph.subject.answers import failures, listed
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.written_items import MANY
+from pytest_corpus.suites.graph.support.answers import failures, listed
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.scenarios import idempotency
+from pytest_corpus.suites.graph.support.scenarios.isolation import tenants
+from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.claims import replays
+from pytest_corpus.suites.shared.contexts import new_key, require_tenants
 
 
 @pytest.mark.core

@@ -8,9 +8,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.dialects import DIALECTS
-from pytest_corpus.suites.graph.scenarios import edges
-from pytest_corpus.suites.graph.subject.answers import records
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios import edges
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 

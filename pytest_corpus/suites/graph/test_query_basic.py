@@ -7,11 +7,11 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.graph.scenarios import queries
-from pytest_corpus.suites.graph.subject.answers import records
-from pytest_corpus.suites.graph.subject.component import Graph, graph
-from pytest_corpus.suites.graph.subject.place import value_of
-from pytest_corpus.suites.graph.subject.written_items import MANY
+from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.scenarios import queries
+from pytest_corpus.suites.graph.support.written_items import MANY
 
 MOST_TEXT = 2_000_000
 """A longer query is not sent only to see that it is refused."""

@@ -8,9 +8,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.common.claims.deadlines import PROMPTLY_S, in_time, repeatedly
-from pytest_corpus.suites.graph.subject.answers import records
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, in_time, repeatedly
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
 """What is asked of `timeout_ms` where capabilities claim it, and what of every adapter (R118)."""

@@ -8,10 +8,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph.scenarios import multigraph, traversal
-from pytest_corpus.suites.graph.scenarios.multigraph import LOOP
-from pytest_corpus.suites.graph.subject.answers import listed
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios import multigraph, traversal
+from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP
 
 
 @pytest.mark.core

@@ -7,10 +7,10 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
-from pytest_corpus.suites.graph.scenarios import queries
-from pytest_corpus.suites.graph.subject.answers import records
-from pytest_corpus.suites.graph.subject.component import Graph, graph
+from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios import queries
+from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
 
 OPERATION = "stream_query"
 

@@ -6,10 +6,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
-from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.common.claims.capabilities import StreamingClaim as TestStreamingClaim
-from pytest_corpus.suites.llm.subject.capabilities import RANGES
-from pytest_corpus.suites.llm.subject.component import LLM, llm
+from pytest_corpus.suites.llm.support.capabilities import RANGES
+from pytest_corpus.suites.llm.support.component import LLM, llm
+from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
 
 
 @pytest.mark.requirement("LLM-CAP-1")

@@ -13,10 +13,10 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope, works
-from pytest_corpus.suites.common.contexts import new_key, new_tenant
-from pytest_corpus.suites.llm.scenarios.completions import (
+from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.support.requests import WEATHER, user
+from pytest_corpus.suites.llm.support.scenarios.completions import (
     MOST_MODELS,
     accepted,
     alike,
@@ -30,9 +30,9 @@ from pytest_corpus.suites.llm.scenarios.completions import (
     well_formed,
     within,
 )
-from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.subject.requests import WEATHER, user
+from pytest_corpus.suites.shared.claims import replays
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),

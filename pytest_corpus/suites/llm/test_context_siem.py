@@ -4,16 +4,16 @@ import pytest
 
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
-from pytest_corpus.suites.common.claims.context import Context as TestContext
-from pytest_corpus.suites.common.claims.context import Observability as TestObservability
-from pytest_corpus.suites.common.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.common.claims.labels import StreamOutcomes as TestStreamOutcomes
-from pytest_corpus.suites.common.claims.labels import StreamTimes as TestStreamTimes
-from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
-from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
-from pytest_corpus.suites.llm.subject.component import LLM, llm
+from pytest_corpus.suites.llm.support.component import LLM, llm
+from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.shared.claims.context import Context as TestContext
+from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
+from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
+from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.shared.claims.labels import StreamOutcomes as TestStreamOutcomes
+from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
+from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
 
 
 @pytest.mark.requirement("COM-OBS-13")

@@ -7,11 +7,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims import tokens
-from pytest_corpus.suites.common.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
-from pytest_corpus.suites.llm.scenarios.completions import completing
-from pytest_corpus.suites.llm.subject.component import LLM, llm
-from pytest_corpus.suites.llm.subject.requests import user
+from pytest_corpus.suites.llm.support.component import LLM, llm
+from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.scenarios.completions import completing
+from pytest_corpus.suites.shared.claims import tokens
+from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
 
 FEW_TOKENS, PART = 8, 5
 """By so many tokens, or so large a part, a count may differ from what a prompt is charged: it is an estimate."""

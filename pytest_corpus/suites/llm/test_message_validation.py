@@ -8,10 +8,10 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.common.claims.context import works
-from pytest_corpus.suites.llm.subject.capabilities import NO_STOPS, PERMANENT, UNSIGNED
-from pytest_corpus.suites.llm.subject.component import LLM, llm
-from pytest_corpus.suites.llm.subject.requests import CALL, CLOCK, WEATHER, user
+from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
+from pytest_corpus.suites.llm.support.component import LLM, llm
+from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
+from pytest_corpus.suites.shared.claims.context import works
 
 ROLES = ("USER", "User", "human", "bot", "function", "developer", "model", "", " user", "user\n", 7, None, ["user"])
 """Values that are not a role: other strings than the four, and other types."""

@@ -12,8 +12,10 @@ from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.common.claims.streaming import Streaming as TestStreaming
-from pytest_corpus.suites.llm.scenarios.completions import (
+from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
+from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.scenarios.completions import (
     accepted,
     beyond,
     cold,
@@ -23,9 +25,7 @@ from pytest_corpus.suites.llm.scenarios.completions import (
     well_formed,
     within,
 )
-from pytest_corpus.suites.llm.subject.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.subject.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.subject.requests import user
+from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
 
 
 @pytest.mark.core

@@ -16,11 +16,11 @@ from pytest_corpus.kit.component import Subject, op_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.frame_message import unpack
-from pytest_corpus.text.redaction import type_name
 
 T = TypeVar("T")
 

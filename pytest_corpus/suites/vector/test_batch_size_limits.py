@@ -9,8 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.scenarios.checks import exactly, fan
-from pytest_corpus.suites.vector.subject.answers import (
+from pytest_corpus.suites.vector.support.answers import (
     failures_of,
     id_of,
     matches_of,
@@ -19,9 +18,10 @@ from pytest_corpus.suites.vector.subject.answers import (
     results_of,
     vector_of,
 )
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import direction, is_number
-from pytest_corpus.suites.vector.subject.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import direction, is_number
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan
 
 MOST_VECTORS = 5_000
 """A batch of more vectors is not sent only to see where the limit is."""

@@ -11,10 +11,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, in_words
 from pytest_corpus.spec.capabilities import SECTIONS
-from pytest_corpus.suites.common.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.common.claims.capabilities import Consistency as TestConsistency
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import canonical, is_number
+from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
+from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import canonical, is_number
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
 

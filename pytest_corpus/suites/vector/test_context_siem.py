@@ -12,23 +12,23 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.common.claims import replays
-from pytest_corpus.suites.common.claims.cancelling import Cancelling as TestCancelling
-from pytest_corpus.suites.common.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.common.claims.context import Context as TestContext
-from pytest_corpus.suites.common.claims.context import Observability as TestObservability
-from pytest_corpus.suites.common.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.common.claims.privacy import IdPrivacy as TestIdPrivacy
-from pytest_corpus.suites.common.claims.privacy import Privacy as TestPrivacy
-from pytest_corpus.suites.common.claims.propagation import Propagation as TestPropagation
-from pytest_corpus.suites.common.contexts import new_key, new_tenant, require_tenants
-from pytest_corpus.suites.vector.scenarios import flow
-from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import direction
-from pytest_corpus.suites.vector.subject.sandbox import Sandbox
-from pytest_corpus.suites.vector.subject.shared import context_of
+from pytest_corpus.suites.shared.claims import replays
+from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.claims.context import Context as TestContext
+from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
+from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
+from pytest_corpus.suites.shared.claims.privacy import IdPrivacy as TestIdPrivacy
+from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
+from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant, require_tenants
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios import flow
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.support.shared import context_of
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""

@@ -7,11 +7,11 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.subject.answers import failed, id_of, processed
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import direction
-from pytest_corpus.suites.vector.subject.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.answers import failed, id_of, processed
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
 
 WRONG_DELETES: tuple[tuple[str, Any], ...] = (
     ("ids", "x"),

@@ -6,10 +6,10 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly, points_at, refused_or_reported
-from pytest_corpus.suites.vector.subject.answers import failed, failures_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import direction
+from pytest_corpus.suites.vector.support.answers import failed, failures_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, points_at, refused_or_reported
 
 MISMATCH = "DimensionMismatch"
 

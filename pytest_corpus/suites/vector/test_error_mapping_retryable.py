@@ -6,13 +6,13 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import error_names
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.common.claims.faults import KINDS, struck
-from pytest_corpus.suites.common.claims.faults import Faults as TestFaults
-from pytest_corpus.suites.vector.subject.answers import failures_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.text.redaction import word
+from pytest_corpus.suites.shared.claims.faults import KINDS, struck
+from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.vector.support.answers import failures_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,12 +8,12 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Full, NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.scenarios.checks import same
-from pytest_corpus.suites.vector.subject.answers import failures_of, id_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import direction
-from pytest_corpus.suites.vector.subject.sandbox import Sandbox
-from pytest_corpus.suites.vector.subject.shared import Item
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios.checks import same
+from pytest_corpus.suites.vector.support.shared import Item
 
 KINDS = ("a", "b", "a", "b", "c", "a")
 """The kinds of the vectors of a filled place, in the order of their directions."""

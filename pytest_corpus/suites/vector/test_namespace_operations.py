@@ -9,11 +9,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
-from pytest_corpus.suites.vector.scenarios.checks import described_by, exactly
-from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.subject.sandbox import stored
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
+from pytest_corpus.suites.vector.support.sandbox import stored
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly
 
 WRONG_CREATION: tuple[tuple[str, Any], ...] = (
     ("namespace", ...),

@@ -8,11 +8,11 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.scenarios.checks import ANGLES, described_by, fan
-from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of, metadata_of, vector_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import alike, best, canonical, direction, parallel
-from pytest_corpus.suites.vector.subject.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import alike, best, canonical, direction, parallel
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios.checks import ANGLES, described_by, fan
 
 WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
     ("vector", "x"),

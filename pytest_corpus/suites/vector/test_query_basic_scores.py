@@ -8,11 +8,11 @@ from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.vector.scenarios.checks import fan
-from pytest_corpus.suites.vector.scenarios.ranking import Ranking, rankings
-from pytest_corpus.suites.vector.subject.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import METRICS, canonical, direction, near
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import METRICS, canonical, direction, near
+from pytest_corpus.suites.vector.support.scenarios.checks import fan
+from pytest_corpus.suites.vector.support.scenarios.ranking import Ranking, rankings
 
 PERMANENT = ("BadRequest", "NotSupported")
 """What refuses a vector of zeros (R121)."""

@@ -11,7 +11,10 @@ from pytest_corpus.kit.generation.generate import SLOW_CALL_S
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.suites.vector.scenarios.checks import (
+from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import alike, direction
+from pytest_corpus.suites.vector.support.scenarios.checks import (
     described_by,
     exactly,
     points_at,
@@ -20,11 +23,8 @@ from pytest_corpus.suites.vector.scenarios.checks import (
     same,
     settled,
 )
-from pytest_corpus.suites.vector.scenarios.faulty_items import FAULTY, WRONG_FIELDS, faulty
-from pytest_corpus.suites.vector.scenarios.state_machine import machine_of
-from pytest_corpus.suites.vector.subject.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
-from pytest_corpus.suites.vector.subject.component import Vector, vector
-from pytest_corpus.suites.vector.subject.geometry import alike, direction
+from pytest_corpus.suites.vector.support.scenarios.faulty_items import FAULTY, WRONG_FIELDS, faulty
+from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
 
 SCALARS: dict[str, Any] = {
     "word": "Gr\u00fc\u00dfe \U0001f600",

@@ -19,9 +19,9 @@ from jsonschema.exceptions import FormatError
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from pytest_corpus.redaction.values import shown
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem, dotted, plain
-from pytest_corpus.text.redaction import shown
 
 Conforms = Callable[[object, str], bool]
 """Whether an instance is of a format."""

@@ -1,0 +1,132 @@
+"""What is masked wherever content may be shown: planted secrets, and what the environment keeps secret (R21)."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from pytest_corpus.redaction.values import CREDENTIAL, VOCABULARY, cut, printable, redacted, type_name
+
+STARS: Final = "***"
+
+GRAM: Final = 8
+"""So many characters of a secret in a row are as good as the whole of it (R21)."""
+
+SHORTEST: Final = 4
+"""A shorter value of an environment variable would mask half of every text."""
+
+_SECRET_NAME: Final = re.compile(
+    r"(?!(?:OLD)?PWD$)(?=.*(?:key|token|secret|passw|passphrase|pwd|credential))", re.IGNORECASE
+)
+"""The shell's working directories are none: their parts are the names of components and test files too."""
+
+_COUNT: Final = re.compile(r"token(?:s|izers)(?:_|$)", re.IGNORECASE)
+_SETTING: Final = re.compile(r"\d{1,7}")
+_SWITCHES: Final = frozenset({"true", "false", "null", "none"})
+
+LONGEST_STRING: Final = 400
+MOST_ITEMS: Final = 8
+
+
+def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the environment variables whose names speak of keys, tokens, secrets or passwords.
+
+    No secrets are words that every answer has, as of `TOKENIZERS_PARALLELISM=false`, and numbers of tokens.
+    """
+    found = {value for name, value in environment.items() if _SECRET_NAME.match(name) and not _is_setting(name, value)}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _is_setting(name: str, value: str) -> bool:
+    """Whether the value of a variable that is named like a secret is none, or cannot be told from other text."""
+    plain = value.lower() in _SWITCHES or value in VOCABULARY
+    return plain or len(value) < SHORTEST or bool(_COUNT.search(name) and _SETTING.fullmatch(value))
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """A text with stars in the place of each secret, and of every part of one that gives it away."""
+    for secret in secrets:
+        if not secret:
+            continue
+        if len(secret) <= GRAM:
+            text = text.replace(secret, STARS)
+        elif any(secret[at : at + GRAM] in text for at in range(len(secret) - GRAM + 1)):
+            text = _without_parts(text, secret)
+    return text
+
+
+def _without_parts(text: str, secret: str) -> str:
+    """A text without the runs of it that stand in a longer secret too."""
+    grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
+    kept: list[str] = []
+    at, covered = 0, 0
+    while at < len(text):
+        if text[at : at + GRAM] in grams:
+            covered = at + GRAM
+        if at < covered:
+            if not kept or kept[-1] != STARS:
+                kept.append(STARS)
+        else:
+            kept.append(text[at])
+        at += 1
+    return "".join(kept)
+
+
+def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
+    """A JSON value with each secret in its keys and texts masked."""
+    if isinstance(value, str):
+        return masked(value, secrets)
+    if isinstance(value, dict):
+        return {masked(key, secrets): masked_within(item, secrets) for key, item in value.items()}
+    return [masked_within(item, secrets) for item in value] if isinstance(value, list) else value
+
+
+def shape(value: object, most: int) -> str:
+    """A JSON value without content, in one line: keys, numbers and words of the protocol; other strings by length."""
+    return cut(json.dumps(_shape(value), default=_unknown), most)
+
+
+def _shape(value: object) -> object:
+    if isinstance(value, str):
+        return value if value in VOCABULARY else f"<{len(value)} characters>"
+    if isinstance(value, Mapping):
+        return {str(key): _shape(item) for key, item in value.items()}
+    return _few([_shape(item) for item in value[:MOST_ITEMS]], value) if isinstance(value, list) else value
+
+
+def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) -> str:
+    """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
+
+    In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked.
+    """
+    secrets = tuple(secrets)
+    shown = _content(value, lambda text: (sentence if foreign else said)(text, secrets))
+    return masked(cut(json.dumps(shown, default=_unknown, ensure_ascii=False), most), secrets)
+
+
+def _content(value: object, shown: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return cut(shown(value), LONGEST_STRING)
+    if isinstance(value, Mapping):
+        return {shown(str(key)): _content(item, shown) for key, item in value.items()}
+    if isinstance(value, list):
+        return _few([_content(item, shown) for item in value[:MOST_ITEMS]], value)
+    return value
+
+
+def said(text: str, secrets: Iterable[str]) -> str:
+    """A text of the suite's as it may be shown with its content: printable, secrets and credentials masked."""
+    return printable(CREDENTIAL.sub(STARS, masked(text, secrets)))
+
+
+def sentence(text: str, secrets: Iterable[str]) -> str:
+    """A text of the adapter's as it may be shown: as `said`, and without any word that looks like a credential."""
+    return printable(redacted(said(text, secrets)))
+
+
+def _few(shown: list[Any], whole: list[Any]) -> list[Any]:
+    return [*shown, f"... {len(whole) - MOST_ITEMS} more"] if len(whole) > MOST_ITEMS else shown
+
+
+def _unknown(value: object) -> str:
+    return f"<{type_name(value)}>"

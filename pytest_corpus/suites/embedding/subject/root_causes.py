@@ -1,6 +1,0 @@
-"""The root causes of the embedding component: those of every component."""
-
-from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.suites.embedding.subject.component import Embedding
-
-ROOT_CAUSES = RootCauses[Embedding]

@@ -1,0 +1,224 @@
+"""The embedding component as its suite speaks to it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.faults import ProviderFaults
+from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems, streamed_embeddings
+from pytest_corpus.suites.embedding.support.prerequisites import EmbeddingPrerequisites
+from pytest_corpus.suites.embedding.support.requests import EmbeddingRequests
+from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
+from pytest_corpus.suites.embedding.support.vectorless import without_vector
+from pytest_corpus.suites.embedding.support.vectors import FAR, Vector, distance, is_number, vector_of
+from pytest_corpus.suites.shared.claims.tokens import adds_up
+from pytest_corpus.suites.shared.contexts import new_tenant
+
+MOST_MODELS = 5
+"""Listed models that are tried; a catalogue may be long, and each call costs."""
+
+
+EVERY_MODEL = {
+    "embed": "EMB-MODEL-1",
+    "embed_batch": "EMB-BATCH-10",
+    "stream_embed": "EMB-STREAM-5",
+    "count_tokens": "EMB-TOKENS-5",
+}
+"""The requirement that says that an operation works for every listed model."""
+
+
+class EmbeddingFaults(ProviderFaults):
+    """Faults at the provider; a batch may report a failure item by item (R14)."""
+
+    def backed(self, *, streaming: bool) -> list[str]:
+        """The operations that reach the provider, but for batches, which may report a failure item by item (R14)."""
+        return [name for name in super().backed(streaming=streaming) if name != "embed_batch"]
+
+
+class Embedding(Texts):
+    """The embedding component: embeddings, batches, streams and what they have in common."""
+
+    prerequisites_type = EmbeddingPrerequisites
+    requests_type = EmbeddingRequests
+    requests: EmbeddingRequests
+    faults_type = EmbeddingFaults
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def embed(self, text: str, **changed: Any) -> Reply:
+        """Embed a text with some arguments changed."""
+        return self.call("embed", self.requests.with_text("embed", text, **changed))
+
+    def batch(self, texts: list[str], **changed: Any) -> Reply:
+        """Embed a batch of texts with some arguments changed."""
+        return self.call("embed_batch", {**self.requests.minimal("embed_batch"), "texts": texts, **changed})
+
+    def streamed(self, text: str, **changed: Any) -> StreamReply:
+        """Stream the embedding of a text with some arguments changed."""
+        return self.stream("stream_embed", self.requests.with_text("stream_embed", text, **changed))
+
+    def ask(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
+        """Embed one text by any operation that embeds."""
+        return self.invoke(name, self.requests.with_text(name, text, **changed))
+
+    def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
+        """The first embedding of an answer; empty if there is none."""
+        found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
+        return found[0] if found else {}
+
+    def vector(self, name: str, text: str, **changed: Any) -> list[float]:
+        """The vector that an operation gives to a text.
+
+        Raises:
+            Undecided: it gives none, which may be the finding of another requirement.
+        """
+        reply = self.ask(name, text, **changed)
+        found = vector_of(self.embedding(reply))
+        if found is None:
+            raise without_vector(self, name, text, reply, changed)
+        return found
+
+    def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
+        """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
+        keys = {text: (text, *sorted(changed.items())) for text in texts}
+        missing = [text for text, key in keys.items() if key not in self.shared.vectors]
+        other = self.fresh() if missing else self
+        with self.client.provider.paused():
+            for text in missing:
+                self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
+        return {text: self.shared.vectors[key] for text, key in keys.items()}
+
+    # -- what can be relied on -------------------------------------------------------------------------
+
+    def able(self, name: str = "embed") -> list[str]:
+        """The listed models, as many as are tried, but for those whose entry denies what the operation needs.
+
+        Where none are listed, the one that plain requests name.
+
+        Raises:
+            Blocked: `embed`, or the operation, refuses one of them.
+        """
+        self.require("embed")
+        flag = self.operation(name).capability or ""
+        models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
+        if self.capabilities.models and not models:
+            raise NotApplicable(f"every listed model denies {flag}")
+        for operation in dict.fromkeys(("embed", name)):
+            for model in models[:MOST_MODELS] if self.works(operation) else ():
+                ask = partial(self.invoke, operation, {**self.requests.minimal(operation), "model": model})
+                if (tried := cached(self, ("tried", operation, model), ask)).is_error:
+                    said = f"{operation} of a listed model is answered with {tried}"
+                    raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
+        return models[:MOST_MODELS] if self.capabilities.models else [self.model]
+
+    @property
+    def counts_characters(self) -> bool:
+        """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
+        return cached(self, "one character more is too long", self._counts_characters)
+
+    def _counts_characters(self) -> bool:
+        limit = self.limited()
+        just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
+        if more.is_a("BadRequest", "NotSupported") and not just.is_error:
+            return True
+        result = self.embed(self.text_of(limit + 1), truncate=True).result
+        return isinstance(result, Mapping) and result.get("truncated") is True
+
+    def beyond(self, more: int = 1) -> int:
+        """The number of ASCII characters of a text that exceeds `max_text_length` by `more`, in whatever unit (R120).
+
+        Raises:
+            NotApplicable: no limit is stated, or one that is too large to exceed.
+        """
+        limit = self.limited()
+        if self.counts_characters:
+            return limit + more
+        if CHARACTERS_IN_A_TOKEN * limit > MOST_LENGTH:
+            raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
+        return CHARACTERS_IN_A_TOKEN * limit + more
+
+    def normalizes(self) -> None:
+        """Go on only if normalization is offered.
+
+        Raises:
+            NotApplicable: capabilities deny it, or it is answered with NOT_SUPPORTED unclaimed.
+        """
+        self.require("embed")
+        flag = self.capabilities.flag("supports_normalization")
+        if flag is False or (flag is None and self.embed(self.fit("hi"), normalize=True).is_a("NotSupported")):
+            raise NotApplicable("normalization is not offered")
+
+    @property
+    def noise(self) -> float:
+        """The distance of two embeddings of one text that no cache makes equal."""
+        if self.shared.noise is None:
+            with self.client.provider.paused():
+                self.shared.noise = self._find_noise()
+        return self.shared.noise
+
+    def _find_noise(self) -> float:
+        text = self.unique()
+        fresh = self.fresh()
+        if fresh.client is not self.client:
+            return distance(self.vector("embed", text), fresh.vector("embed", text))
+        args = self.requests.with_text("embed", text)
+        contexts: tuple[dict[str, Any], ...] = ({}, new_tenant())
+        one, other = (vector_of(self.embedding(self.call("embed", args, ctx))) or [] for ctx in contexts)
+        apart = distance(one, other)
+        return apart if apart < FAR else 0.0
+
+    def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
+        """Return whether two vectors are renderings of the same one."""
+        return distance(one, other) <= slack + 10 * self.noise
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        if name == "count_tokens":
+            for violation in self.token_problems(result):
+                yield "EMB-TOKENS-1", violation
+        elif name in ("capabilities", "health", "get_stats"):
+            if not isinstance(result, Mapping):
+                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
+            elif name == "get_stats":
+                yield from statistics_problems(result)
+        elif name in ("embed", "embed_batch"):
+            schema = self.operation(name).payload or ""
+            if problem := payload_problem(schema, result, self.settings.edition):
+                yield self.operation(name).shaped, problem
+            yield from self._sizes(embeddings_of(result))
+
+    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        found = chunk.get("embeddings")
+        yield from self._sizes([each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else [])
+        if not adds_up(chunk.get("usage")):
+            yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
+
+    def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Iterator[tuple[str, Violation]]:
+        most = self.capabilities.limit("max_dimensions")
+        for embedding in embeddings:
+            vector, stated = embedding.get("vector"), embedding.get("dimensions")
+            if not isinstance(vector, list):
+                continue
+            if is_number(stated) and stated != len(vector):
+                yield "EMB-EMBED-2", Violation(f"{len(vector)}, the length of the vector", f"{stated}", "dimensions")
+            if most is not None and len(vector) > most:
+                yield "EMB-DIM-2", Violation(f"at most {most} dimensions", f"{len(vector)}", "vector")
+
+
+@pytest.fixture
+def embedding(request: pytest.FixtureRequest) -> Embedding:
+    """The embedding component under test."""
+    found = request.node.stash[SUBJECT]
+    assert isinstance(found, Embedding)
+    return found
+
+
+COMPONENT = Embedding

@@ -1,0 +1,6 @@
+"""The root causes of the embedding component: those of every component."""
+
+from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.suites.embedding.support.component import Embedding
+
+ROOT_CAUSES = RootCauses[Embedding]

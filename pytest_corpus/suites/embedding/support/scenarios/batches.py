@@ -1,0 +1,233 @@
+"""The answer to a batch, text by text (SPECIFICATION 12.5; R14)."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.adapter.exchange import non_finite
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding
+from pytest_corpus.suites.embedding.support.texts import FILLER
+from pytest_corpus.suites.embedding.support.vectors import FAR, Vector, distance, is_number, plain, same_text, vector_of
+
+Finding = tuple[str, Violation]
+
+STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
+"""The requirements without which the text of an embedding is not known."""
+
+FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None and error.retry == "no")
+"""The canonical classes that are not worth a retry."""
+
+
+WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
+"""Words of one length."""
+
+MOST_TEXTS = 2_048
+"""A larger batch is not sent only to see that it is served."""
+
+
+def class_of(failure: Mapping[str, Any]) -> str | None:
+    """The class that a failed item names in `error`, by its name or its code; None if it names none."""
+    error = failure.get("error")
+    if not isinstance(error, str):
+        return None
+    named = TAXONOMY.get(error) or BY_CODE.get(error)
+    return named.name if named else None
+
+
+def family_of(failure: Mapping[str, Any]) -> str | None:
+    """The canonical class of a failed item."""
+    name = class_of(failure)
+    return TAXONOMY[name].family if name else None
+
+
+def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterator[Finding]:
+    """Yield the faults in the positions of the texts in the result of a batch."""
+    embeddings, failures = embeddings_of(result), failures_of(result)
+    failed = [failure.get("index") for failure in failures]
+    for number, failure in enumerate(failures):
+        if class_of(failure) is None:
+            yield "EMB-BATCH-11", Violation("a class of the taxonomy, or its code", "none", f"failures.{number}.error")
+    if any(not is_number(index) for index in failed):
+        yield "EMB-BATCH-11", Violation("the position of the failed text", "none", "failures.index")
+        return
+    positions = {index for index in failed if isinstance(index, (int, float)) and index in range(len(texts))}
+    if len(positions) < len(set(failed)):
+        strange = next(index for index in failed if index not in positions)
+        yield "EMB-BATCH-4", Violation(f"a position in a batch of {len(texts)}", found=strange, path="failures.index")
+        return
+    if len(positions) < len(failed):
+        yield "EMB-BATCH-3", Violation("each failed text once", "one twice", "failures.index")
+        return
+    if any(_of_another(failure, texts) for failure in failures):
+        yield "EMB-BATCH-4", Violation("the position of the failed text", "that of another text", "failures.index")
+        return
+    rest = [position for position in range(len(texts)) if position not in positions]
+    if len(embeddings) != len(rest):
+        wanted = f"{len(rest)} embeddings beside {len(failed)} failures of {len(texts)} texts"
+        yield "EMB-BATCH-3", Violation(wanted, f"{len(embeddings)}", "result.embeddings")
+        return
+    for number, (position, found) in enumerate(zip(rest, embeddings, strict=True)):
+        yield from _place(embedding, number, position, found, texts)
+
+
+def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
+    """Return whether a failure has the index of one text of the batch and another one for its text."""
+    text, sent = failure.get("text"), texts[int(failure["index"])]
+    return not same_text(text, sent) and any(same_text(text, other) for other in texts)
+
+
+def _place(
+    embedding: Embedding, number: int, position: int, found: Mapping[str, Any], texts: Sequence[str]
+) -> Iterator[Finding]:
+    text, index, path = found.get("text"), found.get("index"), f"result.embeddings.{number}"
+    mine = text is None or belongs(embedding, text, texts[position])
+    if not mine:
+        moved = any(same_text(text, other) for other in texts)
+        yield (
+            ("EMB-BATCH-2", Violation("the texts in their order", "another text of the batch", f"{path}.text"))
+            if moved
+            else ("EMB-EMBED-3", Violation("the text that was sent", "another text", f"{path}.text"))
+        )
+    if index is not None and index != position:
+        moved = not mine and index in range(len(texts)) and same_text(text, texts[int(index)])
+        if not moved:
+            yield "EMB-BATCH-4", Violation(f"{position}, the position of the text", found=index, path=f"{path}.index")
+
+
+def belongs(embedding: Embedding, text: Any, sent: str) -> bool:
+    """Return whether the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
+    if same_text(text, sent):
+        return True
+    return isinstance(text, str) and not embedding.holds(sent) and bool(text) and plain(text) in plain(sent)
+
+
+def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence[str]) -> dict[int, Mapping[str, Any]]:
+    """The embeddings of a batch by the positions of their texts.
+
+    Raises:
+        Violation: the batch breaks this requirement.
+        Blocked: the places of the texts are not known.
+    """
+    result = expect.success(reply, "a batch")
+    found = list(problems(embedding, result, texts))
+    for broken, violation in found:
+        if broken == requirement:
+            raise violation
+    for broken, violation in found:
+        if broken in STRUCTURE:
+            raise Blocked(broken, str(violation), violation=violation)
+    failed = {failure.get("index") for failure in failures_of(result)}
+    if not all(is_number(index) for index in failed):
+        raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
+    rest = [position for position in range(len(texts)) if position not in failed]
+    return dict(zip(rest, embeddings_of(result), strict=True))
+
+
+def each_its_own(
+    embedding: Embedding, found: Mapping[int, Mapping[str, Any]], texts: Sequence[str], own: Mapping[str, Vector]
+) -> None:
+    """Each text has its own vector: none that another text's is nearer to, and none that is out of all relation."""
+    apart: dict[int, float] = {}
+    slack = 1e-6 + 10 * embedding.noise
+    for position, each in found.items():
+        vector = vector_of(each)
+        if vector is None:
+            finite = not any(True for _ in non_finite(each.get("vector")))
+            raise Blocked("EMB-BATCH-1" if finite else "COM-NUM-2", "an embedding has no vector of finite numbers")
+        apart[position] = distance(vector, own[texts[position]])
+        nearest = min(distance(vector, other) for other in own.values())
+        path = f"result.embeddings, the text at {position}"
+        expect.that(apart[position] <= nearest + slack, "the vector of this text", "that of another text", path)
+    usual = statistics.median(apart.values()) if apart else 0.0
+    for position, off in apart.items():
+        expect.that(
+            off <= FAR + 10 * usual,
+            "the vector of this text",
+            "another vector",
+            f"result.embeddings, the text at {position}",
+        )
+
+
+def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
+    """As many texts as a batch may have, up to `wanted`.
+
+    Raises:
+        NotApplicable: it may have fewer than `least`.
+    """
+    embedding.require("embed_batch")
+    many = embedding.room(wanted)
+    if many < least:
+        raise NotApplicable(f"a batch may have {many} texts only")
+    return many
+
+
+def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
+    """A number of texts, arranged in one of the ways."""
+    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
+    if how == "equal_texts":
+        return [words[number // 2] if number % 3 else words[0] for number in range(many)]
+    if how == "all_equal":
+        return [words[0]] * many
+    if how in ("longest_first", "shortest_first"):
+        grown = [embedding.fit(f"{word} {' '.join(WORDS[: number * 2])}") for number, word in enumerate(words)]
+        return grown if how == "shortest_first" else grown[::-1]
+    if how == "mixed":
+        grown = [embedding.fit(f"{word}{' and so on' * (number * 5 % 7)}") for number, word in enumerate(words)]
+        return [*grown[1::2], *grown[::2]]
+    if how == "equal_lengths":
+        return [word for word in words if len(word) == len(words[0])]
+    return [embedding.fit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
+
+
+def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
+    """The vectors of a batch are those that its texts get in batches of their own, in their order."""
+    found = placed(embedding, "EMB-BATCH-2", reply, texts)
+    each_its_own(embedding, found, texts, embedding.own_vectors(texts, **changed))
+
+
+def largest(embedding: Embedding) -> int:
+    """The stated size of the largest batch.
+
+    Raises:
+        NotApplicable: none is stated, or it is too large to be sent.
+    """
+    most = embedding.capabilities.limit("max_batch_size")
+    if most is None or most > MOST_TEXTS:
+        raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
+    return most
+
+
+def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
+    """A batch with texts that are too long, and their positions.
+
+    Raises:
+        NotApplicable: no limit is stated.
+    """
+    length = embedding.beyond(1 + len(FILLER))
+    texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))
+    last = len(texts) - 1
+    bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
+        where, {*range(last + 1)}
+    )
+    long = embedding.text_of(length)
+    for position in bad:
+        texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
+    return texts, bad
+
+
+def accounted(embedding: Embedding, requirement: str, where: str) -> None:
+    """A batch with texts that are too long keeps a rule of the places, where it is not refused whole."""
+    texts, bad = spoilt(embedding, where)
+    reply = embedding.batch(texts, truncate=False)
+    expect.readable(reply)
+    if reply.is_error:
+        raise NotApplicable("a batch with a bad text is refused whole")
+    failed = {failure.get("index") for failure in failures_of(reply.result)}
+    if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
+        expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
+    placed(embedding, requirement, reply, texts)

@@ -1,0 +1,230 @@
+"""Pairs of requests that need different answers, and providers that fail during a batch."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
+from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, truncates
+from pytest_corpus.suites.embedding.support.vectors import Vector, distance, vector_of
+from pytest_corpus.suites.shared.claims.context import works
+from pytest_corpus.suites.shared.contexts import new_tenant
+
+CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
+"""The requirement that a cache breaks if it mixes up two requests, by the argument in which they differ.
+
+EMB-CACHE-1 for every other argument.
+"""
+
+CACHES = ("EMB-CACHE-1", *CACHED.values())
+
+
+def asks_anew(
+    embedding: Embedding,
+    operation: str,
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    *contexts: Mapping[str, Any],
+    first_operation: str = "",
+) -> None:
+    """The second of two requests reaches the provider although the first was answered before."""
+    embedding.faults.provider_op(operation)
+    embedding.tells_apart()
+    first_ctx, second_ctx = contexts or ({}, {})
+    works(embedding.invoke(first_operation or operation, first, first_ctx), "an embedding")
+    reply = embedding.invoke(operation, second, second_ctx)
+    works(reply, "an embedding")
+    asked = reply.exchange.reached_provider
+    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+
+
+def uncached_instance(embedding: Embedding) -> Embedding:
+    """Return another instance, whose cache is empty; this one if there is no other and it just asked the provider.
+
+    Raises:
+        NotAssessed: the factory always gives the same one, and it may have answered from its cache.
+    """
+    embedding.tells_apart()
+    fresh = embedding.fresh()
+    if fresh.client is embedding.client:
+        if embedding.client.exchanges and embedding.client.exchanges[-1].reached_provider:
+            return embedding
+        raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
+    return fresh
+
+
+def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
+    """Go on only if a vector belongs to its own request, not to the first one."""
+    if embedding.same(first, truth):
+        raise NotApplicable("the two requests have the same vector anyway")
+    near = distance(found, first) < distance(found, truth)
+    expect.that(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
+
+
+def rest_after_cut(embedding: Embedding, text: str) -> str:
+    """The rest of a truncated text, as another instance reports it, or else its beginning."""
+    fresh = embedding.fresh()
+    if fresh.client is embedding.client:
+        return text[: embedding.limited()]
+    reply = fresh.embed(text, truncate=True)
+    reported = reply.result.get("text") if isinstance(reply.result, dict) else None
+    with expect.resting_on("EMB-TRUNC-1"):
+        cut(reply)
+    most = embedding.limited() if embedding.counts_characters else len(text) - 1
+    return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.limited()]
+
+
+def require_distinct_without_key(
+    embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
+) -> None:
+    """Go on only if two requests without an idempotency key get different answers.
+
+    Raises:
+        Blocked: they do not, which is a finding of the requirement `found`.
+        NotAssessed: they do not, and no requirement explains it.
+    """
+    ctx = new_tenant()
+    with expect.resting_on("COM-CTX-3"):
+        works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
+    try:
+        apart(embedding, changed, ctx)
+    except Violation as violation:
+        mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
+        if mixed or found not in CACHES:
+            raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
+        raise NotAssessed(f"without a key, too: {violation}") from None
+
+
+def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+    """Two requests with the same context that differ in one respect get different answers."""
+    text = embedding.unique()
+    one, other = embedding.requests.with_text("embed", text), changed_from(embedding, text, changed)
+    alone = embedding.fresh().call("embed", other)
+    expect.success(embedding.call("embed", one, ctx), "an embedding")
+    if changed == "operation":
+        other_operations(embedding, text, ctx)
+        return
+    reply = embedding.call("embed", other, ctx)
+    expect.readable(reply)
+    expect.that(reply.names == alone.names, "the answer that the request gets alone", str(reply))
+    if reply.is_success:
+        found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
+        first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
+        if changed == "text" and isinstance(reported := reply.result.get("text"), str):
+            expect.that(reported != text, "the text of this request", "that of the first one", "result.text")
+        expect_own_vector(embedding, found, first, truth)
+
+
+def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+    """Two batches with the same context that differ in a text, the order or the number get different answers."""
+    texts = arranged(embedding, "plain", several(embedding, 4))
+    args = embedding.requests.minimal("embed_batch")
+    others = {"a_text": [*texts[:-1], embedding.unique()], "the_order": texts[::-1], "the_number": texts[:-1]}[changed]
+    expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch")
+    reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
+    found = placed(embedding, "COM-IDEM-1", reply, others)
+    each_its_own(embedding, found, others, embedding.own_vectors([*texts, *others]))
+
+
+def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
+    """The arguments of a request that differs from that for `text` in one respect.
+
+    Raises:
+        NotApplicable: the adapter does not offer it.
+    """
+    other: dict[str, Any] = {}
+    if changed == "text":
+        other = {"text": embedding.unique()}
+    elif changed == "normalize":
+        embedding.normalizes()
+        other = {"normalize": True}
+    elif changed == "truncate":
+        other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
+    elif changed == "model":
+        models = embedding.able()
+        if len(models) < 2:
+            raise NotApplicable("fewer than two models are listed")
+        other = {"model": models[1]}
+    return {**embedding.requests.with_text("embed", text), **other}
+
+
+def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
+    """Other operations under the key of an `embed` give the same answer as without it."""
+    if embedding.works("count_tokens"):
+        counted = embedding.requests.with_text("count_tokens", text)
+        alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
+        keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
+        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
+    if embedding.works("embed_batch"):
+        reply = embedding.call("embed_batch", embedding.requests.with_text("embed_batch", text), ctx)
+        result = expect.success(reply, "a batch")
+        listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
+        expect.that(listed, "the result of a batch", "another result", "result")
+
+
+def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
+    """An operation and its arguments, to be sent twice."""
+    if what in ("batch", "failures"):
+        texts = arranged(embedding, "plain", several(embedding, 3, least=1 if what == "batch" else 2))
+        args = embedding.requests.minimal("embed_batch")
+        if what == "batch":
+            return "embed_batch", {**args, "texts": texts}
+        return "embed_batch", {
+            **args,
+            "texts": [embedding.text_of(embedding.beyond(11)), *texts[1:]],
+            "truncate": False,
+        }
+    if what == "truncated":
+        truncates(embedding)
+        return "embed", embedding.requests.with_text("embed", embedding.text_of(embedding.beyond(11)))
+    normalized = what == "normalized"
+    if normalized:
+        embedding.normalizes()
+    options = {"normalize": True} if normalized else {}
+    return "embed", embedding.requests.with_text("embed", embedding.unique(), **options)
+
+
+def failing_batch(
+    embedding: Embedding, kind: str, position: int, way: str, before: str = ""
+) -> tuple[Embedding, list[str], Reply, int]:
+    """Send a batch to a new instance while calls of its provider fail.
+
+    If the adapter asks the provider text by text, one of these calls fails. On the way `fallback` the call for the
+    whole batch fails first, in the same way or in that of `before`.
+
+    Returns:
+        the instance, the texts, the answer and the number of calls that fail.
+    """
+    texts = new_texts(embedding, arranged(embedding, "plain", several(embedding, 5)))
+    embedding.faults.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    provider = fresh.client.provider
+    provider.clear()
+    plans = [provider.plan(before or kind, times=1)] if way == "fallback" else []
+    if position:
+        provider.plan("slow", times=position)
+    plans.append(provider.plan(kind, times=1))
+    reply = fresh.batch(texts)
+    expect.readable(reply)
+    provider.clear()
+    if not plans[-1].fired:
+        raise NotApplicable("a batch is embedded with fewer calls of the provider")
+    return fresh, texts, reply, len(plans)
+
+
+def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
+    """Texts that no cache of a new instance holds; one that runs elsewhere keeps the cache of the instance before."""
+    if embedding.client.remote is None or embedding.small:
+        return texts
+    return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
+
+
+def all_accounted_for(reply: Reply, texts: list[str]) -> Reply:
+    """Return the reply if it embeds or reports every text: a silent loss is a finding of the test."""
+    reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
+    expect.that(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
+    return reply

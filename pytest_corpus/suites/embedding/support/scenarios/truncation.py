@@ -1,0 +1,177 @@
+"""Texts around the stated limit, and what is left of them (BEHAVIORAL_CONFORMANCE 6.4)."""
+
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.component import Embedding
+from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
+from pytest_corpus.suites.embedding.support.texts import OTHER
+from pytest_corpus.suites.embedding.support.vectorless import without_vector
+from pytest_corpus.suites.embedding.support.vectors import plain, vector_of
+
+BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
+"""The lengths of texts that are too long: multiples of the limit, and extra characters."""
+
+
+CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
+"""The requirement that says that an operation cuts a text that is too long."""
+
+DENIED = ("TextTooLong", "NotSupported")
+"""What a text that is too long is refused with where it cannot be cut (R29)."""
+
+
+def too_long(embedding: Embedding, how: str) -> str:
+    """A text that is longer than the stated limit."""
+    times, more = BEYOND[how]
+    return embedding.text_of(max(embedding.limited() * times + more, embedding.beyond(more)))
+
+
+def within(embedding: Embedding, how: str) -> str:
+    """A text that is no longer than the stated limit."""
+    limit = embedding.limited()
+    lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
+    return embedding.text_of(max(1, lengths[how]))
+
+
+def truncates(embedding: Embedding) -> None:
+    """Go on only if truncation is offered.
+
+    Raises:
+        NotApplicable: capabilities deny it, or it is refused unclaimed.
+    """
+    embedding.require("embed")
+    flag = embedding.capabilities.flag("supports_truncation")
+    if flag is False or (flag is None and embedding.embed(too_long(embedding, "one_more")).is_a(*DENIED)):
+        raise NotApplicable("truncation is not offered")
+
+
+def variants(embedding: Embedding) -> list[dict[str, Any]]:
+    """Whatever else may be asked for: every listed model, and normalization where it is claimed."""
+    found: list[dict[str, Any]] = [{"model": model} for model in embedding.able()]
+    return [*found, *([{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else [])]
+
+
+def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
+    """Go on, with a text of one character too many, only where `embed` counts alike."""
+    if how == "one_more":
+        with expect.resting_on("EMB-TRUNC-3"):
+            reply = embedding.embed(text, truncate=False)
+            expect.that(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
+
+
+def flag(reply: Reply) -> Any:
+    """`truncated` of a result."""
+    return reply.result.get("truncated") if isinstance(reply.result, dict) else None
+
+
+def cut(reply: Reply) -> None:
+    """A text was cut, and it is said."""
+    expect.success(reply, "a text that is too long to be cut and embedded")
+    said = flag(reply)
+    expect.that(said is True, "true", found=said, path="result.truncated")
+
+
+def whole(reply: Reply, text: str) -> None:
+    """A text was embedded, and nothing says that it was cut."""
+    result = expect.success(reply, "a text within the limit to be embedded")
+    expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
+    shown = result.get("text") if isinstance(result, dict) else None
+    shorter = isinstance(shown, str) and len(plain(shown)) < len(plain(text)) and plain(shown) in plain(text)
+    expect.that(not shorter, "the whole text", "a part of it", "result.text")
+
+
+def embedded(reply: Reply | StreamReply) -> bool:
+    """Return whether an answer has an embedding for its one text."""
+    if isinstance(reply, StreamReply):
+        return reply.finished
+    return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
+
+
+def told_by(reply: Reply | StreamReply) -> list[str]:
+    """The texts that an answer gives back."""
+    if isinstance(reply, StreamReply):
+        return [
+            each["text"]
+            for chunk in reply.chunks
+            for each in chunk.get("embeddings") or []
+            if isinstance(each, dict) and isinstance(each.get("text"), str)
+        ]
+    found = (reply.result.get("text"), *(each.get("text") for each in embeddings_of(reply.result)))
+    return [text for text in found if isinstance(text, str)]
+
+
+def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
+    """The possible rests of a truncated text: the reported one, or else its beginning or its end.
+
+    Raises:
+        NotApplicable: it says nothing, and the limit is not one of characters.
+    """
+    limit = embedding.limited()
+    most = limit if embedding.counts_characters else len(text)
+    shown = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= most]
+    if not shown and not embedding.counts_characters:
+        raise NotApplicable("no text comes back, and the limit is not one of characters")
+    return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
+
+
+def vector_in(embedding: Embedding, text: str, **changed: Any) -> list[float]:
+    """The vector of a text, cut where it is too long."""
+    reply = embedding.embed(text, truncate=True, **changed)
+    if len(text) >= embedding.beyond():
+        with expect.resting_on("EMB-TRUNC-1"):
+            cut(reply)
+    found = vector_of(embedding.embedding(reply))
+    if found is None:
+        raise without_vector(embedding, "embed", text, reply, {"truncate": True, **changed})
+    return found
+
+
+def unmoved(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
+    """Whether, where nothing tells what is left, the end or the beginning of the text is without influence."""
+    if left != [text[: embedding.limited()], text[-embedding.limited() :]]:
+        return False
+    beyond = len(text) - embedding.limited()
+    noise = (OTHER * (beyond // len(OTHER) + 1))[: beyond - 1] + "x"
+    for other in (text[:-beyond] + noise, noise + text[beyond:]):
+        if embedding.same(found, vector_in(embedding, other, **changed)):
+            return True
+    return False
+
+
+def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
+    """Two texts within the limit have different vectors, unless it is said that they were cut."""
+    replies = [embedding.embed(text, **changed) for text in (one, other)]
+    vectors = [vector_of(embedding.embedding(reply)) for reply in replies]
+    for text, reply, vector in zip((one, other), replies, vectors, strict=True):
+        if vector is None:
+            raise without_vector(embedding, "embed", text, reply, changed)
+    differs = vectors[0] != vectors[1] or any(flag(reply) is True for reply in replies)
+    expect.that(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
+
+
+def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
+    """Go on only if an operation cuts a text that is too long, as `embed` does."""
+    if not embedded(reply):
+        with expect.resting_on("EMB-TRUNC-1"):
+            cut(embedding.embed(text, truncate=True))
+        with expect.resting_on(CUT[operation]):
+            expect.that(False, "a text that is too long to be cut and embedded", str(reply))
+
+
+def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
+    """A text of a batch is refused with one of the classes, for itself or with its batch."""
+    expect.readable(reply)
+    if reply.is_error:
+        expect.refusal(reply, *families)
+        return
+    failed = {failure.get("index"): failure for failure in failures_of(reply.result)}
+    if failed and position not in failed:
+        raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
+    expect.that(position in failed, "a failure of the text", "none", "result.failed_texts")
+    named = str(failed[position].get("error")), family_of(failed[position])
+    wanted = {"TextTooLong": ("TextTooLong", "TEXT_TOO_LONG"), "NotSupported": ("NotSupported", "NOT_SUPPORTED")}
+    allowed = {name for family in families for name in wanted[family]}
+    expect.that(named[0] in allowed, " or ".join(families), f"{named[1]}", "result.failed_texts.error")

@@ -1,0 +1,198 @@
+"""Texts, and how long they may be."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.run_state import Shared
+from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
+from pytest_corpus.suites.shared.models import ListedModels
+
+SMALL = 160
+"""A limit below this may not hold what the suite would like to send."""
+
+TELLING = 4
+"""With fewer characters there are too few texts for each to be a new one."""
+
+MOST_LENGTH = 100_000
+"""A longer text is not sent only to see a limit."""
+
+CHARACTERS_IN_A_TOKEN = 8
+"""The characters per token of a limit with which a text of words exceeds it (R120)."""
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+FILLER = "the river runs past stone and light in early spring when people walk home slowly from their work "
+"""Plain words that fill a text up to a length."""
+
+OTHER = "music bread winter paper horse garden bright summer coffee letters mountain window between never again "
+"""Plain words that are none of those of `FILLER`."""
+
+
+NO_TEXTS = NO_STRINGS
+NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}), ("model", True))
+NO_BOOLEANS: tuple[Any, ...] = ("yes", "false", 7, [], {"a": 1})
+FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
+"""An option and a value of the wrong type."""
+
+SCRIPTS = {
+    "latin": "Gr\u00fc\u00dfe aus K\u00f6ln",
+    "combining": "cafe\u0301 n\u0303andu\u0301",
+    "cyrillic": "\u043f\u0440\u0438\u0432\u0435\u0442 \u043c\u0438\u0440",
+    "hebrew_arabic": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "cjk": "\u6771\u4eac\u90fd \uc11c\uc6b8",
+    "devanagari": "\u0928\u092e\u0938\u094d\u0924\u0947",
+    "emoji": "ok \U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "astral": "x \U0001d11e \U00020000",
+    "signs": 'a "quoted" \\ text, {"json": [1]} <b>&amp;</b> %s',
+    "lines": "one\ntwo\tthree",
+    "upper_and_lower": "The Quick BROWN Fox",
+}
+"""Texts that any model embeds."""
+
+LETTERS = (
+    (0x20, 0x7E),
+    (0xE0, 0x17F),
+    (0x300, 0x30F),
+    (0x3B1, 0x3C9),
+    (0x410, 0x44F),
+    (0x5D0, 0x5EA),
+    (0x627, 0x64A),
+    (0x905, 0x939),
+    (0x3041, 0x3096),
+    (0x4E00, 0x9FA5),
+    (0xAC00, 0xD7A3),
+    (0x1F600, 0x1F64F),
+)
+"""Ranges of letters, marks and signs of several scripts."""
+
+UNRELATED = (
+    "the cat sleeps on the warm window",
+    "stock prices fell sharply in March",
+    "add two eggs and stir the flour",
+    "his train to the north was late",
+)
+
+
+@dataclass(slots=True)
+class EmbeddingShared(Shared):
+    """The model of plain requests, the vectors that are asked for once, and how far two of one text are apart."""
+
+    learnt = (*Shared.learnt, "noise")
+
+    model: str | None = None
+    vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+    noise: float | None = None
+
+
+class Texts(ListedModels):
+    """Texts that are kept within the stated limits."""
+
+    component = "embedding"
+    principal = "embed"
+    principal_stream = "stream_embed"
+    checked = "EMB-ARGS-1"
+    content = ("embeddings",)
+
+    shared_type = EmbeddingShared
+    shared: EmbeddingShared
+
+    @property
+    def limit(self) -> int | None:
+        """The most characters of a text, where capabilities state it."""
+        return self.capabilities.limit("max_text_length")
+
+    @property
+    def small(self) -> bool:
+        """Return whether the limit is so small that an ordinary text may not fit."""
+        return self.limit is not None and self.limit < SMALL
+
+    def fit(self, text: str) -> str:
+        """A text, or as much of its beginning as surely fits the limit."""
+        if self.limit is None or len(text.encode()) <= self.limit:
+            return text
+        cut = text.encode()[: self.limit].decode(errors="ignore")
+        return cut.strip() or "a"
+
+    def room(self, wanted: int) -> int:
+        """Return this number of texts, or the most that a batch may have."""
+        return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
+
+    def holds(self, text: str) -> bool:
+        return self.limit is None or len(text.encode()) <= self.limit
+
+    def fits(self, reply: Reply | StreamReply) -> None:
+        if self.small and reply.is_a("BadRequest"):
+            raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
+
+    def limited(self) -> int:
+        """The stated limit, where texts of that length can be sent.
+
+        Raises:
+            NotApplicable: none is stated, or one that is too large to fill.
+        """
+        if self.limit is None:
+            raise NotApplicable("capabilities state no max_text_length")
+        if self.limit > MOST_LENGTH:
+            raise NotApplicable(f"a text of {self.limit} characters is not sent here")
+        return self.limit
+
+    def tells_apart(self) -> None:
+        """Go on only if texts can be long enough never to have been sent before.
+
+        Raises:
+            NotApplicable: the limit is too small.
+        """
+        if self.limit is not None and self.limit < TELLING:
+            raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
+
+    # -- models --------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The model that plain requests name: the first listed one; of an open set (R13) one that health knows."""
+        if self.shared.model is None:
+            self.shared.model = self._find_model()
+        return self.shared.model
+
+    def _find_model(self) -> str:
+        if self.capabilities.models:
+            return self.capabilities.models[0]
+        default = self.capabilities.document.get("default_model")
+        if isinstance(default, str) and default:
+            return default
+        with self.client.provider.paused():
+            health = self.call("health", {}).result
+        known = health.get("models") if isinstance(health, Mapping) else None
+        names = [name for name in known if isinstance(name, str)] if isinstance(known, (Mapping, list)) else []
+        return names[0] if names else "default"
+
+    # -- texts -----------------------------------------------------------------------------------------
+
+    def unique(self, prefix: str = "note") -> str:
+        if not self.small:
+            return super().unique(prefix)
+        return self.short_word(self.shared.number(), min(self.limit or 12, 12))
+
+    def short_word(self, number: int, length: int) -> str:
+        """A word of this length that the number makes in this run."""
+        start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
+        value, letters = start + number * 7919, ""
+        while len(letters) < length:
+            value, rest = divmod(value, len(ALPHABET))
+            letters += ALPHABET[rest]
+        return letters
+
+    def text_of(self, length: int, words: str = FILLER) -> str:
+        """A text of exactly this many ASCII characters, not sent before, without a space at either end."""
+        start = f"{self.unique()} " if length > SMALL else self.short_word(self.shared.number(), min(length, 12))
+        body = start + words * (max(0, length - len(start)) // len(words) + 1)
+        return tidy(body[:length])
+
+
+def tidy(text: str) -> str:
+    """A text with a letter in the place of a space at either end."""
+    return ("x" if text[:1].isspace() else text[:1]) + text[1:-1] + ("x" if text[-1:].isspace() else text[1:][-1:])

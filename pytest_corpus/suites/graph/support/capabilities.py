@@ -1,0 +1,182 @@
+"""The features of a graph adapter, the texts of its questions, and the places that the suite writes to."""
+
+import re
+from typing import Any
+
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.support.dialects import Dialects
+from pytest_corpus.suites.graph.support.operation_names import OperationNames
+from pytest_corpus.suites.graph.support.place import Trusted
+from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.shared import GraphShared
+
+ASKING = ("query", "stream_query")
+"""The operations that take a text of a dialect."""
+
+
+MOST_AT_ONCE = 20
+"""The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
+
+
+SEEDS = tuple(f"s{number}" for number in range(1, 9))
+"""The nodes that plain requests speak of: a chain."""
+
+
+class GraphCapabilities(Subject):
+    """Dialects, limits, batches, namespaces and the nodes that plain requests speak of."""
+
+    component = "graph"
+    principal = "upsert_nodes"
+    principal_stream = "stream_query"
+    checked = "GRA-NODE-6"
+    content = ("records",)
+
+    shared_type = GraphShared
+    shared: GraphShared
+    readers: Trusted
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.seeds = Sandbox(self, f"{self.settings.prefix}s")
+        self.plain = Sandbox(self, f"{self.settings.prefix}p")
+        self.operation_names = OperationNames(self)
+        self._seeded: set[tuple[str | None, int]] = set()
+
+    @property
+    def dialects(self) -> Dialects:
+        """The listed dialects, and what is known of the questions that can be asked in them."""
+        if self.shared.dialects is None:
+            self.shared.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
+        return self.shared.dialects
+
+    @property
+    def at_once(self) -> int:
+        """The number of items that go into one request."""
+        return min(MOST_AT_ONCE, self.capabilities.limit("max_batch_ops") or MOST_AT_ONCE)
+
+    @property
+    def filters(self) -> bool:
+        """Return whether filters by property are claimed, or served where nothing is said."""
+        claimed = self.capabilities.flag("supports_property_filters")
+        if claimed is None and self.shared.filters is None:
+            args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
+            with self.client.provider.paused():
+                self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
+        return bool(claimed or (claimed is None and self.shared.filters))
+
+    def claims(self, word: str) -> list[Any]:
+        """The values of capabilities whose keys hold a word."""
+        return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]
+
+    @property
+    def claims_timeout(self) -> bool:
+        """Return whether `timeout_ms` is claimed (R118)."""
+        return any(value is True for value in self.claims("timeout"))
+
+    @property
+    def dialect(self) -> str | None:
+        """The listed dialect that the suite asks in, or None if it knows none of them."""
+        return next(iter(self.dialects.known), None)
+
+    def operations(self, *, streaming: bool | None = None) -> list[str]:
+        """The operations that can be called: where no listed dialect is known, those that need none (R33)."""
+        names = super().operations(streaming=streaming)
+        return names if self.dialect else [name for name in names if name not in ASKING]
+
+    def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
+        """The arguments of a query in words that the adapter takes, where it takes any."""
+        spoken = dialect or self.dialect
+        if spoken is None:
+            return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
+
+        def attempt(text: str) -> Reply:
+            self.seed()  # where labels and properties are declared, those that nothing has yet are refused
+            with self.client.provider.paused():
+                return super(GraphCapabilities, self).call("query", {"text": text, "dialect": spoken, "params": params})
+
+        return {"text": self.dialects.text(purpose, spoken, attempt), "dialect": spoken, "params": params}
+
+    def speaks(self, purpose: str, dialect: str | None = None) -> None:
+        """Go on only if a question can be asked.
+
+        Raises:
+            NotAssessed: the suite knows no listed dialect, or the adapter takes no spelling of it.
+            Blocked: it takes none although any adapter of the dialect does.
+        """
+        spoken = dialect or self.dialect
+        if spoken is None:
+            listed = ", ".join(self.dialects.listed) or "none"
+            raise NotAssessed(f"no probe queries for the listed dialects ({listed}): give them with --corpus-dialects")
+        example = {"wanted": self.seeds.key("s1"), "group": self.seeds.group, "rank": 1}
+        names = {"find": ["wanted"], "group": ["group"], "ordered": ["group"], "typed": ["wanted", "rank"]}
+        self.question(purpose, dialect, **{name: example[name] for name in names.get(purpose, ["wanted"])})
+        if obstacle := self.dialects.obstacle(purpose, spoken):
+            raise obstacle
+
+    def item(self, name: str, **args: Any) -> dict[str, Any]:
+        """An operation of a batch or a transaction.
+
+        Raises:
+            NotApplicable: capabilities list the operations that batches take, and this one is not among them.
+        """
+        return {"op": self.operation_names.spelled(name), "args": args}
+
+    def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
+        """An empty place: a new namespace where the adapter makes them, else a new group."""
+        tag = f"{self.settings.prefix}{self.shared.number()}"
+        namespace = tag if own and self._makes_namespaces() is None else None
+        return Sandbox(self, tag, namespace=namespace, tenant=tenant)
+
+    def namespaces(self, *, aside: bool = False) -> None:
+        """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
+
+        Raises:
+            NotApplicable: namespaces are not claimed, or a new one is refused and the test tries others as well.
+            NotAssessed: a new one is refused.
+        """
+        if obstacle := self._makes_namespaces():
+            raise NotApplicable(obstacle.reason) if aside else obstacle
+
+    def _makes_namespaces(self) -> Undecided | None:
+        known = self.shared
+        if not known.tried_namespaces:
+            known.tried_namespaces = True
+            claimed = self.capabilities.flag("supports_namespaces")
+            with self.client.provider.paused():
+                reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+            if claimed is not True:
+                known.namespaces = NotApplicable("namespaces are not claimed")
+            elif not reply.is_success:
+                known.namespaces = NotAssessed(f"writing to a new namespace makes none: {reply}")
+        return known.namespaces
+
+    def seed(self, tenant: str | None = None) -> None:
+        """Write the nodes that plain requests speak of, once for each tenant."""
+        when = tenant, self.client.generation
+        if when in self._seeded:
+            return
+        self._seeded.add(when)
+        with self.client.provider.paused():
+            self._write_seeds(tenant)
+
+    @property
+    def lasting(self) -> frozenset[str]:
+        """The ids of the nodes and edges that plain requests speak of."""
+        return frozenset(self.seeds.id(name) for name in (*SEEDS, "e1", "e2"))
+
+    def _write_seeds(self, tenant: str | None) -> None:
+        sandbox = self.seeds.like(tenant=tenant)
+        nodes = [
+            sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)
+        ]
+        edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
+        for kind, items in (("nodes", nodes), ("edges", edges)):
+            for start in range(0, len(items), self.at_once):
+                args = {kind: items[start : start + self.at_once]}
+                self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
+
+    def plain_nodes(self, name: str = "plain") -> dict[str, Any]:
+        """The arguments that write one plain node."""
+        return {"nodes": [self.plain.node(name, f"v-{self.plain.tag}-{name}")]}

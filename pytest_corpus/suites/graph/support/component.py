@@ -1,0 +1,139 @@
+"""The graph component as its suite speaks to it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.outcomes import Outage, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.suites.graph.support.answers import failures
+from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
+from pytest_corpus.suites.graph.support.prerequisites import GraphPrerequisites
+from pytest_corpus.suites.graph.support.readers import Readers
+from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
+from pytest_corpus.suites.graph.support.settling import GraphSettling
+from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
+
+UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
+"""Why an adapter is not called; what is there then stays until the end."""
+
+WRITING = (*WRITES, *MANY)
+"""The operations that write."""
+
+MANY_ITEMS = 200
+"""The number of nodes and edges that may stay for some tests if writes show late."""
+
+ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
+"""The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
+
+
+class Graph(GraphCapabilities):
+    """Requests of the graph component: nodes of unique ids, in the default namespace unless a test has its own."""
+
+    prerequisites_type = GraphPrerequisites
+    requests_type = GraphRequests
+    settling_type = GraphSettling
+    requests: GraphRequests
+    prerequisites: GraphPrerequisites
+    readers: Readers
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.readers = Readers(self)
+
+    # -- requests --------------------------------------------------------------------------------------
+
+    def call(
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
+    ) -> Reply:
+        tenant = (ctx or {}).get("tenant")
+        if name in NEEDY and name not in ASKING and isinstance(tenant, str) and tenant and self._plain(args):
+            self.seed(tenant)
+        return super().call(name, args, ctx, **options)
+
+    def _plain(self, args: Mapping[str, Any] | None) -> bool:
+        """Return whether a request speaks of the seeds."""
+        return args is None or f"{self.seeds.tag}-s1" in str(args)
+
+    def send(self, request: Any, **options: Any) -> Reply:
+        written, journal = self.shared.written_items, self.settings.journal
+        fresh = [] if self.outages.lasting else written.note(request, journal)
+        try:
+            reply = super().send(request, **options)
+        except UNCALLABLE:
+            written.forget(fresh, journal)
+            raise
+        if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
+            written.forget(fresh, journal)
+        elif reply.is_success and not failures(reply.result):
+            written.forget(list(deleted_by(request)), journal)
+        return reply
+
+    def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
+        for request in requests:
+            self.shared.written_items.note(request, self.settings.journal)
+        return super().send_all(requests)
+
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        return self.is_full(reply) and self.shared.written_items.delete(self, self.at_once, self.lasting)
+
+    def is_full(self, reply: Reply | StreamReply) -> bool:
+        return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        requirement = self.operation(name).shaped
+        if not requirement or self.operation(name).streaming:
+            return
+        if not isinstance(result, Mapping) and (name not in ANSWERED_WITH_IDS or self.settings.edition == "1.0.0"):
+            yield requirement, Violation("an object", type(result).__name__, "result")
+        elif name not in ("capabilities", "health") and self.settings.edition != "1.0.0":
+            # Edition 1.0.0 has no schema that says what the result of a graph operation is.
+            whole = {"ok": True, "code": "OK", "ms": 0, "result": result}
+            if problem := payload_problem(f"graph.{name}.success", whole, self.settings.edition):
+                yield requirement, problem
+
+    def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        yield from ()
+
+    # -- leaving no trace ------------------------------------------------------------------------------
+
+    def begin(self, *, unlearn: bool = False) -> None:
+        self._release()
+        super().begin(unlearn=unlearn)
+
+    def _release(self) -> None:
+        """Delete what the test before wrote; if writes show late, only once it is much: the next look waits for it."""
+        written = self.shared.written_items
+        written.age()
+        if self.settling.seconds and len(written.older) < MANY_ITEMS:
+            return
+        self.client.provider.clear()
+        if any(tenant is not None for tenant, _ in self._seeded):
+            self._seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
+        self._seeded = {when for when in self._seeded if when[0] is None}
+        with suppress(*UNCALLABLE, Outage), nullcontext() if self.settling.seconds else self.settling.at_once():
+            written.delete(self, self.at_once, self.lasting)
+
+    def tidy(self) -> None:
+        """Delete all that was written; what an adapter refuses to delete stays."""
+        with self.settling.at_once(), suppress(*UNCALLABLE, Outage):
+            self.shared.written_items.remove(self, self.at_once)
+
+
+@pytest.fixture
+def graph(request: pytest.FixtureRequest) -> Graph:
+    """The graph component under test."""
+    found = request.node.stash[SUBJECT]
+    assert isinstance(found, Graph)
+    return found
+
+
+COMPONENT = Graph

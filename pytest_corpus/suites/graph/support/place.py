@@ -1,0 +1,131 @@
+"""One place of the suite's own: the names, items and calls of one namespace and one tenant."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
+from pytest_corpus.suites.graph.support.shared import GraphShared
+from pytest_corpus.suites.graph.support.written_items import MANY
+
+PLACELESS = (*MANY, "get_schema")
+"""The operations that take no `namespace` of their own."""
+
+
+class Trusted(Protocol):
+    """The operations by which the content of a graph is read."""
+
+    def of_nodes(self) -> list[str]: ...
+
+    def of_edges(self) -> list[str]: ...
+
+
+class GraphCalls(Protocol):
+    """The part of a graph that a place needs: calls, and the texts of questions."""
+
+    @property
+    def shared(self) -> GraphShared: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def at_once(self) -> int: ...
+
+    @property
+    def filters(self) -> bool: ...
+
+    @property
+    def readers(self) -> Trusted: ...
+
+    def require(self, *names: str) -> None: ...
+
+    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Reply: ...
+
+    def stream(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> StreamReply: ...
+
+    def item(self, name: str, **args: Any) -> dict[str, Any]: ...
+
+    def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]: ...
+
+    def speaks(self, purpose: str, dialect: str | None = None) -> None: ...
+
+
+class Place:
+    """Nodes of one group, of one namespace (None: left out) and one tenant (None: none).
+
+    Every `corpus_value` that is written here begins with a mark of its own: it is recognized in every form that
+    a query gives it.
+    """
+
+    def __init__(self, graph: GraphCalls, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
+        self.graph, self.tag, self.namespace, self.tenant = graph, tag, namespace, tenant
+        self.group = f"g-{tag}-"
+
+    @property
+    def ctx(self) -> dict[str, Any]:
+        """The context that names the tenant."""
+        return {} if self.tenant is None else {"tenant": self.tenant}
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The arguments that name the namespace."""
+        return {} if self.namespace is None else {"namespace": self.namespace}
+
+    def id(self, name: str) -> str:
+        """The id of a node or edge."""
+        return f"{self.tag}-{name}"
+
+    def key(self, name: str) -> str:
+        """The `corpus_key` of a node, by which queries find it."""
+        return f"k-{self.tag}-{name}"
+
+    def value(self, name: str) -> str:
+        """A value that was not written before."""
+        return f"v-{self.tag}-{name}-{self.graph.shared.number()}"
+
+    def node(self, name: str, value: str | None = None, *, rank: Any = 0, **properties: Any) -> dict[str, Any]:
+        """A node of this group."""
+        own = {"corpus_key": self.key(name), "corpus_group": self.group, "corpus_rank": rank}
+        own["corpus_value"] = self.value(name) if value is None else value
+        return {"id": self.id(name), "labels": [NODE_LABEL], "properties": {**own, **properties}}
+
+    def edge(self, source: str, target: str, name: str = "", *, label: str = EDGE_LABEL, **properties: Any) -> Any:
+        """An edge between two nodes of this group."""
+        return {
+            "id": self.id(name or f"{source}to{target}"),
+            "src": self.id(source),
+            "dst": self.id(target),
+            "label": label,
+            "properties": {"corpus_value": self.value("e"), **properties},
+        }
+
+    def item(self, name: str, **args: Any) -> dict[str, Any]:
+        """An operation of a batch or a transaction in this place."""
+        return self.graph.item(name, **args, **self.place)
+
+    def writing(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by which an operation writes one node or edge: a batch or a transaction carries the upsert."""
+        args = {kind: [item]}
+        return {MANY[name]: [self.item(f"upsert_{kind}", **args)]} if name in MANY else args
+
+    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
+        """Call a unary operation in this place; one that takes no namespace, for this tenant only."""
+        self.graph.shared.actions.note(name, args, (self.tenant, self.namespace))
+        place = {} if name in PLACELESS else self.place
+        return self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
+
+    def call_many(self, name: str, *items: Any) -> Reply:
+        """Call `batch` or `transaction` with these operations."""
+        return self.call(name, {MANY[name]: list(items)})
+
+    def stream(self, args: Mapping[str, Any]) -> StreamReply:
+        """Call `stream_query` in this place."""
+        self.graph.shared.actions.note("stream_query", args, (self.tenant, self.namespace))
+        return self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
+
+
+def value_of(node: Mapping[str, Any]) -> str:
+    """The `corpus_value` of a node or an edge."""
+    return str(node["properties"]["corpus_value"])

@@ -1,0 +1,230 @@
+"""Good and bad requests of the graph component."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.suites.graph.support.answers import listed, size
+from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
+from pytest_corpus.suites.graph.support.written_items import MANY
+
+NEEDY = (*ASKING, "traversal", "upsert_edges")
+"""The operations whose plain requests speak of nodes that must be there."""
+
+CYCLE = 60
+"""The number of requests that differ only in the spaces at the end of their text."""
+
+
+class GraphRequests(Requests):
+    """Requests about the seeds, and about plain nodes of their own."""
+
+    def __init__(self, graph: GraphCapabilities) -> None:
+        self._graph = graph
+
+    def minimal(self, name: str) -> dict[str, Any]:
+        if name in NEEDY:
+            self._graph.seed()
+        if name in MANY:
+            return {MANY[name]: [self._carried(self._graph.plain_nodes())]}
+        if name in ASKING:
+            return self._graph.question("group", group=self._graph.seeds.group)
+        return self._data(name, "")
+
+    def _carried(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """An upsert of nodes as an operation of a batch or a transaction."""
+        return {"op": self._graph.operation_names.spelling("upsert_nodes"), "args": args}
+
+    def _data(self, name: str, number: str) -> dict[str, Any]:
+        """Plain arguments of an operation on single items, with ids that end in `number`."""
+        match name:
+            case "upsert_nodes":
+                return self._graph.plain_nodes(f"plain{number}")
+            case "upsert_edges" if number:
+                return {"edges": [self._graph.seeds.edge("s1", "s2", f"e{number}", label="CORPUS_OTHER")]}
+            case "upsert_edges":
+                return {"edges": [self._graph.seeds.edge("s1", "s2", "e1")]}
+            case "delete_nodes" | "delete_edges":
+                return {"ids": [self._graph.seeds.id(f"none{number}")]}
+            case "bulk_vertices":
+                return {"limit": 2 + int(number or 3) % CYCLE}
+            case "traversal":
+                plain: dict[str, Any] = {"start_nodes": [self._graph.seeds.id("s1")], "max_depth": 1}
+                return {**plain, "relationship_types": [f"NONE{number}"]} if number else plain
+        return {}
+
+    def distinct(self, name: str) -> dict[str, Any]:
+        args = self.minimal(name)
+        number = self._graph.shared.number()
+        if name in ASKING:
+            return {**args, "text": args["text"] + " " * (number % CYCLE)}
+        if name in MANY:
+            return {MANY[name]: [{**args[MANY[name]][0], "args": self._graph.plain_nodes(f"plain{number}")}]}
+        return self._data(name, str(number))
+
+    def wrong_types(self, name: str) -> dict[str, Any]:
+        wrong: dict[str, dict[str, Any]] = {
+            "upsert_nodes": {"nodes": "n1"},
+            "upsert_edges": {"edges": "e1"},
+            "delete_nodes": {"ids": 7},
+            "delete_edges": {"ids": 7},
+            "query": {"text": 7},
+            "stream_query": {"text": 7},
+            "bulk_vertices": {"limit": "ten"},
+            "batch": {"ops": "upsert_nodes"},
+            "transaction": {"operations": "upsert_nodes"},
+            "traversal": {"start_nodes": 7},
+        }
+        return wrong.get(name, {})
+
+    def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
+        node, edges = self._graph.plain_nodes()["nodes"][0], self.minimal("upsert_edges")["edges"]
+        item = self._carried(self._graph.plain_nodes())
+        found = [
+            Request("upsert_nodes", {"nodes": [{**node, **unknown}]}),
+            Request("upsert_edges", {"edges": [{**edge, **unknown} for edge in edges]}),
+        ]
+        for name, key in MANY.items():
+            found.append(Request(name, {key: [{**item, **unknown}]}))
+            found.append(Request(name, {key: [{**item, "args": {**self._graph.plain_nodes(), **unknown}}]}))
+        return found
+
+    def with_number(self, number: float) -> list[Request]:
+        found = [
+            Request("bulk_vertices", {"limit": number}),
+            Request("traversal", {**self.minimal("traversal"), "max_depth": number}),
+        ]
+        if self._graph.filters:
+            found.append(Request("bulk_vertices", {"limit": 2, "filter": {"corpus_rank": number}}))
+        for name in ASKING if self._graph.dialect else ():
+            plain = self.minimal(name)
+            found.append(Request(name, {**plain, "params": {**plain["params"], "group": number}}))
+            found.append(Request(name, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}))
+            if self._graph.claims_timeout:
+                found.append(Request(name, {**plain, "timeout_ms": number}))
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._graph.deadlined()]
+
+    def with_integer(self, number: int) -> list[Request]:
+        return [
+            Request("bulk_vertices", {"limit": number}),
+            Request("traversal", {**self.minimal("traversal"), "max_depth": number}),
+        ]
+
+    def with_items(self, count: int) -> list[Request]:
+        number = self._graph.shared.number()
+        nodes = [
+            self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
+            for each in range(min(count, self._graph.at_once))
+        ]
+        items = [self._carried({"nodes": [node]}) for node in nodes]
+        return [Request("upsert_nodes", {"nodes": nodes}), *(Request(name, {MANY[name]: items}) for name in MANY)]
+
+    def with_ids(self, secret: str) -> list[Request]:
+        node, edge = self._graph.plain_nodes()["nodes"][0], self.minimal("upsert_edges")["edges"][0]
+        held = {"item id": secret}
+        wrong: list[tuple[str, dict[str, Any]]] = [
+            ("upsert_nodes", {"nodes": [{**node, "id": secret, "labels": 7}]}),
+            ("upsert_nodes", {"nodes": [{**node, "id": secret, "properties": {"corpus_rank": math.nan}}]}),
+            ("upsert_edges", {"edges": [{**edge, "id": secret, "src": f"{secret}a", "dst": f"{secret}b"}]}),
+            ("upsert_edges", {"edges": [{**edge, "id": secret, "label": 7}]}),
+            ("delete_nodes", {"ids": [secret, 7]}),
+            ("traversal", {**self.minimal("traversal"), "start_nodes": [secret]}),
+        ]
+        return [Request(name, args, {}, held) for name, args in wrong]
+
+    def distinguishable(self) -> list[dict[str, Any]]:
+        self._graph.require("upsert_nodes")
+        sandbox = self._graph.sandbox(own=False)
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        most = min(4, self._graph.at_once, max(2, self._graph.capabilities.limit("concurrency") or 4))
+        many = [
+            self._graph.envelope("upsert_nodes", {"nodes": [sandbox.node(f"{size}x{n}") for n in range(size)]})
+            for size in range(1, most + 1)
+        ]
+        if not self._graph.works("query") or most < 4:
+            return many
+        finds = [self._graph.envelope("query", self._graph.question("find", wanted=sandbox.key(name))) for name in "ab"]
+        return [*finds, *many[:2]]
+
+    def fingerprint(self, reply: Reply) -> Any:
+        result = expect.success(reply, "the answer that the request gets alone")
+        if isinstance(result, Mapping) and "records" in result:
+            return " ".join(sorted(map(str, listed(result, "records", of=object))))
+        return size(result)
+
+    def with_canaries(self, *, refused: bool) -> list[Request]:
+        secret = canary()
+        held = {"content": secret}
+        if not refused:
+            return [Request(name, args, {}, held) for name, args in self._good(secret)]
+        wrong = [Request(name, args, {}, held) for name, args in self._refused(secret)]
+        late = [Request(name, args, {"deadline_ms": in_ms(-60_000)}, held) for name, args in self._good(secret)[:2]]
+        return [*wrong, *late]
+
+    def _node(self, secret: str) -> dict[str, Any]:
+        return self._graph.plain.node("secret", secret)
+
+    def _edge(self, secret: str) -> dict[str, Any]:
+        self._graph.seed()
+        edge = self._graph.seeds.edge("s1", "s2", "secret", label="CORPUS_OTHER")
+        return {**edge, "properties": {"corpus_value": secret}}
+
+    def _good(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
+        """Valid requests with a secret wherever content goes in."""
+        graph, node, edge = self._graph, self._node(secret), self._edge(secret)
+        item = self._carried({"nodes": [node]})
+        requests: list[tuple[str, dict[str, Any]]] = [
+            ("upsert_nodes", {"nodes": [node]}),
+            ("upsert_edges", {"edges": [edge]}),
+            ("batch", {"ops": [item]}),
+            ("transaction", {"operations": [item]}),
+        ]
+        if graph.dialect:
+            asked, literal = graph.question("find", wanted=secret), graph.question("literal")
+            for name in ASKING:
+                requests.append((name, asked))
+                if "{literal}" in literal["text"] and graph.dialects.obstacle("literal", graph.dialect) is None:
+                    requests.append((name, {**literal, "text": literal["text"].replace("{literal}", secret)}))
+        if graph.filters:
+            wanted = {"corpus_value": secret}
+            requests += [
+                ("bulk_vertices", {"limit": 5, "filter": wanted}),
+                ("delete_nodes", {"filter": wanted}),
+                ("traversal", {**self.minimal("traversal"), "node_filters": wanted}),
+                ("traversal", {**self.minimal("traversal"), "relationship_filters": wanted}),
+            ]
+        return requests
+
+    def _refused(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
+        """Requests with a secret that are wrong in some way."""
+        graph, node, edge = self._graph, self._node(secret), self._edge(secret)
+        wanted, unknown = {"corpus_value": secret}, {"op": "no_such_operation", "args": {"nodes": [node]}}
+        not_finite = {"corpus_value": secret, "corpus_rank": math.nan}
+        requests: list[tuple[str, dict[str, Any]]] = [
+            ("upsert_nodes", {"nodes": [{**node, "labels": secret}]}),
+            ("upsert_nodes", {"nodes": [{**node, "properties": secret}]}),
+            ("upsert_nodes", {"nodes": [{**node, "properties": not_finite}]}),
+            ("upsert_nodes", {"nodes": [{**node, "id": [secret]}]}),
+            ("upsert_edges", {"edges": [{**edge, "dst": graph.seeds.id("none")}]}),
+            ("upsert_edges", {"edges": [{**edge, "label": [secret]}]}),
+            ("delete_nodes", {"filter": secret}),
+            ("delete_edges", {"filter": [secret]}),
+            ("bulk_vertices", {"limit": "ten", "filter": wanted}),
+            ("bulk_vertices", {"limit": 5, "filter": secret}),
+            ("batch", {"ops": [unknown]}),
+            ("batch", {"ops": [self._carried({"nodes": secret})]}),
+            ("transaction", {"operations": [unknown]}),
+            ("traversal", {**self.minimal("traversal"), "max_depth": -1, "node_filters": wanted}),
+            ("traversal", {**self.minimal("traversal"), "relationship_filters": secret}),
+        ]
+        if graph.dialect:
+            asked = graph.question("find", wanted=secret)
+            broken = next(iter(graph.dialects.texts("broken", graph.dialect)), None)
+            for name in ASKING:
+                requests.append((name, {**asked, "dialect": "no-such-dialect"}))
+                requests.append((name, {**asked, "params": [secret]}))
+                requests.append((name, {**asked, "text": [secret]}))
+                requests += [(name, {**asked, "text": f"{broken} '{secret}'"})] if broken else []
+        return requests

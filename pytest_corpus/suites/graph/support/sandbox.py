@@ -1,0 +1,171 @@
+"""A place for one test: what it writes there, and how every operation shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
+from pytest_corpus.suites.graph.support.answers import failures, following, listed, records
+from pytest_corpus.suites.graph.support.place import Place
+from pytest_corpus.text.values import strings_of
+
+NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
+"""The operations that show nodes, and the requirement that says so of each."""
+
+EDGE_READERS = {"traversal": "GRA-TRAV-2", "query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2"}
+"""The operations that show edges."""
+
+MOST_PAGES = 150
+PAGE = 100
+
+T = TypeVar("T")
+
+
+def observed(look: Callable[..., T], *args: Any) -> T | None:
+    """Return the result of a look, or None if it ends in a finding or without a verdict."""
+    try:
+        return look(*args)
+    except (Undecided, Violation):
+        return None
+
+
+class NodeViews(Place):
+    """The nodes of a place, as operations show them."""
+
+    def seen(self, reader: str) -> list[str]:
+        """The values of all nodes here, sorted, as one operation shows them."""
+        if reader == "bulk_vertices":
+            mine = [node["properties"] for node in self.listed()]
+            return sorted(str(each.get("corpus_value")) for each in mine if each.get("corpus_group") == self.group)
+        return sorted(self.answers(reader, "group", group=self.group))
+
+    def shows(self, reader: str, values: Iterable[str], claim: str) -> None:
+        """One operation shows exactly these values."""
+        wanted, found = sorted(values), self.seen(reader)
+        if wanted != found:
+            missing, more = len(set(wanted) - set(found)), len(set(found) - set(wanted))
+            got = f"{len(found)} of which {more} are wrong, and {missing} are missing"
+            raise Violation(f"{claim}: {len(wanted)} nodes", got, reader)
+
+    def all_show(self, values: Iterable[str], claim: str) -> None:
+        """Every operation that shows nodes correctly shows exactly these values."""
+        wanted = list(values)
+        for reader in self.graph.readers.of_nodes():
+            self.shows(reader, wanted, claim)
+
+    def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
+        """The values that the records of a question hold, one per record, in order."""
+        args = self.graph.question(purpose, dialect, **params)
+        self.graph.speaks(purpose, dialect)
+        reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
+        if reply.is_a("IndexNotReady", "NamespaceNotFound"):
+            return []
+        return [min(values) for values in map(self.own, records(reply)) if values]
+
+    def own(self, value: Any) -> set[str]:
+        """The values of this place that occur anywhere in a JSON value."""
+        return {text for text in strings_of(value) if text.startswith(f"v-{self.tag}-")}
+
+    def listed(self, **args: Any) -> list[Mapping[str, Any]]:
+        """All nodes here, once each, as `bulk_vertices` lists them; only those of the group if others lie here."""
+        own = {} if self.namespace or not self.graph.filters else {"filter": {"corpus_group": self.group}}
+        nodes = [node for page in self.pages({"limit": PAGE, **own, **args}) for node in page]
+        sound = [node for node in nodes if isinstance(node.get("properties"), Mapping)]
+        return list({str(node.get("id")): node for node in sound}.values())
+
+    def pages(self, args: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
+        """The pages of `bulk_vertices`, to the last one.
+
+        Raises:
+            NotAssessed: there are too many.
+        """
+        cursor: Any = None
+        for _ in range(MOST_PAGES):
+            reply = self.call("bulk_vertices", {**args, **({"cursor": cursor} if cursor else {})})
+            if reply.is_a("IndexNotReady", "NamespaceNotFound") and not cursor:
+                return
+            result = expect.success(reply, "a page of nodes")
+            yield listed(result, "nodes")
+            cursor = following(result)
+            if not cursor:
+                return
+        raise NotAssessed(f"bulk_vertices has more than {MOST_PAGES} pages")
+
+
+class EdgeViews(NodeViews):
+    """The edges of a place, as operations show them."""
+
+    def ends(self, edge_reader: str, source: str) -> list[str]:
+        """The targets of a node's edges, sorted: values of nodes, or ids if a traversal shows them."""
+        if edge_reader != "traversal":
+            return sorted(self.answers(edge_reader, "links", wanted=self.key(source)))
+        targets = {str(edge.get("id")): str(edge.get("dst")) for edge in self.relationships(source)}
+        return sorted(targets.values())
+
+    def expected_ends(self, edge_reader: str, targets: Mapping[str, str] | Iterable[str]) -> list[str]:
+        """The ends that an operation must show for these nodes: names, or names with the values of their nodes."""
+        values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
+        return sorted(map(self.id, values) if edge_reader == "traversal" else values.values())
+
+    def leads(self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+        """The edges from a node lead exactly to these: names, or names with the values of their nodes."""
+        wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
+        expect.that(found == wanted, f"{claim}: {len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
+
+    def all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+        """Every operation that shows edges correctly shows that those from a node lead exactly to these."""
+        for edge_reader in self.graph.readers.of_edges():
+            self.leads(edge_reader, source, targets, claim)
+
+    def relationships(self, source: str) -> list[Mapping[str, Any]]:
+        """The outgoing edges of a node, as a traversal shows them."""
+        found = listed(self.traversed(source), "relationships")
+        return [edge for edge in found if edge.get("src") == self.id(source)]
+
+    def traversed(self, *sources: str, **args: Any) -> Any:
+        """The result of a traversal."""
+        starts = [self.id(source) for source in sources]
+        given = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", **args}
+        return expect.success(self.call("traversal", given), "a traversal to work")
+
+    def reached(self, *sources: str, **args: Any) -> list[str]:
+        """The names of the nodes that a traversal reaches, without its start nodes, sorted."""
+        starts = {self.id(source) for source in sources}
+        found = {str(node.get("id")) for node in listed(self.traversed(*sources, **args), "nodes")} - starts
+        return sorted(name.removeprefix(f"{self.tag}-") for name in found)
+
+
+class Sandbox(EdgeViews):
+    """A place that one test writes to and reads back from."""
+
+    def like(self, *, namespace: str | None = None, tenant: str | None = None) -> Sandbox:
+        """The same ids and group in another place."""
+        return Sandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
+
+    def put(self, *nodes: Mapping[str, Any]) -> list[str]:
+        """Write nodes; return their values."""
+        return self._write("upsert_nodes", "nodes", nodes)
+
+    def put_named(self, names: Iterable[str]) -> dict[str, str]:
+        """Write a plain node for each name; return their values by name."""
+        return dict(zip(names, self.put(*map(self.node, names)), strict=True))
+
+    def link(self, *edges: Mapping[str, Any]) -> list[str]:
+        """Write edges; return their values."""
+        return self._write("upsert_edges", "edges", edges)
+
+    def _write(self, name: str, kind: str, items: tuple[Mapping[str, Any], ...]) -> list[str]:
+        self.graph.require(name)
+        most = self.graph.at_once
+        for start in range(0, len(items), most):
+            result = expect.success(self.call(name, {kind: list(items[start : start + most])}), f"{name} to work")
+            expect.that(not failures(result), f"{name} of valid {kind} to work", "failures")
+        return [str(item["properties"].get("corpus_value")) for item in items]
+
+    def remove(self, kind: str, *names: str) -> None:
+        """Delete nodes or edges, each by a request of its own."""
+        self.graph.require(f"delete_{kind}")
+        for name in names:
+            expect.success(self.call(f"delete_{kind}", {"ids": [self.id(name)]}), f"delete_{kind} to work")

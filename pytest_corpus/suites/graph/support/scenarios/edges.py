@@ -1,0 +1,85 @@
+"""Edges: written between their ends, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; ERRORS 6.4)."""
+
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.reply import error_names
+from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.graph.support.answers import failures
+from pytest_corpus.suites.graph.support.component import Graph
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, Sandbox
+
+
+def sees_edges(graph: Graph) -> list[str]:
+    """The operations that show edges, where edges are offered."""
+    graph.require("upsert_nodes", "upsert_edges")
+    return graph.readers.of_edges()
+
+
+def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
+    """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
+    graph.require("upsert_nodes", "upsert_edges")
+    known = graph.readers.of_edges()
+    graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
+    if edge_reader != "traversal":
+        graph.speaks("links")
+    sandbox, values = _linked(graph)
+    if edge_reader not in known:
+        with expect.resting_on(EDGE_READERS[edge_reader]):
+            sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
+        raise NotAssessed(f"{edge_reader} does not show what other operations show")
+    return sandbox, values
+
+
+def _linked(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+    sandbox = graph.sandbox()
+    values = sandbox.put_named("abc")
+    sandbox.link(sandbox.edge("a", "b", "e"))
+    return sandbox, values
+
+
+def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
+    """The targets of the edges from a node, as an operation shows them.
+
+    Raises:
+        NotAssessed: a probe query of the user folds edges that are all there into one record (R119).
+    """
+    found = sandbox.ends(reader, source)
+    given = reader != "traversal" and graph.dialects.supplied("links", str(graph.dialect))
+    if given and found != wanted and found == sorted(set(wanted)):
+        values = set(sandbox.answers(reader, "link_values", wanted=sandbox.key(source)))
+        if len(values) == len(wanted):
+            reason = "the probe query 'links' must give a record for each edge: change it in --corpus-dialects"
+            raise NotAssessed(reason)
+    return found
+
+
+def dangling(graph: Graph, missing: str) -> Any:
+    """The answer to an edge of which one node, or both, does not exist."""
+    graph.require("upsert_nodes", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put(sandbox.node("a"))
+    source, target = {"source": ("none", "a"), "target": ("a", "none"), "both": ("none", "nor")}[missing]
+    return sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
+
+
+def unusable(reply: Any) -> None:
+    """An answer refuses its only item with BAD_REQUEST, or reports it as failed."""
+    expect.either(reply, "BadRequest")
+    if not reply.is_error:
+        expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result.failures")
+        for failure in failures(reply.result):
+            blamed(failure, "BadRequest")
+
+
+def blamed(failure: Any, *families: str) -> None:
+    """A failed item names one of the classes, where it names any of the taxonomy."""
+    named = error_of(failure)
+    right = named is None or any(is_a(named, family) for family in families)
+    expect.that(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
+
+
+def error_of(failure: Any) -> str | None:
+    """The class that a failed item names, or None."""
+    return next(iter(error_names(failure)), None)

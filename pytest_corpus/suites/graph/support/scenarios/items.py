@@ -1,0 +1,158 @@
+"""What is not a node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
+
+import math
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.graph.support.answers import counted, failures
+from pytest_corpus.suites.graph.support.scenarios.edges import blamed
+
+NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
+BAD_NODES: dict[str, Any] = {
+    "no_object": "n1",
+    "a_number": 7,
+    "a_list": ["n1"],
+    "a_null": None,
+    "without_id": {"labels": [], "properties": {}},
+    "id_number": {"id": 7, "labels": [], "properties": {}},
+    "id_list": {"id": ["n1"], "labels": [], "properties": {}},
+    "id_null": {"id": None, "labels": [], "properties": {}},
+    "id_empty": {"id": "", "labels": [], "properties": {}},
+    "label_empty": {"id": "n1", "labels": [""], "properties": {}},
+    "labels_text": {"id": "n1", "labels": "CorpusNode", "properties": {}},
+    "labels_number": {"id": "n1", "labels": 7, "properties": {}},
+    "labels_numbers": {"id": "n1", "labels": [7], "properties": {}},
+    "last_label_number": {"id": "n1", "labels": ["CorpusNode", 7], "properties": {}},
+    "labels_null": {"id": "n1", "labels": [None], "properties": {}},
+    "labels_object": {"id": "n1", "labels": {"CorpusNode": 1}, "properties": {}},
+    "properties_list": {"id": "n1", "labels": [], "properties": [1]},
+    "properties_text": {"id": "n1", "labels": [], "properties": "a"},
+    "properties_number": {"id": "n1", "labels": [], "properties": 7},
+    "namespace_number": {"id": "n1", "labels": [], "properties": {}, "namespace": 7},
+}
+BAD_EDGES: dict[str, Any] = {
+    "no_object": "e1",
+    "a_null": None,
+    "without_id": {"id": ...},
+    "without_source": {"src": ...},
+    "without_target": {"dst": ...},
+    "without_label": {"label": ...},
+    "id_number": {"id": 7},
+    "id_null": {"id": None},
+    "id_empty": {"id": ""},
+    "source_number": {"src": 7},
+    "source_list": {"src": ["n1"]},
+    "source_null": {"src": None},
+    "target_number": {"dst": 7},
+    "target_null": {"dst": None},
+    "target_list": {"dst": ["n1"]},
+    "label_list": {"label": ["A"]},
+    "label_number": {"label": 7},
+    "label_null": {"label": None},
+    "label_empty": {"label": ""},
+    "properties_number": {"properties": 7},
+    "namespace_number": {"namespace": 7},
+    "properties_list": {"properties": [1]},
+    "properties_text": {"properties": "a"},
+}
+"""The changes to a valid edge; `...` leaves a key out."""
+
+BAD_DELETES: dict[str, Any] = {
+    "nothing": {},
+    "ids_null": {"ids": None},
+    "both_null": {"ids": None, "filter": None},
+    "ids_text": {"ids": "n1"},
+    "ids_number": {"ids": 7},
+    "ids_numbers": {"ids": [7]},
+    "ids_nulls": {"ids": [None]},
+    "ids_object": {"ids": {"n1": 1}},
+    "filter_text": {"filter": "n1"},
+    "filter_list": {"filter": ["n1"]},
+}
+DELETES_OF_NOTHING = ("nothing", "ids_null", "both_null")
+PLACES = {"first": 0, "middle": 1, "last": 2}
+
+
+def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
+    """What is there after an upsert with one unusable item: the others where that was reported, else nothing."""
+    expect.either(reply, "BadRequest")
+    if reply.is_error:
+        return []
+    found = failures(reply.result)
+    expect.that(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
+    index, error = found[0].get("index"), found[0].get("error")
+    expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
+    expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "failures.0.error")
+    blamed(found[0], "BadRequest")
+    return written
+
+
+def fitting(reply: Reply, names: list[str]) -> list[str]:
+    """What a delete with a filter removed: what fits, or nothing where it is refused."""
+    expect.either(reply, "BadRequest", "NotSupported")
+    return [] if reply.is_error else names
+
+
+SPOILED_NODES: dict[str, dict[str, Any]] = {
+    "id_empty": {"id": ""},
+    "id_number": {"id": 7},
+    "label_empty": {"labels": [""]},
+    "labels_text": {"labels": "CorpusNode"},
+    "not_finite": {"properties": {"corpus_size": math.nan}},
+}
+SPOILED_EDGES: dict[str, dict[str, Any]] = {
+    "without_a_node": {"dst": "none"},
+    "id_empty": {"id": ""},
+    "id_number": {"id": 7},
+    "label_empty": {"label": ""},
+    "target_number": {"dst": 7},
+    "not_finite": {"properties": {"corpus_size": math.nan}},
+}
+"""The changes to a valid item, so that it alone may be refused."""
+
+SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
+
+
+def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
+    """Items with bad ones after the first of them, no more than fit into one request.
+
+    Raises:
+        NotApplicable: one item goes into one request.
+    """
+    if most < 2:
+        raise NotApplicable("one item goes into one request")
+    return [items[0], *bad, *items[1:]][:most]
+
+
+def counted_truly(reply: Reply, there: int) -> None:
+    """Of a request of which some items failed, those that are there are counted, and those that failed.
+
+    Raises:
+        NotApplicable: the request is refused whole, no item of it fails, or nothing is counted (R123).
+    """
+    expect.either(reply, "BadRequest")
+    found = failures(reply.result)
+    if reply.is_error or not found:
+        raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
+    if counted(reply.result) is None and "failed_count" not in reply.result:
+        raise NotApplicable("the result counts nothing")
+    if counted(reply.result) is not None:
+        expect.that(
+            counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
+        )
+    failed = reply.result.get("failed_count", len(found))
+    expect.that(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
+
+
+def counts(result: Any, written: int) -> None:
+    """The result of a request whose items were all written counts them, and no failures.
+
+    Raises:
+        NotApplicable: it counts nothing (R123).
+    """
+    if counted(result) is None:
+        raise NotApplicable("the result counts nothing (R123)")
+    expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
+    expect.that(not (result.get("failed_count") or failures(result)), "no failures", "some", "result.failed_count")

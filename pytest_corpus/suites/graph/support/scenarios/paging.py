@@ -1,0 +1,75 @@
+"""`bulk_vertices`: complete, exactly once, filtered (SPECIFICATION 7.3.3, 11.5; R31, R32)."""
+
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.suites.graph.support.component import Graph
+from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
+
+COUNT = 11
+"""The number of nodes that are listed in pages."""
+
+BAD_PAGES: dict[str, dict[str, Any]] = {
+    "limit_text": {"limit": "ten"},
+    "limit_list": {"limit": [5]},
+    "limit_fraction": {"limit": 2.5},
+    "limit_zero": {"limit": 0},
+    "limit_negative": {"limit": -1},
+    "cursor_number": {"cursor": 7},
+    "cursor_object": {"cursor": {"a": 1}},
+    "filter_text": {"filter": "a"},
+    "filter_list": {"filter": ["a"]},
+    "namespace_number": {"namespace": 7},
+}
+
+
+def bulky(graph: Graph) -> Sandbox:
+    """A place whose nodes are listed, where listing works."""
+    graph.require("bulk_vertices", "upsert_nodes")
+    return graph.sandbox()
+
+
+def filled(graph: Graph, count: int) -> Sandbox:
+    """A place with nodes n0, n1 ... in it."""
+    sandbox = bulky(graph)
+    sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    return sandbox
+
+
+def narrowed(sandbox: Sandbox) -> dict[str, Any]:
+    """The filter that a crowded place needs; none in a namespace of its own."""
+    return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
+
+
+def every_node_once(sandbox: Sandbox, args: dict[str, Any], wanted: set[str]) -> None:
+    """Following the pages gives just these nodes, each once; others only where the place is crowded."""
+    mine: set[str] = set()
+    for page in sandbox.pages(args):
+        ids = [str(node.get("id")) for node in page]
+        found = [name for name in ids if sandbox.namespace is not None or name.startswith(f"{sandbox.tag}-")]
+        again = len(found) - len(set(found) - mine)
+        expect.that(not again, "each node once", f"{again} again", "result.nodes")
+        mine |= set(found)
+    missing, more = wanted - mine, mine - wanted
+    expect.that(not missing, f"{len(wanted)} nodes", f"{len(missing)} are missing", "result.nodes")
+    expect.that(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
+
+
+def spacious(sandbox: Sandbox, limit: int | None) -> None:
+    """Go on only if the suite follows all pages of this size: not through a crowded place in small steps.
+
+    Raises:
+        NotApplicable: there are too many nodes for pages so small.
+    """
+    if sandbox.namespace is None and not sandbox.graph.filters:
+        crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
+        if limit is not None and crowd > limit * MOST_PAGES:
+            raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
+
+
+def served(sandbox: Sandbox, wanted: dict[str, Any]) -> bool:
+    """Return whether a filter is served; its permanent refusal keeps the rule as well."""
+    reply = sandbox.call("bulk_vertices", {"limit": 5, "filter": wanted})
+    expect.either(reply, "BadRequest", "NotSupported")
+    return not reply.is_error

@@ -1,0 +1,146 @@
+"""The items that the suite wrote into an adapter, to be removed (R115)."""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.leftovers import TIDY_S, Kind, Leftovers
+from pytest_corpus.suites.graph.support.answers import failures, listed
+
+WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
+
+MANY = {"batch": "ops", "transaction": "operations"}
+"""The operations that carry others, and the argument that holds them."""
+
+KINDS: dict[str, Kind] = {"edges": "edge", "nodes": "node"}
+"""The kinds of items, in the order of their deletion."""
+
+Place = tuple[str | None, str | None]
+"""A tenant or None, and a namespace or None."""
+
+Item = tuple[Place, str, str]
+"""The place, the kind and the id of an item."""
+
+
+@dataclass(slots=True)
+class WrittenItems:
+    """Nodes and edges that may be there.
+
+    Attributes:
+        made: those of the current test.
+        older: those of earlier tests.
+        kept: those that could not be deleted.
+    """
+
+    made: dict[Item, None] = field(default_factory=dict)
+    older: dict[Item, None] = field(default_factory=dict)
+    kept: dict[Item, None] = field(default_factory=dict)
+
+    def note(self, request: Any, journal: Leftovers) -> list[Item]:
+        """Remember what a request writes, and where; what was not known before."""
+        if not isinstance(request, Mapping) or not isinstance(request.get("ctx"), Mapping):
+            return []
+        tenant = request["ctx"].get("tenant")
+        found = _written(request.get("op"), request.get("args"), tenant if isinstance(tenant, str) else None)
+        fresh = [item for item in dict.fromkeys(found) if item not in self.made and item not in self.older]
+        self.made.update(dict.fromkeys(fresh))
+        for place, kind, name in fresh:
+            journal.add(("graph", *place, KINDS[kind]), [name])
+        return fresh
+
+    def forget(self, items: Collection[Item], journal: Leftovers) -> None:
+        """Take back what is not there."""
+        for item in items:
+            for known in (self.made, self.older, self.kept):
+                known.pop(item, None)
+            place, kind, name = item
+            journal.remove(("graph", *place, KINDS[kind]), [name])
+
+    def age(self) -> None:
+        """Note that a test is over."""
+        self.older.update(self.made)
+        self.made.clear()
+
+    def delete(self, graph: Subject, at_once: int, spared: Collection[str] = ()) -> bool:
+        """Delete the items of earlier tests, at most `at_once` ids per request; return whether any was deleted."""
+        gone = False
+        for place, kind, names in self._grouped(self.older, at_once, spared):
+            gone = self._delete(graph, place, kind, names) or gone
+        return gone
+
+    def remove(self, graph: Subject, at_once: int) -> None:
+        """Delete all of it, as far as it can be deleted in time."""
+        self.age()
+        self.older.update(self.kept)
+        self.kept.clear()
+        until = time.monotonic() + TIDY_S
+        for place, kind, names in self._grouped(self.older, at_once):
+            if time.monotonic() > until:
+                return
+            if not self._delete(graph, place, kind, names) and graph.outages.lasting:
+                return
+
+    def _grouped(
+        self, items: Mapping[Item, None], at_once: int, spared: Collection[str] = ()
+    ) -> list[tuple[Place, str, list[str]]]:
+        found: dict[tuple[Place, str], list[str]] = {}
+        for kind in KINDS:
+            for place, own, name in items:
+                if own == kind and not (place == (None, None) and name in spared):
+                    found.setdefault((place, kind), []).append(name)
+        return [
+            (place, kind, names[start : start + at_once])
+            for (place, kind), names in found.items()
+            for start in range(0, len(names), at_once)
+        ]
+
+    def _delete(self, graph: Subject, place: Place, kind: str, names: list[str]) -> bool:
+        """Delete some of one kind: one by one if they are refused together."""
+        reply = _deleted(graph, place, kind, names)
+        if len(names) > 1 and reply.is_a("BadRequest"):
+            return True in [self._delete(graph, place, kind, [name]) for name in names]
+        items = [(place, kind, name) for name in names]
+        if reply.is_success and not failures(reply.result):
+            self.forget(items, graph.settings.journal)
+            return True
+        for item in items:
+            self.older.pop(item, None)
+        self.kept.update(dict.fromkeys(items))
+        return False
+
+
+def _deleted(graph: Subject, place: Place, kind: str, names: list[str]) -> Reply:
+    tenant, namespace = place
+    args = {**({} if namespace is None else {"namespace": namespace}), "ids": names}
+    if graph.outages.lasting:  # nothing is waited for any more
+        request = graph.envelope(f"delete_{kind}", args, {} if tenant is None else {"tenant": tenant})
+        return Reply(graph.client.send(request, graph.component))
+    with graph.client.provider.paused():
+        return Subject.call(graph, f"delete_{kind}", args, {} if tenant is None else {"tenant": tenant})
+
+
+def deleted_by(request: Any) -> Iterator[Item]:
+    """What a request deletes by ids; one with an idempotency key may be the replay of an older one."""
+    ctx, args = (request.get(key) if isinstance(request, Mapping) else None for key in ("ctx", "args"))
+    if not isinstance(ctx, Mapping) or not isinstance(args, Mapping) or "idempotency_key" in ctx:
+        return
+    kind, ids = str(request.get("op")).removeprefix("graph.delete_"), args.get("ids")
+    if kind in KINDS and isinstance(ids, list):
+        tenant, namespace = ctx.get("tenant"), args.get("namespace")
+        place = tenant if isinstance(tenant, str) else None, namespace if isinstance(namespace, str) else None
+        yield from ((place, kind, name) for name in ids if isinstance(name, str))
+
+
+def _written(op: Any, args: Any, tenant: str | None) -> Iterator[Item]:
+    name = str(op).removeprefix("graph.")
+    if not isinstance(args, Mapping):
+        return
+    for operation in listed(args, MANY.get(name, "")):
+        yield from _written(operation.get("op"), operation.get("args"), tenant)
+    for item in listed(args, WRITES.get(name, "")):
+        if isinstance(item.get("id"), str) and item["id"]:
+            where = item.get("namespace") or args.get("namespace")
+            yield (tenant, where if isinstance(where, str) else None), WRITES[name], item["id"]

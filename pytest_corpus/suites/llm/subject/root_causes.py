@@ -1,6 +1,0 @@
-"""The root causes of the LLM component: those of every component."""
-
-from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.suites.llm.subject.component import LLM
-
-ROOT_CAUSES = RootCauses[LLM]

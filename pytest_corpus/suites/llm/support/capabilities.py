@@ -1,0 +1,112 @@
+"""The options of an LLM adapter: what it states, and what it turns out to take."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.capabilities import SAMPLING_RANGES
+from pytest_corpus.suites.llm.support.windows import Windows
+
+RANGES = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "frequency_penalty": (-2.0, 2.0),
+    "presence_penalty": (-2.0, 2.0),
+}
+"""The protocol's ranges; only `top_p` leaves out its lower end."""
+
+
+UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
+"""Arguments that stand in no signature of `stream`, the first one in none at all (SPECIFICATION 8.3; R117)."""
+
+NO_STOPS: tuple[Any, ...] = (7, "###", [7], {"a": 1})
+"""Values that are not a list of stop sequences."""
+
+PERMANENT = ("BadRequest", "NotSupported")
+"""The classes that refuse a valid value that a provider does not take (R117)."""
+
+MINIMUM = 16
+"""The largest minimum of `max_tokens` that a provider may ask for (R117)."""
+
+
+OPTIONAL = {
+    "stop_sequences": ["###"],
+    "max_tokens": 16,
+    "temperature": 0.5,
+    "top_p": 0.9,
+    "frequency_penalty": 0.1,
+    "presence_penalty": 0.1,
+    "system_message": "Be brief.",
+}
+"""Every optional argument of a completion without tools, with a valid value."""
+
+
+class LLMCapabilities(Windows):
+    """Tools, sampling and the optional arguments that an operation takes."""
+
+    @property
+    def tools(self) -> bool | None:
+        """Return whether tools are offered, by the flag or by the entries of the models; None if nothing says so."""
+        flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
+        if flag is None and models and not self.able("supports_tools"):
+            return False
+        entries = [entry.get("supports_tools") for entry in self.capabilities.model_entries]
+        return True if flag is None and True in entries else flag
+
+    def limit(self, tokens: int, operation: str = "complete") -> int:
+        """Return this `max_tokens`, or fewer in a small window, or the most that a provider may ask for (R117)."""
+        limit = self.allowed(tokens)
+        if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
+            return MINIMUM if self.accepts(operation, max_tokens=MINIMUM) else limit
+        return limit
+
+    def optional(self) -> dict[str, Any]:
+        """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
+        values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(16)}
+        for name in SAMPLING_RANGES:
+            low, high = self.range_of(name)
+            values[name] = min(max(float(values[name]), low), high)
+        return values
+
+    def range_of(self, name: str) -> tuple[float, float]:
+        """The range of a sampling parameter that both the protocol and the adapter's own statement admit."""
+        low, high = RANGES[name]
+        stated = self.stated_range(name)
+        return (max(low, stated[0]), min(high, stated[1])) if stated else (low, high)
+
+    def stated_range(self, name: str) -> tuple[float, float] | None:
+        """The range of a sampling parameter that capabilities state (SPECIFICATION 8.4), or None."""
+        sampling = self.capabilities.document.get("sampling")
+        stated = sampling.get(SAMPLING_RANGES.get(name, "")) if isinstance(sampling, Mapping) else None
+        fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
+        return (stated[0], stated[1]) if fit and stated is not None else None
+
+    def claims(self, name: str, operation: str = "complete") -> bool | None:
+        """Return whether capabilities, or every adapter, offer an optional argument; None if nothing states it."""
+        if name == "system_message":
+            return self.capabilities.flag("supports_system_message")
+        stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
+        return True if stated or name not in OPTIONAL or name == "max_tokens" else None
+
+    def takes(self, name: str, operation: str = "complete") -> bool:
+        """Return whether an operation takes an optional argument: an unclaimed one may be refused (R117).
+
+        What is claimed counts as taken whatever the answer.
+        """
+        claimed = self.claims(name, operation)
+        if claimed is not None:
+            return claimed
+        if (operation, name) not in self.shared.taken:
+            self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional()[name]})
+        return self.shared.taken[operation, name]
+
+    def accepts(self, operation: str, **changed: Any) -> bool:
+        """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
+        return not self.known(operation, **changed).is_a(*PERMANENT)
+
+    def known(self, name: str, **changed: Any) -> Reply | StreamReply:
+        """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
+        key = ("asked", name, json.dumps(changed, sort_keys=True))
+        return cached(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))

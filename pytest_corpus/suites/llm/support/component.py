@@ -1,0 +1,142 @@
+"""The LLM component as its suite speaks to it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation, in_words
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.words import FINISH_REASONS
+from pytest_corpus.suites.llm.support.capabilities import LLMCapabilities
+from pytest_corpus.suites.llm.support.requests import LLMRequests
+from pytest_corpus.suites.llm.support.windows import MOST_WINDOW
+from pytest_corpus.suites.shared.claims.tokens import adds_up
+
+SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
+"""A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
+
+
+class LLM(LLMCapabilities):
+    """The LLM component: completions, streams and counts of tokens."""
+
+    requests_type = LLMRequests
+    requests: LLMRequests
+
+    def complete(self, **changed: Any) -> Reply:
+        """Complete a plain request with some arguments changed."""
+        return self.call("complete", self.requests.args(**changed))
+
+    def streamed(self, **changed: Any) -> StreamReply:
+        """Stream a plain request with some arguments changed."""
+        return self.stream("stream", self.requests.args(**changed))
+
+    def ask(self, name: str, **changed: Any) -> Reply | StreamReply:
+        """`complete` or `stream` by name."""
+        return self.invoke(name, self.requests.args(**changed))
+
+    def half_full(self) -> str:
+        """A text that takes between a quarter and a half of the context window, by the adapter's own count.
+
+        Raises:
+            NotApplicable: no window is stated, or it is too small, or so large that a call would be dear.
+            NotAssessed: tokens cannot be counted.
+        """
+        window = self.window()
+        if self.small or window > MOST_WINDOW:
+            raise NotApplicable(f"a window of {window} tokens is not filled here")
+        self.require("count_tokens")
+        words = [f"w{number % 97}" for number in range(window // 2)]
+        while words:
+            text = " ".join(words)
+            reply = self.counted(text)
+            if reply.is_success and self.tokens_of(reply.result) <= window // 2:
+                return text
+            words = words[: len(words) * 3 // 4]
+        raise NotAssessed("no text was found that takes half of the window by the adapter's own count")
+
+    def refuses(self, *names: str, **changed: Any) -> None:
+        """Each of the operations refuses the changed request with BAD_REQUEST.
+
+        NOT_SUPPORTED says it as well of an argument that is not offered at all.
+        """
+        for operation in names:
+            offered = all(self.takes(name, operation) for name in changed)
+            expect.refusal(self.known(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
+
+    def too_long(self) -> str:
+        """A text with more tokens than the context window.
+
+        Raises:
+            NotAssessed: the window is too large, or the length cannot be verified.
+        """
+        return cached(self, "too long", self._too_long)
+
+    def _too_long(self) -> str:
+        window = self.window()
+        if window > 400_000:
+            raise NotAssessed(f"a window of {window} tokens is too large to overrun here")
+        words = max(8, window + window // 4 + 8)
+        text = " ".join(f"w{number % 97}" for number in range(words))
+        while self.works("count_tokens"):
+            reply = self.counted(text)
+            if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
+                return text
+            if len(text) > 64 * window + 4096:
+                raise NotAssessed("no text was found that is longer than the window by the adapter's own count")
+            text = f"{text} {text}"
+        return " ".join([text] * 3)
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        if name == "count_tokens":
+            for violation in self.token_problems(result):
+                yield "LLM-TOKENS-1", violation
+        elif name in ("capabilities", "health"):
+            if not isinstance(result, Mapping):
+                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
+        elif name == "complete":
+            if problem := payload_problem("llm.types.completion", result, self.settings.edition):
+                yield "LLM-COMPLETE-1", problem
+            if isinstance(result, Mapping):
+                yield from _completion(result)
+
+    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        if not adds_up(chunk.get("usage_so_far")):
+            yield (
+                "LLM-STREAM-2",
+                Violation("prompt_tokens + completion_tokens", _total_of(chunk["usage_so_far"]), "usage_so_far"),
+            )
+
+
+def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    reason = result.get("finish_reason")
+    if isinstance(reason, str) and reason not in FINISH_REASONS:
+        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
+    if not adds_up(result.get("usage")):
+        yield (
+            "LLM-COMPLETE-3",
+            Violation("prompt_tokens + completion_tokens", _total_of(result["usage"]), "result.usage.total_tokens"),
+        )
+
+
+def _total_of(usage: Mapping[str, Any]) -> str:
+    """The total of a usage that does not add up, beside its parts."""
+    prompt, completion, total = (in_words(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    return f"a total of {total} for {prompt} and {completion}"
+
+
+@pytest.fixture
+def llm(request: pytest.FixtureRequest) -> LLM:
+    """The LLM component under test."""
+    found = request.node.stash[SUBJECT]
+    assert isinstance(found, LLM)
+    return found
+
+
+COMPONENT = LLM

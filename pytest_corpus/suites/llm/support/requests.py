@@ -1,0 +1,180 @@
+"""Good and bad requests of the LLM component."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.suites.llm.support.capabilities import RANGES, UNSIGNED, LLMCapabilities
+from pytest_corpus.suites.llm.support.windows import MOST_WINDOW
+
+WEATHER: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather of a place.",
+        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]},
+    },
+}
+"""A tool that any model can call."""
+
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}}
+"""A call of it by an assistant."""
+
+
+CLOCK = {
+    "type": "function",
+    "function": {"name": "get_time", "description": "The time.", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+def _tools_with(number: float) -> dict[str, dict[str, Any]]:
+    """Arguments with a number inside a tool, and inside an earlier call of one."""
+    schema = {"type": "object", "properties": {"place": {"type": "number", "minimum": number}}}
+    tool = {**WEATHER, "function": {**WEATHER["function"], "parameters": schema}}
+    called = {"role": "assistant", "content": "Let me see.", "tool_calls": [{**CALL, "index": number}]}
+    answered = {"role": "tool", "content": "rain", "tool_call_id": "call_1"}
+    return {"tool": {"tools": [tool]}, "call": {"tools": [WEATHER], "messages": [user("hi"), called, answered]}}
+
+
+def user(content: str) -> dict[str, Any]:
+    """A message of the user."""
+    return {"role": "user", "content": content}
+
+
+class LLMRequests(Requests):
+    """Requests of the LLM component. They name the first listed model, or none if none is listed."""
+
+    def __init__(self, llm: LLMCapabilities) -> None:
+        self._llm = llm
+
+    def minimal(self, name: str) -> dict[str, Any]:
+        model = {"model": self._llm.model} if self._llm.model else {}
+        if name in ("complete", "stream"):
+            return {"messages": [user("hi")], **model}
+        return {"text": "hi", **model} if name == "count_tokens" else {}
+
+    def distinct(self, name: str) -> dict[str, Any]:
+        args = self.minimal(name)
+        if "messages" in args:
+            args["messages"] = [user(self._llm.unique())]
+        elif "text" in args:
+            args["text"] = self._llm.unique()
+        return args
+
+    def long(self, name: str) -> dict[str, Any]:
+        if name == "count_tokens" or self._llm.small:
+            return self.distinct(name)
+        return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")])
+
+    def wrong_types(self, name: str) -> dict[str, Any]:
+        if name in ("complete", "stream"):
+            return {"messages": "hi"}
+        return {"text": 7} if name == "count_tokens" else {}
+
+    def with_number(self, number: float) -> list[Request]:
+        found = [Request(op, self.args(**{name: number})) for op in ("complete", "stream") for name in self._read(op)]
+        if self._llm.tools and self._llm.model in (None, *self._llm.able("supports_tools")):
+            plain = _tools_with(1)
+            for op in ("complete", "stream"):
+                taken = [place for place in plain if self._llm.accepts(op, **plain[place])]
+                found += [Request(op, self.args(**_tools_with(number)[place])) for place in taken]
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
+
+    def _read(self, operation: str) -> list[str]:
+        """The parameters with numbers that an operation takes, and does not ignore as a stream may (R117)."""
+        taken = [name for name in (*RANGES, "max_tokens") if self._llm.takes(name, operation)]
+        ignored = [
+            name
+            for name in taken
+            if operation == "stream" and name in UNSIGNED and self._llm.accepts(operation, **{name: 50})
+        ]
+        return [name for name in taken if name not in ignored]
+
+    def with_integer(self, number: int) -> list[Request]:
+        return [Request(op, self.args(max_tokens=number)) for op in ("complete", "stream")]
+
+    def distinguishable(self) -> list[dict[str, Any]]:
+        self._llm.require("complete")
+        many = max(2, min(6, self._llm.capabilities.limit("concurrency") or 6))
+        if self._llm.small:
+            many = max(2, min(many, self._llm.window() // 4))
+        texts = [
+            " ".join(word if self._llm.small else f"{word}{self._llm.unique('')}" for word in "abcdef"[: number + 1])
+            for number in range(many)
+        ]
+        prompts = [self._llm.envelope("complete", self.args(messages=[user(text)])) for text in texts]
+        if not self._llm.works("count_tokens") or many < 4:
+            return prompts
+        counts = [self._llm.envelope("count_tokens", {**self.minimal("count_tokens"), "text": text}) for text in texts]
+        return [*prompts[: many - many // 2], *counts[many - many // 2 :]]
+
+    def fingerprint(self, reply: Reply) -> Any:
+        self._llm.fits(reply)
+        result = expect.success(reply, "the answer that the request gets alone")
+        if reply.exchange.op.endswith(".count_tokens"):
+            return self._llm.tokens_of(result)
+        usage = result.get("usage") if isinstance(result, Mapping) else None
+        if not isinstance(usage, Mapping):
+            raise Blocked("LLM-COMPLETE-1", "a completion has no usage", evidence=reply.exchange)
+        return usage.get("prompt_tokens")
+
+    def with_canaries(self, *, refused: bool) -> list[Request]:
+        text = canary()
+        held = {"content": text}
+        counted = {**self.minimal("count_tokens"), "text": text}
+        requests = [
+            Request(op, self.args(**args), {}, held)
+            for op in ("complete", "stream")
+            for args in (self._wrong(text) if refused else self._good(op, text))
+        ]
+        if not refused:
+            return [*requests, Request("count_tokens", counted, {}, held)]
+        expired = {"deadline_ms": in_ms(-60_000)}
+        late = [Request(op, self.args(messages=[user(text)]), expired, held) for op in ("complete", "stream")]
+        wrong = Request("count_tokens", {**counted, "text": [text]}, {}, held)
+        return [*requests, *late, wrong, Request("count_tokens", counted, expired, held)]
+
+    def _good(self, operation: str, text: str) -> list[dict[str, Any]]:
+        """Valid changes of a plain completion, with a text wherever content goes in."""
+        llm = self._llm
+        good: list[dict[str, Any]] = [{"messages": [user(text)]}]
+        if llm.takes("system_message", operation):
+            good.append({"system_message": text})
+        if llm.capabilities.flag("supports_roles") is not False:
+            good.append({"messages": llm.turns(text, text, "hi")})
+        if llm.takes("stop_sequences", operation):
+            good.append({"stop_sequences": [text]})
+        if llm.tools and llm.model in (None, *llm.able("supports_tools")):
+            answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
+            asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
+            good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
+            good.append({"tools": [WEATHER], "messages": [user("hi"), asked, answered]})
+        return good
+
+    def _wrong(self, text: str) -> list[dict[str, Any]]:
+        """Changes of a plain completion that are wrong in some way, each with a text in it."""
+        plain = {"messages": [user(text)]}
+        wrong: list[dict[str, Any]] = [
+            {**plain, "temperature": 9},
+            {**plain, "max_tokens": -1},
+            {"messages": [{"role": "nobody", "content": text}]},
+            {"messages": [{"role": "user", "content": [text]}]},
+            {"messages": text},
+            {**plain, "system_message": [text]},
+            {"stop_sequences": [text], "temperature": 9},
+            {"tools": [{"type": "function", "function": {"description": text}}]},
+        ]
+        if self._llm.capabilities.models:
+            wrong.append({**plain, "model": self._llm.unknown_model()})
+        window = self._llm.capabilities.context_window(self._llm.model) or 0
+        if 0 < window < MOST_WINDOW:
+            wrong.append({"messages": [user(f"{text} {'w ' * 2 * window}")]})
+        return wrong
+
+    def args(self, **changed: Any) -> dict[str, Any]:
+        """The arguments of a plain completion with some of them changed."""
+        return {**self.minimal("complete"), **changed}

@@ -1,0 +1,6 @@
+"""The root causes of the LLM component: those of every component."""
+
+from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.suites.llm.support.component import LLM
+
+ROOT_CAUSES = RootCauses[LLM]

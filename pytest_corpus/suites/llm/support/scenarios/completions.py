@@ -1,0 +1,191 @@
+"""Requests for completions that several chapters make, and what they look for in the answers."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from pytest_corpus.adapter.facts import whole
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.llm.support.capabilities import PERMANENT
+from pytest_corpus.suites.llm.support.component import LLM
+from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.shared.claims.context import works
+
+MOST_MODELS = 5
+"""Listed models that are tried; a catalogue may be long, and each call costs."""
+
+
+def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Two conversations that only resemble each other."""
+    start = [user(text)]
+    pairs = {
+        "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
+        "shorter": (llm.turns(text, "ok", "a"), start),
+        "order": (llm.turns(text, "ok", "a"), llm.turns("a", "ok", text)),
+        "joined": (llm.turns(f"{text} a", "b", "c"), llm.turns(f"{text} ", "ab", "c")),
+        "role": ([*start, user("a")], [{"role": "assistant", "content": text}, user("a")]),
+        "name": (start, [{**user(text), "name": "bob"}]),
+        "letter_case": (start, [user(text.swapcase())]),
+        "spaces": (start, [user(f"{text[0]} {text[1:]}")]),
+        "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),
+    }
+    return pairs[kind]
+
+
+def completing(llm: LLM, flag: str) -> list[str]:
+    """The listed models, as many as are tried, but for those whose own entry denies a flag.
+
+    Raises:
+        Blocked: `complete` refuses one of them.
+    """
+    llm.require("complete")
+    llm.models()
+    models = llm.able(flag)[:MOST_MODELS]
+    if not models:
+        raise NotApplicable(f"every listed model denies {flag}")
+    with expect.resting_on("LLM-MODEL-1"):
+        for model in models:
+            works(llm.known("complete", model=model), "a completion by every listed model")
+    return models
+
+
+def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
+    """The optional arguments of that name, or all, within what the adapter offers.
+
+    Raises:
+        NotApplicable: they are denied by capabilities, or refused permanently (R117).
+    """
+    values = llm.optional()
+    if name == "all":
+        every = {each: value for each, value in values.items() if llm.takes(each, operation)}
+        if not llm.accepts(operation, **every):
+            raise NotApplicable("the optional arguments are refused permanently if all are given")
+        return every
+    if not llm.takes(name, operation):
+        raise NotApplicable(f"{name} is denied by capabilities, or refused permanently")
+    return {name: values[name]}
+
+
+def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
+    """Requests whose prompt is longer than the window: in a message, or counting all messages, or for other models."""
+    text = llm.too_long()
+    if where == "system_message":
+        if not llm.takes("system_message"):
+            raise NotApplicable("system_message is not offered")
+        return [{"system_message": text}]
+    if where == "max_tokens":
+        if not llm.takes("max_tokens"):
+            raise NotApplicable("max_tokens is not offered")
+        return [{"messages": [user(text)], "max_tokens": llm.limit(1)}]
+    if where == "first_message":
+        return [{"messages": llm.turns(text, "ok", "hi")}]
+    if where == "other_models":
+        window = llm.window()
+        same = [model for model in llm.models() if llm.capabilities.context_window(model) == window]
+        others = [model for model in same[:MOST_MODELS] if model != llm.model]
+        if not others:
+            raise NotApplicable("no other model has a window of this length")
+        return [{"messages": [user(text)], "model": model} for model in others]
+    return [{"messages": [user(text)]}]
+
+
+def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
+    """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
+    low = llm.range_of("temperature")[0]
+    taken = llm.takes("temperature", operation) and llm.accepts(operation, temperature=low)
+    return llm.requests.args(**({"temperature": low} if taken else {}))
+
+
+def ignores_stops(llm: LLM) -> bool:
+    """Return whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
+
+    def ask() -> bool:
+        letters = [letter for letter in long_text(llm) if letter.isalpha()]
+        usual = sorted(set(letters), key=letters.count)[-3:]
+        text = long_text(llm, stop_sequences=usual) if usual else ""
+        return any(letter in text for letter in usual)
+
+    return cached(llm, "stop sequences are ignored", ask)
+
+
+def long_text(llm: LLM, **changed: Any) -> str:
+    """A long text that was not asked for before; empty if none is answered."""
+    result = llm.call("complete", {**llm.requests.long("complete"), **changed}).result
+    return str(result.get("text") or "") if isinstance(result, Mapping) else ""
+
+
+def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
+    """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
+    spent = whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
+    most = f"at most {limit} token{'s' * (limit != 1)}"
+    if spent is not None:
+        expect.that(spent <= limit, most, f"{spent}", "usage.completion_tokens")
+    if isinstance(text, str) and text and llm.works("count_tokens"):
+        counted = llm.count(text)
+        expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text")
+    elif spent is None:
+        raise NotAssessed("neither usage nor count_tokens tells how long the completion is")
+
+
+def overran(llm: LLM, result: Any) -> None:
+    """Give no verdict if an accepted prompt may have fit the window after all."""
+    if result is None or llm.works("count_tokens"):
+        return
+    usage = result.get("usage") if isinstance(result, Mapping) else None
+    spent = whole(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
+    if spent is None or spent <= llm.window():
+        raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
+
+
+def refused_as_too_long(llm: LLM, reply: Reply) -> None:
+    """Go on only if `complete` refuses a prompt beyond the window."""
+    expect.readable(reply)
+    overran(llm, reply.result if reply.is_success else None)
+    with expect.resting_on("LLM-CONTEXT-1"):
+        expect.refusal(reply, "BadRequest")
+
+
+def not_shared(
+    llm: LLM,
+    first: dict[str, Any],
+    second: dict[str, Any],
+    first_ctx: dict[str, Any] | None = None,
+    second_ctx: dict[str, Any] | None = None,
+    *,
+    operation: str = "complete",
+    binding: bool = True,
+    learnt: bool = False,
+) -> None:
+    """The second of two requests reaches the provider although the first was answered before.
+
+    Args:
+        learnt: the first one, if another test made it, need not be made again.
+
+    Raises:
+        NotApplicable: one of them is refused permanently, and none is `binding` for any LLM (R53, R117).
+    """
+    llm.faults.provider_op(operation)
+    if llm.small:
+        raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
+    for request, ctx in ((first, first_ctx), (second, second_ctx)):
+        ask = partial(llm.invoke, operation, request, ctx)
+        key = ("cached", operation, json.dumps([request, ctx]))
+        reply = cached(llm, key, ask) if learnt and request is first else ask()
+        if not binding and reply.is_a(*PERMANENT):
+            raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
+        llm.fits(reply)
+        works(reply, "an answer")
+    asked = reply.exchange.reached_provider
+    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+
+
+def well_formed(llm: LLM, reply: Reply) -> None:
+    """Go on only with a completion of the schema: another one need not tell what is looked at."""
+    expect.success(reply, "a completion")
+    with expect.resting_on("LLM-COMPLETE-1"):
+        holds("LLM-COMPLETE-1", reply, llm)

@@ -1,0 +1,65 @@
+"""What is told of a call that nobody waits for any more (SPECIFICATION 6.4, 11.2; R99)."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pytest_corpus.adapter.hooks.lateness import LATEST_S
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.suites.shared.claims.context import works
+
+GIVEN_UP_S = 0.3
+"""After so long the suite cancels a call whose provider never answers."""
+
+
+class Cancelling:
+    """Calls that are given up."""
+
+    @pytest.mark.requirement("COM-OBS-25")
+    def test_a_cancelled_call_is_observed(self, subject: Subject) -> None:
+        """A call that is cancelled while its provider hangs is observed within a second."""
+        name = subject.principal
+        subject.faults.provider_op(name)
+        with expect.resting_on("COM-OBS-1"):
+            reply = subject.call(name, subject.requests.distinct(name))
+            works(reply, f"{name} to work")
+            expect.that(observed(subject, 0), "an observation", "none")
+        fresh = subject.fresh()
+        if fresh.client is not subject.client:  # its first call may have to be prepared by others, which are observed
+            works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
+        arguments = fresh.requests.distinct(name)
+        before, given_up_before = len(subject.client.metrics.observations), given_up_outside(subject)
+        plan = fresh.faults.plan("hang", name)
+        given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
+        fresh.faults.fired(plan)
+        fault = given_up.exchange.fault
+        if fault is None or fault.kind != "timeout":
+            raise NotAssessed("the call ends although its provider hangs")
+        if subject.client.remote is not None and not within(lambda: given_up_outside(subject) > given_up_before):
+            raise NotAssessed("the adapter goes on with a call whose connection was closed")
+        within(lambda: observed(subject, before))
+        expect.that(observed(subject, before), "an observation of the call that was cancelled", "none")
+
+
+def within(holds: Callable[[], bool]) -> bool:
+    """Whether something comes to hold while an observation would still count."""
+    until = time.monotonic() + LATEST_S
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def given_up_outside(subject: Subject) -> int:
+    """How often an adapter outside this process has stopped waiting for its provider."""
+    return subject.client.remote.hooks.given_up if subject.client.remote is not None else 0
+
+
+def observed(subject: Subject, before: int) -> bool:
+    """Whether the principal operation was observed after so many observations."""
+    names = subject.principal, f"{subject.component}.{subject.principal}"
+    return any(one.op in names for one in subject.client.metrics.observations[before:])

@@ -1,0 +1,324 @@
+"""Deadlines before and during an operation (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import pytest
+
+from pytest_corpus.adapter.hooks.provider import Plan
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import expired
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.expect import note_check
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
+from pytest_corpus.kit.fixtures import in_turn
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import HOUR_MS, in_ms
+from pytest_corpus.spec.operations import Operation
+from pytest_corpus.suites.shared.claims.context import ample, works
+from pytest_corpus.suites.shared.claims.health import RETRYABLE
+
+S = TypeVar("S", bound=Subject)
+R = TypeVar("R", Reply, StreamReply, "Reply | StreamReply")
+
+BUDGETS_MS = (50, 150, 450, 1350)
+"""Budgets that run out while the provider hangs; a longer one is for an adapter that does not reach it in a shorter."""
+
+PROMPTLY_S = 1.0
+"""How much later than its budget a call may end (R17)."""
+
+ITEMS, ITEM_MS, BUDGET_MS = 8, 190, 230
+"""So many items that take so long each are far more than a budget; one of them is less."""
+
+ATTEMPTS = 3
+"""How often a call may be late before it counts."""
+
+AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
+"""When a deadline passed."""
+
+PAST_MS = (0, -1, -60_000)
+"""Deadlines before there were any."""
+
+SLOW_CHUNKS = 12
+STREAM_BUDGETS_MS = ((150, 140), (450, 400))
+"""A budget, and how long a provider takes for each of so many chunks to overrun it by more than a second."""
+
+
+class Deadlines:
+    """Budgets of unary operations."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-DEADLINE-1")
+    @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
+    def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
+        """Every operation that has a deadline fails fast when it has passed."""
+        subject.require(subject.principal)
+        for name in subject.operations(streaming=False):
+            if subject.works(name) and not subject.operation(name).deadline_exempt:
+                reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
+                expect.refusal(reply, "DeadlineExceeded")
+
+    @pytest.mark.requirement("COM-DEADLINE-2")
+    def test_an_expired_call_does_no_backend_work(self, subject: Subject) -> None:
+        """No operation reaches the provider when its deadline has passed."""
+        subject.faults.provider_op(subject.principal)
+        for name in subject.operations():
+            if subject.works(name) and not subject.operation(name).deadline_exempt:
+                reply = subject.invoke(name, subject.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
+                heeded(subject, name, reply)
+                reached = reply.exchange.reached_provider
+                expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
+
+    @pytest.mark.requirement("COM-DEADLINE-4")
+    def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
+        """When the provider hangs, the call ends with DEADLINE_EXCEEDED within its budget plus a second."""
+        for name in deadlined(subject, subject.faults.backed(streaming=False)):
+            cut_off(subject, name, at_chunk=None)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-DEADLINE-6")
+    def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
+        """Every operation works with a deadline that lies a minute or an hour ahead."""
+        subject.require(subject.principal)
+        for name in subject.operations():
+            for left_ms in (60_000, HOUR_MS):
+                if subject.works(name):
+                    hour = left_ms == HOUR_MS
+                    reply = ample(subject, name) if hour else subject.invoke(name, ctx={"deadline_ms": in_ms(left_ms)})
+                    works_as_without(subject, name, reply)
+
+    @pytest.mark.requirement("COM-DEADLINE-6")
+    def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
+        """A provider that takes a moment does not use up a budget of a minute."""
+        if "provider" not in subject.client.hooks:
+            works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
+            return
+        subject.faults.provider_op(subject.principal)
+        fresh = subject.fresh()
+        plan = fresh.faults.plan("slow", subject.principal, delay_ms=60)
+        reply = fresh.call(
+            subject.principal, fresh.requests.distinct(subject.principal), {"deadline_ms": in_ms(60_000)}
+        )
+        fresh.faults.fired(plan)
+        if not reply.is_success:
+            again = fresh.faults.plan("slow", subject.principal, delay_ms=60)
+            alone = fresh.call(subject.principal, fresh.requests.distinct(subject.principal))
+            fresh.faults.fired(again)
+            as_without(subject.operation(subject.principal), alone)
+        works(reply, "a call well within its deadline to be carried out")
+
+    @pytest.mark.requirement("COM-DEADLINE-7")
+    @pytest.mark.parametrize("deadline_ms", PAST_MS)
+    def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
+        """Epoch milliseconds of zero or less are invalid, or long past, whatever the operation."""
+        subject.require(subject.principal)
+        for name in in_turn(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms)):
+            if subject.works(name):
+                reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
+                expect.refusal(reply, "BadRequest", "DeadlineExceeded")
+
+    @pytest.mark.requirement("COM-DEADLINE-4")
+    def test_health_does_not_hang_with_its_provider(self, subject: Subject) -> None:
+        """When the provider hangs, `health` ends within its budget plus a second, with a report or an error."""
+        subject.require(subject.principal, "health")
+        heeded(subject, "health", expired(subject, "health"))
+        repeatedly(partial(hung_health, subject))
+
+
+class NestedDeadlines:
+    """Budgets of operations on several items."""
+
+    @pytest.mark.requirement("COM-DEADLINE-8")
+    def test_the_budget_is_one_for_all_items(self, subject: Subject) -> None:
+        """When each item takes less than the budget, but all of them far more, the call is over in time."""
+        names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
+        for name in names:
+            subject.faults.provider_op(name)
+            heeded(subject, name, expired(subject, name))
+            repeatedly(partial(_itemised, subject, name))
+        if not names:
+            raise NotApplicable("no operation on several items is offered, or works")
+
+
+def _itemised(subject: Subject, name: str) -> None:
+    fresh = subject.fresh()
+    request = next(each for each in fresh.requests.with_items(ITEMS) if each.op == name)
+    fresh.client.provider.plan("slow", times=100 * ITEMS, delay_ms=ITEM_MS)
+    limit_s = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
+    reply = fresh.invoke(name, request.args, {"deadline_ms": in_ms(BUDGET_MS)}, limit_s=limit_s)
+    fresh.client.provider.clear()
+    in_time(reply, BUDGET_MS)
+
+
+class StreamDeadlines:
+    """Budgets of streams."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-DEADLINE-3")
+    @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
+    def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
+        """A stream whose deadline has passed has one frame, the error."""
+        subject.require(subject.principal_stream)
+        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": in_ms(-ago_ms)})
+        heeded(subject, subject.principal, expired(subject, subject.principal))
+        expect.refusal(stream, "DeadlineExceeded")
+        expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
+
+    @pytest.mark.requirement("COM-DEADLINE-5")
+    @pytest.mark.parametrize(
+        "at_chunk", [None, 0, 1, 3], ids=["before_the_stream", "first_chunk", "second_chunk", "fourth_chunk"]
+    )
+    def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
+        """When the provider hangs, the stream ends with DEADLINE_EXCEEDED within its budget plus a second."""
+        for name in subject.faults.backed(streaming=True):
+            cut_off(subject, name, at_chunk=at_chunk)
+
+    @pytest.mark.requirement("COM-DEADLINE-5")
+    def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
+        """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
+        for name in subject.faults.backed(streaming=True):
+            heeded(subject, name, expired(subject, name))
+            repeatedly(partial(trickled, subject, name))
+
+
+def deadlined(subject: Subject, names: list[str]) -> list[str]:
+    """Those of some operations that heed a deadline (R16)."""
+    return [name for name in names if name in subject.deadlined()]
+
+
+def heeded(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
+    """Go on only where an operation heeds a deadline that has passed: one that does not has its own finding."""
+    with expect.resting_on("COM-DEADLINE-3" if subject.operation(name).streaming else "COM-DEADLINE-1"):
+        expect.refusal(reply, "DeadlineExceeded", claim=f"an expired {name} to be an error of class DeadlineExceeded")
+        frames = len(reply.bodies) if isinstance(reply, StreamReply) else 1
+        expect.that(frames == 1, "one error envelope and no data", f"{frames} frames")
+
+
+class _Late(Violation):
+    """A call came to its end too late."""
+
+
+def repeatedly(attempt: Callable[[], None]) -> None:
+    """What a busy machine delays once is not a finding: too late is what is late every time."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            attempt()
+        except _Late:
+            if not left:
+                raise
+        else:
+            return
+
+
+def out_of_time(
+    subject: S, plan: Callable[[S], Plan], call: Callable[[S, dict[str, int], float], R]
+) -> tuple[Plan, R, float]:
+    """The answer of a call whose provider hangs, with the plan and the budget in milliseconds.
+
+    A longer budget is tried where the adapter gave up before it reached its provider.
+    """
+    for budget_ms in BUDGETS_MS:
+        fresh = subject.fresh()
+        planned = plan(fresh)
+        reply = call(fresh, {"deadline_ms": in_ms(budget_ms)}, budget_ms / 1000 + PROMPTLY_S + 0.5)
+        fresh.client.provider.clear()
+        if planned.fired or not reply.is_a("DeadlineExceeded"):
+            break
+    return planned, reply, budget_ms
+
+
+def hung_health(subject: Subject) -> None:
+    """`health` ends in time although its provider never answers."""
+
+    def anywhere(fresh: Subject) -> Plan:
+        fresh.client.provider.clear()
+        return fresh.client.provider.plan("hang", times=MAX_PROVIDER_RETRIES)
+
+    planned, reply, budget_ms = out_of_time(
+        subject, anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)
+    )
+    if not planned.fired:
+        raise NotApplicable("health does not ask the provider")
+    in_time(reply, budget_ms)
+    expect.either(reply, "DeadlineExceeded", *RETRYABLE)
+
+
+def trickled(subject: Subject, name: str) -> None:
+    """A stream ends in time although its provider takes a while for each of many chunks."""
+    op = subject.faults.provider_op(name)
+    for budget_ms, slow_ms in STREAM_BUDGETS_MS:
+        fresh = subject.fresh()
+        fresh.client.provider.clear()
+        plans = [
+            fresh.client.provider.plan("slow", op, at_chunk=chunk, delay_ms=slow_ms) for chunk in range(SLOW_CHUNKS)
+        ]
+        reply = fresh.invoke(name, fresh.requests.long(name), {"deadline_ms": in_ms(budget_ms)})
+        fresh.client.provider.clear()
+        in_time(reply, budget_ms)
+        if plans[0].fired or not reply.is_a("DeadlineExceeded"):
+            return
+
+
+def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
+    """The operation ends in time although its provider never answers."""
+    heeded(subject, name, expired(subject, name))
+    repeatedly(lambda: _cut_off(subject, name, at_chunk))
+
+
+def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
+    planned, reply, budget_ms = out_of_time(
+        subject,
+        lambda fresh: fresh.faults.plan("hang", name, at_chunk=at_chunk),
+        lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.long(name), ctx, limit_s=limit_s),
+    )
+    if not planned.fired and reply.is_a("DeadlineExceeded"):
+        in_time(reply, budget_ms)
+        return
+    if not planned.fired and at_chunk:
+        ended(reply)
+    subject.faults.fired(planned)
+    in_time(reply, budget_ms)
+    expect.refusal(reply, "DeadlineExceeded")
+
+
+def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
+    """A plain request with an ample deadline works, where it does without one."""
+    try:
+        works(reply, f"{name} to work")
+    except Violation:
+        as_without(subject.operation(name), subject.invoke(name))
+        raise
+
+
+def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
+    """Go on only where a request works without a deadline.
+
+    Raises:
+        Blocked: it does not, so that the deadline is not the reason.
+    """
+    with expect.resting_on(operation.works):
+        works(reply, f"{operation.op} to work without a deadline")
+
+
+def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
+    """A call came to an end within its budget plus a second."""
+    note_check()
+    fault = reply.exchange.fault
+    if fault is not None and fault.kind == "timeout":
+        raise _Late("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
+    late = reply.exchange.elapsed_s - budget_ms / 1000
+    if late > PROMPTLY_S:
+        raise _Late("an end within the budget plus 1 s", f"{late:.1f} s later")
+
+
+def ended(reply: Reply | StreamReply) -> None:
+    """There is nothing to be said of a stream that had fewer chunks than the planned one.
+
+    Raises:
+        Undecided: always.
+    """
+    if isinstance(reply, StreamReply) and not reply.finished:
+        raise NotAssessed("the hang planned at a chunk never struck")
+    raise NotApplicable("the stream has fewer chunks")

@@ -1,0 +1,364 @@
+"""From a provider's failures to the taxonomy (ERRORS 1, 4, 8; SPECIFICATION 12)."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.hooks.provider import Plan
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
+from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
+from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, works
+from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
+from pytest_corpus.suites.shared.claims.propagation import trace
+
+REQUIREMENTS = {
+    "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
+    "COM-FAULT-2": ("overloaded", "unavailable"),
+    "COM-FAULT-3": ("network", "gateway_timeout"),
+    "COM-FAULT-4": ("auth", "forbidden"),
+    "COM-FAULT-5": ("content_filtered",),
+    "COM-FAULT-6": ("invalid_request",),
+    "COM-FAULT-7": ("unexpected",),
+}
+KINDS = [
+    pytest.param(kind, marks=pytest.mark.requirement(requirement), id=kind)
+    for requirement, kinds in REQUIREMENTS.items()
+    for kind in kinds
+]
+PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
+HINT_MS = 1234
+LONGEST_SCOPE = 256
+HINTLESS = ("quota_exhausted", "unavailable", "network")
+WHERE = ("at_the_start", "first_chunk", "second_chunk")
+
+
+class Faults:
+    """What becomes of a provider's failure in a unary call."""
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
+        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider.
+
+        So it does where the context of a call tells all that a context can.
+        """
+        canonical = str(BY_KIND[kind].canonical)
+        first, *others = subject.faults.backed(streaming=False)
+        expect.refusal(struck(subject, first, kind), canonical)
+        for reply in struck_in_turn(subject, others, kind, lambda reply: reply.is_a(canonical)):
+            expect.refusal(reply, canonical)
+        expect.refusal(provider_failure(subject, subject.principal, kind), canonical)
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    @pytest.mark.parametrize("kind", PASSED_ON)
+    def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
+        """`retry_after_ms` of the provider stands in the error envelope of every operation."""
+        names = subject.faults.backed(streaming=False)
+        for name, reply in zip(
+            names, struck_in_turn(subject, names, kind, hinting, retry_after_ms=HINT_MS), strict=True
+        ):
+            classified(reply, kind, decided(kind))
+            passed_on(reply, name)
+
+    @pytest.mark.requirement("COM-FAULT-10")
+    @pytest.mark.parametrize("kind", HINTLESS)
+    def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
+        """An error that may be retried says when, in one of the two documented ways."""
+        reply = struck(subject, subject.principal, kind)
+        classified(reply, kind, decided(kind))
+        hinted(reply)
+
+    @pytest.mark.requirement("COM-FAULT-13")
+    @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
+    def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
+        """What is throttled stands in `details.throttle_scope`."""
+        reply = struck(subject, subject.principal, kind)
+        classified(reply, kind, decided(kind))
+        expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
+
+    @pytest.mark.requirement("COM-FAULT-15")
+    def test_the_scope_of_throttling_is_bounded(self, subject: Subject) -> None:
+        """Two requests of one tenant that are throttled are throttled in the same scope, whatever their ids."""
+        tenant = f"tenant-{canary()}"
+        scopes = []
+        for _ in range(2):
+            reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
+            classified(reply, "rate_limited", "COM-FAULT-1")
+            scopes.append(reply.details.get("throttle_scope"))
+        if None in scopes:
+            raise NotApplicable("no throttle_scope is given")
+        where = "details.throttle_scope"
+        expect.that(scopes[0] == scopes[1], "the same scope for both requests", "another one", where)
+        expect.that(len(str(scopes[0])) <= LONGEST_SCOPE, "a short identifier", f"{len(str(scopes[0]))} letters", where)
+
+    @pytest.mark.requirement("COM-FAULT-16")
+    def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
+        """Which resource is exhausted stands in `details.resource_scope`."""
+        reply = struck(subject, subject.principal, "rate_limited")
+        classified(reply, "rate_limited", "COM-FAULT-1")
+        named = reply.details.get("resource_scope")
+        expect.that(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), found=named, path="details.resource_scope")
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    @pytest.mark.parametrize("kind", PASSING)
+    def test_the_next_call_works_again(self, subject: Subject, kind: str) -> None:
+        """One failure of the provider does not stay."""
+        works_again(subject, subject.principal, kind)
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    def test_the_call_after_a_deadline_works_again(self, subject: Subject) -> None:
+        """A call that was cut off by its deadline leaves nothing behind."""
+        if subject.capabilities.flag("supports_deadline") is False:
+            raise NotApplicable("deadlines are denied")
+        name = subject.principal
+        subject.faults.provider_op(name)
+        opened: list[Subject] = []
+
+        def plan(fresh: Subject) -> Plan:
+            opened.append(fresh)
+            return fresh.faults.plan("hang", name, times=1)
+
+        planned, cut, _ = out_of_time(
+            subject,
+            plan,
+            lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.distinct(name), ctx, limit_s=limit_s),
+        )
+        fresh = opened[-1]
+        fresh.faults.fired(planned)
+        if not cut.is_a("DeadlineExceeded"):
+            with expect.resting_on("COM-DEADLINE-4"):
+                cut_off(subject, name, at_chunk=None)
+            raise NotAssessed("a call whose provider hung did not end in a deadline this time")
+        works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
+
+    @pytest.mark.requirement("COM-FAULT-14")
+    @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
+    def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
+        """`retry_after_ms` of a provider that is not rate limiting stands in the error envelope too."""
+        reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
+        classified(reply, kind, decided(kind))
+        passed_on(reply, subject.principal)
+
+
+class ContentFilter:
+    """Content filters of components that have them."""
+
+    @pytest.mark.requirement("COM-FAULT-11")
+    def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
+        """The subtype ContentFiltered tells a filter from other bad requests."""
+        expect.refusal(
+            struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
+        )
+
+
+class Overload:
+    """Overloaded models."""
+
+    @pytest.mark.requirement("COM-FAULT-17")
+    def test_an_overloaded_model_has_its_own_class(self, subject: Subject) -> None:
+        """The subtype ModelOverloaded tells a model at capacity from an outage."""
+        reply = struck(subject, subject.principal, "overloaded")
+        classified(reply, "overloaded", "COM-FAULT-2")
+        expect.refusal(reply, "ModelOverloaded")
+
+
+class StreamFaults:
+    """What becomes of a provider's failure in a stream."""
+
+    @pytest.mark.requirement("COM-FAULT-9")
+    @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=WHERE)
+    @pytest.mark.parametrize("kind", [kind for kinds in REQUIREMENTS.values() for kind in kinds])
+    def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
+        """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
+        canonical = str(BY_KIND[kind].canonical)
+        unary = struck(subject, subject.principal, kind)
+        expect.readable(unary)
+        if unary.is_error and not unary.is_a(canonical):
+            raise NotApplicable(f"the unary call does not make {canonical} of it either")
+        if at_chunk is None:
+            stream = provider_failure(subject, subject.principal_stream, kind)
+        else:
+            stream = struck_at(subject, kind, at_chunk)
+        expect.refusal(stream, canonical)
+
+    @pytest.mark.requirement("COM-FAULT-12")
+    @pytest.mark.parametrize("kind", PASSING)
+    def test_the_next_stream_works_again(self, subject: Subject, kind: str) -> None:
+        """One failure of the provider does not stay for streams either."""
+        works_again(subject, subject.principal_stream, kind)
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    @pytest.mark.parametrize("at_chunk", [None, 1], ids=["at_the_start", "second_chunk"])
+    @pytest.mark.parametrize("kind", PASSED_ON)
+    def test_the_providers_retry_hint_is_passed_on_by_a_stream(
+        self, subject: Subject, kind: str, at_chunk: int | None
+    ) -> None:
+        """`retry_after_ms` of the provider stands in the error envelope that ends a stream."""
+        stream = struck_at(subject, kind, at_chunk, retry_after_ms=HINT_MS)
+        classified_alike(subject, stream, kind)
+        passed_on(stream, subject.principal_stream)
+
+    @pytest.mark.requirement("COM-FAULT-10")
+    @pytest.mark.parametrize("kind", HINTLESS)
+    def test_a_retryable_error_of_a_stream_gives_a_hint(self, subject: Subject, kind: str) -> None:
+        """The error that ends a stream says when to retry, like that of a unary call."""
+        stream = struck(subject, subject.principal_stream, kind)
+        classified_alike(subject, stream, kind)
+        hinted(stream)
+
+
+def ids() -> dict[str, Any]:
+    """What tells one request from all others."""
+    return {
+        "request_id": f"req-{canary()}",
+        "traceparent": trace(),
+        "idempotency_key": f"key-{canary()}",
+        "deadline_ms": in_ms(HOUR_MS),
+    }
+
+
+def works_again(subject: Subject, name: str, kind: str) -> None:
+    """After one failure of the provider the same request works where it may be retried, and else another one."""
+    subject.faults.provider_op(name)
+    fresh = subject.fresh()
+    same = fresh.requests.distinct(name)
+    plan = fresh.faults.plan(kind, name, times=1)
+    fresh.invoke(name, same)
+    fresh.faults.fired(plan)
+    fresh.client.provider.clear()
+    retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
+    works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
+
+
+def struck(
+    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
+) -> Reply | StreamReply:
+    """The answer of a new instance whose provider fails."""
+    if ctx is None:
+        return cached(
+            subject,
+            ("struck", name, kind, *sorted(options.items())),
+            lambda: _struck(subject, name, kind, None, options),
+        )
+    return _struck(subject, name, kind, ctx, options)
+
+
+def _struck(
+    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None, options: Mapping[str, float]
+) -> Reply | StreamReply:
+    subject.faults.provider_op(name)
+    fresh = subject.fresh()
+    plan, reply = _failed(fresh, name, kind, ctx, options)
+    fresh.faults.fired(plan)
+    return reply
+
+
+def _failed(
+    fresh: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None, options: Mapping[str, float]
+) -> tuple[Plan, Reply | StreamReply]:
+    plan = fresh.faults.plan(kind, name, **options)
+    reply = fresh.invoke(name, fresh.requests.distinct(name), ctx)
+    fresh.client.provider.clear()
+    return plan, reply
+
+
+def struck_in_turn(
+    subject: Subject, names: Sequence[str], kind: str, sound: Callable[[Reply | StreamReply], bool], **options: float
+) -> Iterator[Reply | StreamReply]:
+    """The answers of several operations whose provider fails, of one instance as far as they are `sound`.
+
+    An instance that has failed before may answer otherwise, as one with a circuit breaker does. So another answer comes
+    from a new instance.
+    """
+    for name in names:
+        subject.faults.provider_op(name)
+    fresh = subject.fresh() if names else subject
+    for name in names:
+        plan, reply = _failed(fresh, name, kind, None, options)
+        if plan.fired and sound(reply):
+            yield reply
+        else:
+            yield struck(subject, name, kind, None, **options)
+            fresh = subject.fresh()
+
+
+def hinting(reply: Reply | StreamReply) -> bool:
+    """Whether an answer has the provider's retry hint."""
+    return error_of(reply).get("retry_after_ms") in reply.exchange.hints_ms
+
+
+def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply:
+    """A stream whose provider fails at its start or before a chunk.
+
+    Raises:
+        NotApplicable: it comes to a good end all the same.
+    """
+    name = subject.principal_stream
+    if at_chunk is None:
+        return struck(subject, name, kind, None, **options)
+    subject.faults.provider_op(name)
+    fresh = subject.fresh()
+    fresh.faults.plan(kind, name, at_chunk=at_chunk, **options)
+    stream = fresh.stream(name, fresh.requests.long(name))
+    fresh.client.provider.clear()
+    if stream.finished:
+        raise NotApplicable("the stream has fewer chunks, or goes on after the failure")
+    return stream
+
+
+def classified(reply: Reply | StreamReply, kind: str, requirement: str) -> None:
+    """Go on only where a failure became its canonical class, which is the claim of `requirement`."""
+    canonical = str(BY_KIND[kind].canonical)
+    with expect.resting_on(requirement):
+        expect.refusal(reply, canonical, claim=f"{kind} to become {canonical}")
+
+
+def classified_alike(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
+    """Go on only where a failure became its canonical class in a stream; where it does in no call, that is the root."""
+    if not stream.is_a(str(BY_KIND[kind].canonical)):
+        classified(struck(subject, subject.principal, kind), kind, decided(kind))
+    classified(stream, kind, "COM-FAULT-9")
+
+
+def decided(kind: str) -> str:
+    """The requirement that says what a kind of failure becomes in a unary call."""
+    return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
+
+
+def error_of(reply: Reply | StreamReply) -> Mapping[str, Any]:
+    """The error envelope of an answer; empty where there is none."""
+    if isinstance(reply, StreamReply):
+        return reply.errors[0] if reply.errors else {}
+    return reply.body if reply.is_error else {}
+
+
+def passed_on(reply: Reply | StreamReply, name: str) -> None:
+    """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111).
+
+    Raises:
+        NotApplicable: the provider's API has no place for one there.
+    """
+    given = reply.exchange.hints_ms
+    if not given:
+        raise NotApplicable("the provider's API gives no retry hint in mid-stream")
+    hint = error_of(reply).get("retry_after_ms")
+    number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
+    right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)
+    wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, at most rounded up to a full second"
+    expect.that(right, wanted, found=hint, path="retry_after_ms")
+
+
+def hinted(reply: Reply | StreamReply) -> None:
+    """An error says when to retry, in one of the two documented ways."""
+    given = error_of(reply).get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
+    expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither")
+
+
+assert all(BY_KIND[kind].canonical in TAXONOMY for kinds in REQUIREMENTS.values() for kind in kinds)

@@ -1,0 +1,132 @@
+"""What labels and times of observations may be (SPECIFICATION 4, 6.4; BEHAVIORAL_CONFORMANCE 6.8; R63 to R66)."""
+
+import base64
+import urllib.parse
+from collections.abc import Callable
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import telemetry
+from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hash, works
+
+DELAY_MS = 150
+"""So long the provider takes where the time of a call is looked at."""
+
+SHORTER = 0.9
+"""The part of the provider's delay that a call must at least be said to take (R64)."""
+
+DEADLINES, MOST_BUCKETS = 50, 20
+"""So many deadlines between a second and a minute have at most so many buckets (R66)."""
+
+LONGER = 80
+"""How much longer one tenant id is than another."""
+
+GROWTH = 16
+"""A hash whose length follows that of the tenant gives it away; digits may differ by a few."""
+
+
+class Labels:
+    """Hashes that cannot be read back, times that are true, buckets that are few."""
+
+    @pytest.mark.requirement("COM-OBS-16")
+    def test_a_tenant_hash_cannot_be_read_back(self, subject: Subject) -> None:
+        """The hash holds no spelling of the tenant, and does not grow with it."""
+        short, long = f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"
+        for tenant in (short, long):
+            found = tenant_hash(subject, tenant)
+            hidden = any(spelling in found or found in spelling for spelling in spellings(tenant))
+            expect.that(not hidden, "a hash", "the tenant in another spelling", "extra.tenant_hash")
+        growth = len(tenant_hash(subject, long)) - len(tenant_hash(subject, short))
+        expect.that(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
+
+    @pytest.mark.requirement("COM-OBS-17")
+    def test_the_time_of_a_call_is_its_own(self, subject: Subject) -> None:
+        """A call whose provider takes a while is observed to take at least that long, and not longer than it took."""
+        timed(subject, subject.principal)
+
+    @pytest.mark.requirement("COM-OBS-19")
+    def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
+        """Many different deadlines have only a few different labels."""
+        subject.require(subject.principal)
+        name = "health" if subject.works("health") else subject.principal
+
+        def label(number: int) -> str:
+            left_ms = 1_000 + number * 59_000 / (DEADLINES - 1)
+            reply = subject.call(name, ctx={"deadline_ms": in_ms(left_ms)})
+            expect.readable(reply)
+            return str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket"))
+
+        found = labels_between(label, 0, DEADLINES - 1)
+        many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
+        expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
+
+
+class StreamTimes:
+    """How long a stream is said to take."""
+
+    @pytest.mark.requirement("COM-OBS-17")
+    def test_the_time_of_a_stream_is_its_own(self, subject: Subject) -> None:
+        """A stream whose provider takes a while is observed to take at least that long, and not longer than it took."""
+        timed(subject, subject.principal_stream)
+
+
+class StreamOutcomes:
+    """What the counter of a stream's outcome says."""
+
+    @pytest.mark.requirement("COM-OBS-18")
+    @pytest.mark.parametrize("outcome", ["finished", "failed"])
+    def test_the_outcome_of_a_stream_is_named(self, subject: Subject, outcome: str) -> None:
+        """A label of the counter is OK, or names the class of the error that ended the stream."""
+        name = subject.principal_stream
+        subject.require(name)
+        stream = subject.stream(name) if outcome == "finished" else failed_stream(subject)
+        expect.readable(stream)
+        holds("COM-OBS-18", stream, subject)
+
+
+def timed(subject: Subject, name: str) -> None:
+    """An operation whose provider takes a while is observed to take at least that long, and not longer than it took.
+
+    Raises:
+        NotAssessed: the call did not wait for its provider.
+        NotApplicable: the adapter's clock is coarser than the delay.
+    """
+    subject.faults.provider_op(name)
+    fresh = subject.fresh()
+    plan = fresh.faults.plan("slow", name, delay_ms=DELAY_MS, times=1)
+    reply = fresh.invoke(name, fresh.requests.distinct(name))
+    fresh.faults.fired(plan)
+    works(reply, "a call whose provider is slow")
+    if reply.exchange.elapsed_s * 1000 < DELAY_MS:
+        raise NotAssessed("the call did not wait for its provider")
+    holds("COM-OBS-17", reply, fresh)
+    taken = telemetry.the_one(reply.exchange).ms
+    if taken == 0:
+        raise NotApplicable("the adapter's clock is coarser than the delay")
+    least = SHORTER * DELAY_MS
+    expect.that(taken >= least, f"at least {least:g} ms", f"{taken:.0f}", "ms")
+
+
+def labels_between(label: Callable[[int], str], first: int, last: int) -> set[str]:
+    """The labels of some deadlines, from the first to the last; between two in one bucket there is no other bucket."""
+    known = {first: label(first), last: label(last)}
+    spans = [(first, last)]
+    while spans:
+        low, high = spans.pop()
+        if high - low > 1 and known[low] != known[high]:
+            middle = (low + high) // 2
+            known[middle] = label(middle)
+            spans += [(low, middle), (middle, high)]
+    return set(known.values())
+
+
+def spellings(tenant: str) -> set[str]:
+    """Reversible spellings of a tenant, without what pads them."""
+    raw = tenant.encode()
+    encoded = {base64.b64encode(raw), base64.urlsafe_b64encode(raw), base64.b32encode(raw), raw.hex().encode()}
+    texts = {each.decode().rstrip("=") for each in encoded} | {tenant, tenant[::-1], urllib.parse.quote(tenant)}
+    return texts | {text.upper() for text in texts} | {text.lower() for text in texts}

@@ -1,0 +1,137 @@
+"""Nothing secret leaves: content, tenants, keys, ids, texts of the provider (SPECIFICATION 15; R21, R59)."""
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import canary
+from pytest_corpus.suites.shared.claims.context import (
+    FAILURES,
+    provider_failures,
+    with_canaries_in_context,
+    with_context,
+)
+
+
+class IdPrivacy:
+    """Ids of items stay out of messages."""
+
+    @pytest.mark.requirement("COM-LEAK-9")
+    def test_no_ids_of_items_in_messages(self, subject: Subject) -> None:
+        """A message that refuses an item does not name it."""
+        subject.require(subject.principal)
+        for request in subject.requests.with_ids(canary(24)):
+            if subject.works(request.op):
+                reply = subject.carry_out(request)
+                expect.readable(reply)
+                holds("COM-LEAK-9", reply, subject)
+
+
+class Privacy:
+    """Nothing that a request holds reappears in errors, metrics or logs."""
+
+    @pytest.mark.requirement("COM-LEAK-1")
+    def test_no_content_in_errors(self, subject: Subject) -> None:
+        """Refused requests of every kind are explained without their content."""
+        subject.require(subject.principal)
+        for reply in answers_to_canaries(subject, refused=True):
+            expect.readable(reply)
+            holds("COM-LEAK-1", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-2")
+    def test_no_content_in_metrics(self, subject: Subject) -> None:
+        """Good and refused requests are reported without their content."""
+        subject.require(subject.principal)
+        for reply in (*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)):
+            holds("COM-LEAK-2", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-3")
+    def test_no_content_in_logs(self, subject: Subject) -> None:
+        """Good and refused requests are logged without their content."""
+        subject.require(subject.principal)
+        for reply in (*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)):
+            holds("COM-LEAK-3", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-4")
+    def test_no_tenant_anywhere(self, subject: Subject) -> None:
+        """A raw tenant id stands in no error, metric or log record, whatever the outcome."""
+        for reply in with_canaries_in_context(subject)[1]:
+            holds("COM-LEAK-4", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-4")
+    def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
+        """A rate limit names its throttling scope without the raw tenant id."""
+        if "provider" not in subject.client.hooks:
+            for reply in with_canaries_in_context(subject)[1]:
+                holds("COM-LEAK-4", reply, subject)
+            return
+        subject.faults.provider_op(subject.principal)
+        fresh, tenant = subject.fresh(), canary(24)
+        plan = fresh.faults.plan("rate_limited", subject.principal)
+        reply = fresh.invoke(
+            subject.principal,
+            fresh.requests.distinct(subject.principal),
+            {"tenant": tenant},
+            secrets={"tenant": tenant},
+        )
+        fresh.faults.fired(plan)
+        holds("COM-LEAK-4", reply, fresh)
+
+    @rules(errors_and_metrics="COM-LEAK-5", logs="COM-LEAK-10")
+    def test_no_idempotency_key_anywhere(self, subject: Subject, requirement: str) -> None:
+        """An idempotency key stands in no error, metric or log record, whatever the outcome."""
+        for reply in with_canaries_in_context(subject)[1]:
+            holds(requirement, reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-6")
+    @pytest.mark.parametrize("kind", FAILURES)
+    def test_no_text_of_the_provider_anywhere(self, subject: Subject, kind: str) -> None:
+        """What a failing provider said stands in no answer, metric or log record."""
+        for reply in provider_failures(subject, kind):
+            expect.readable(reply)
+            holds("COM-LEAK-6", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-8")
+    def test_no_attributes_anywhere(self, subject: Subject) -> None:
+        """What a client put into `attrs` stands in no error, metric or log record, whatever the outcome."""
+        for reply in with_canaries_in_context(subject)[1]:
+            holds("COM-LEAK-8", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-9")
+    def test_no_ids_of_a_request_in_messages(self, subject: Subject) -> None:
+        """A message names neither the request nor its trace."""
+        for reply in with_canaries_in_context(subject)[1]:
+            holds("COM-LEAK-9", reply, subject)
+
+    @pytest.mark.requirement("COM-LEAK-7")
+    def test_no_content_in_debug_records(self, subject: Subject) -> None:
+        """With debug logging switched on, content stays out of the records too."""
+        if not subject.client.declaration.in_process:
+            raise NotAssessed("debug logging cannot be switched on outside this process")
+        subject.require(subject.principal)
+        for reply in (
+            *answers_to_canaries(subject, debug_logs=True),
+            *answers_to_canaries(subject, refused=True, debug_logs=True),
+        ):
+            holds("COM-LEAK-7", reply, subject)
+        if "provider" in subject.client.hooks:
+            for reply in provider_failures(subject, "unexpected", debug_logs=True):
+                holds("COM-LEAK-7", reply, subject)
+
+
+def answers_to_canaries(
+    subject: Subject, *, refused: bool = False, debug_logs: bool = False
+) -> list[Reply | StreamReply]:
+    """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
+
+    def ask() -> list[Reply | StreamReply]:
+        requests = subject.requests.with_canaries(refused=refused)
+        if debug_logs:
+            requests = list(map(with_context, requests))
+        return [subject.carry_out(each, debug_logs=debug_logs) for each in requests if subject.works(each.op)]
+
+    return cached(subject, ("canaries", refused, debug_logs), ask)

@@ -1,0 +1,325 @@
+"""Routing and requests of any kind, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.fixtures import in_turn
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.kit.requests import Request
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.suites.shared.claims.bad_requests import (
+    KEYS,
+    NO_OBJECTS,
+    WRONG_KEYS,
+    no_object,
+    no_stream_object,
+    refusals,
+)
+
+ABSURD = (2**63, 10**400, -(10**400))
+"""Integers that fit no field."""
+
+BUSY = ("ResourceExhausted", "Unavailable")
+"""What an adapter may say of calls beside others."""
+
+MOST_AT_ONCE, SLOW_MS = 32, 60
+"""A greater concurrency is not tried; so long a provider takes while it is."""
+
+
+def failed_as(reply: Reply | StreamReply) -> Iterator[str]:
+    """The classes that the failed items of a result name, where they name any."""
+    result = reply.result if isinstance(reply, Reply) else None
+    lists = [result.get(key) for key in ("failures", "results")] if isinstance(result, Mapping) else []
+    for item in chain.from_iterable(found for found in lists if isinstance(found, list)):
+        if isinstance(item, Mapping):
+            yield from error_names(item)[:1]
+
+
+def requests(subject: Subject) -> list[dict[str, Any]]:
+    """A plain request of every unary operation that works, or else of the principal one."""
+    names = [name for name in subject.operations(streaming=False) if subject.works(name)]
+    return [subject.envelope(name) for name in names or [subject.principal]]
+
+
+def offered(subject: Subject, requests: list[Request]) -> list[Request]:
+    """Those of some requests whose operation is offered and works.
+
+    Raises:
+        NotApplicable: there is none.
+    """
+    found = [request for request in requests if subject.works(request.op)]
+    if not found:
+        raise NotApplicable("no operation that takes this is offered, or works")
+    return found
+
+
+class WireHandler:
+    """What any adapter does with requests, whatever they ask for."""
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-1")
+    def test_no_exception_escapes(self, subject: Subject) -> None:
+        """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
+        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *refusals(subject)]
+        replies += [no_object(subject, value) for value in NO_OBJECTS]
+        if subject.principal_stream and subject.client.streams(subject.component):
+            replies += [no_stream_object(subject, value) for value in NO_OBJECTS]
+        for reply in replies:
+            holds(expect.ANSWERS, reply, subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-2")
+    def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
+        """Each operation answers a plain request within the call limit."""
+        for name in subject.operations(streaming=False):
+            holds(expect.IN_TIME, plain(subject, name), subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-3")
+    def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
+        """Good and bad requests alike are answered with a JSON object that is an envelope."""
+        for reply in (*(plain(subject, name) for name in subject.operations(streaming=False)), *refusals(subject)):
+            holds(expect.ENVELOPE, reply, subject)
+
+    @pytest.mark.requirement("COM-WIRE-4")
+    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
+        """A list, a string, a number, null or a boolean in a request's place gets a bad request's error envelope."""
+        expect.refusal(no_object(subject, request_value), "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-6")
+    @pytest.mark.parametrize("missing", KEYS)
+    def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
+        """`op`, `ctx` and `args` are required, whatever the operation."""
+        for request in requests(subject):
+            del request[missing]
+            expect.refusal(subject.send(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-7")
+    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
+        """`op` is a string, `ctx` and `args` are objects, whatever the operation."""
+        by_op = {request["op"]: request for request in requests(subject)}
+        principal = f"{subject.component}.{subject.principal}"
+        for op in in_turn(by_op, principal, WRONG_KEYS.index((key, value))):
+            request = by_op[op]
+            expect.refusal(subject.send({**request, key: value}), "BadRequest")
+
+    @pytest.mark.core
+    @pytest.mark.requirement("COM-WIRE-8")
+    def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
+        """An operation of the component that does not exist is NOT_SUPPORTED."""
+        expect.refusal(refusals(subject)[0], "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-9")
+    @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}", "{stranger}"])
+    def test_a_malformed_op_is_refused(self, subject: Subject, form: str) -> None:
+        """A name that only resembles an operation, or gives it to another component, is refused."""
+        op = f"{subject.component}.{subject.principal}"
+        others = (f"{other}.{subject.principal}" for other in COMPONENTS)
+        stranger = next(other for other in others if other not in BY_OP)
+        wrong = form.format(op=op, upper=op.upper(), name=subject.principal, stranger=stranger)
+        reply = subject.send({**subject.envelope(subject.principal), "op": wrong})
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-14")
+    def test_any_read_may_be_the_first_call(self, subject: Subject) -> None:
+        """Each operation that only reads is the first call of an instance; what it needs may be missing there."""
+        if subject.client.remote is not None:
+            raise NotApplicable("the adapter runs outside this process, and is not started anew for a test")
+        for name in subject.operations(streaming=False):
+            if subject.operation(name).mutating or not subject.works(name):
+                continue
+            request, fresh = subject.envelope(name), subject.fresh()
+            if fresh.client is subject.client:
+                raise NotAssessed("the factory hands out one and the same object")
+            reply = Reply(fresh.client.send(request, subject.component))
+            if reply.is_a("ResourceExhausted"):
+                raise NotAssessed("the first call of an instance is asked to wait")
+            expect.either(reply, "BadRequest", "IndexNotReady")
+
+    @pytest.mark.requirement("COM-WIRE-12")
+    def test_an_unknown_top_level_key_does_no_harm(self, subject: Subject) -> None:
+        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        subject.require(subject.principal)
+        reply = subject.send({**subject.envelope(subject.principal), "vendor_hint": {"a": 1}})
+        expect.either(reply, "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-13")
+    def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
+        """A key in `args` that no document knows is ignored or refused, by every operation."""
+        for name in subject.operations():
+            if subject.works(name):
+                expect.either(
+                    subject.invoke(name, {**subject.requests.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest"
+                )
+
+    @pytest.mark.requirement("COM-WIRE-13")
+    def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
+        """A key in an object inside `args` that no document knows is ignored or refused for good, alone or with all."""
+        for request in offered(subject, subject.requests.with_unknown_keys({"vendor_hint": {"a": 1}})):
+            reply = subject.carry_out(request)
+            expect.either(reply, "BadRequest")
+            for named in failed_as(reply):
+                expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
+
+    @pytest.mark.requirement("COM-NUM-1")
+    @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
+    def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
+        """NaN, and one of the infinities, are refused wherever an operation takes a number."""
+        subject.require(subject.principal)
+        for place, request in enumerate(subject.requests.with_number(number)):
+            if math.isinf(number) and (number > 0) == place % 2:
+                continue
+            if subject.works(request.op):
+                expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
+                past = ["DeadlineExceeded"] if expired else []
+                expect.refusal(subject.carry_out(request), "BadRequest", *past)
+
+    @pytest.mark.requirement("COM-NUM-5")
+    @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
+    def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
+        """NaN and infinities are refused deep inside `attrs` too, by every operation."""
+        subject.require(subject.principal)
+        for name in subject.deadlined():
+            if subject.works(name):
+                expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
+
+    @pytest.mark.requirement("COM-NUM-2")
+    def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
+        """The answers of all operations hold finite numbers only."""
+        for name in subject.operations():
+            if subject.works(name):
+                holds("COM-NUM-2", plain(subject, name), subject)
+
+    @pytest.mark.requirement("COM-NUM-3")
+    @pytest.mark.parametrize("number", [2**63, 2**70, -(2**63) - 1], ids=["2**63", "2**70", "-2**63-1"])
+    def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
+        """An integer that no signed 64-bit field can hold is refused."""
+        subject.require(subject.principal)
+        for request in offered(subject, subject.requests.with_integer(number)):
+            expect.refusal(subject.carry_out(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-NUM-4")
+    @pytest.mark.parametrize("number", ABSURD, ids=["2**63", "10**400", "-10**400"])
+    def test_absurd_integers_do_no_harm(self, subject: Subject, number: int) -> None:
+        """An integer that not even a float can hold is refused or taken for what it is, in a deadline too."""
+        subject.require(subject.principal)
+        past = ["DeadlineExceeded"] if number < 0 else []
+        for name in in_turn(subject.deadlined(), subject.principal, ABSURD.index(number)):
+            if subject.works(name):
+                expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
+        for request in subject.requests.with_integer(number):
+            if subject.works(request.op):
+                expect.either(subject.carry_out(request), "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
+        """Requests sent together get the answers that they get one by one."""
+        requests = subject.requests.distinguishable()
+        alone = [subject.requests.fingerprint(subject.send(request)) for request in requests]
+        again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
+        if alone != again or len(set(alone)) < 2:
+            raise NotAssessed("the answers to different requests cannot be told apart")
+        replies = [Reply(exchange) for exchange in subject.send_all(requests)]
+        if all(reply.is_a(*BUSY) for reply in replies):
+            raise NotAssessed("no call beside others is carried out")
+        for reply, own in zip(replies, alone, strict=True):
+            if not reply.is_a(*BUSY):
+                expect.success(reply, "the answer that the request gets alone")
+                expect.that(
+                    subject.requests.fingerprint(reply) == own,
+                    "the answer that the request gets alone",
+                    "another answer",
+                )
+
+    @pytest.mark.requirement("COM-CONC-2")
+    def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
+        """Twice as many calls at once as `concurrency` says succeed, or are asked to come again, and when."""
+        most = subject.capabilities.limit("concurrency")
+        if most is None or most > MOST_AT_ONCE:
+            raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are not tried")
+        name = subject.principal
+        subject.require(name)
+        fresh = subject.fresh()
+        fresh.client.provider.plan("slow", times=2 * most, delay_ms=SLOW_MS)
+        requests = [fresh.envelope(name, fresh.requests.distinct(name)) for _ in range(2 * most)]
+        with fresh.retries.once():  # what is put off is what the test looks at
+            replies = [Reply(exchange) for exchange in fresh.send_all(requests)]
+        fresh.client.provider.clear()
+        for reply in replies:
+            expect.either(reply, *BUSY)
+            given = reply.is_success or reply.body.get("retry_after_ms") is not None
+            expect.that(
+                given or "suggested_backoff_ms" in reply.details,
+                "retry_after_ms or details.suggested_backoff_ms",
+                "neither",
+            )
+
+
+class StreamEntryPoint:
+    """What `handle_stream` does with requests that do not belong there."""
+
+    @pytest.mark.requirement("COM-WIRE-5")
+    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
+        """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
+        subject.require(subject.principal_stream)
+        expect.refusal(no_stream_object(subject, request_value), "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-10")
+    def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
+        """The unary entry point does not carry out a streaming operation."""
+        reply = subject.send(subject.envelope(subject.principal_stream))
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-11")
+    def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
+        """The streaming entry point carries out no unary operation."""
+        subject.require(subject.principal_stream)
+        for request in requests(subject):
+            stream: StreamReply = subject.send_stream(request)
+            expect.refusal(stream, "BadRequest", "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-11")
+    def test_an_unknown_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
+        """An operation that does not exist is refused at the streaming entry point too."""
+        subject.require(subject.principal_stream)
+        stream = subject.send_stream({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
+        expect.refusal(stream, "NotSupported")
+
+    @pytest.mark.requirement("COM-WIRE-6")
+    @pytest.mark.parametrize("missing", KEYS)
+    def test_a_stream_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
+        """`op`, `ctx` and `args` are required of a stream too."""
+        subject.require(subject.principal_stream)
+        request = subject.envelope(subject.principal_stream)
+        del request[missing]
+        expect.refusal(subject.send_stream(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-7")
+    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    def test_a_stream_request_with_a_key_of_the_wrong_type_is_refused(
+        self, subject: Subject, key: str, value: Any
+    ) -> None:
+        """`op` is a string, `ctx` and `args` are objects, of a stream too."""
+        subject.require(subject.principal_stream)
+        request = {**subject.envelope(subject.principal_stream), key: value}
+        expect.refusal(subject.send_stream(request), "BadRequest")
+
+    @pytest.mark.requirement("COM-WIRE-12")
+    def test_an_unknown_top_level_key_does_a_stream_no_harm(self, subject: Subject) -> None:
+        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        subject.require(subject.principal_stream)
+        request = {**subject.envelope(subject.principal_stream), "vendor_hint": {"a": 1}}
+        expect.either(subject.send_stream(request), "BadRequest")

@@ -1,0 +1,142 @@
+"""The features that a vector adapter offers or turns out to have, and the names and vectors of the suite."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pytest_corpus.adapter.facts import whole
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.retries import hint_s
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.limits import StatedLimits
+
+INDEX_TRIES, INDEX_WAIT_S, INDEX_WAIT_AT_MOST_S = 4, 0.1, 2.0
+"""The number of waits for an index that is not ready, the usual time and the longest time of one, in seconds."""
+
+
+class VectorCapabilities(StatedLimits):
+    """Features that are found out by trying, and the arguments that depend on them."""
+
+    main: VectorCapabilities
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._preparing = False
+        self.occupied = False
+
+    @property
+    def namespaces(self) -> bool:
+        """Return whether namespaces can be created, by what capabilities say or by trying."""
+        if self.shared.namespaces is None:
+            claimed = self.prerequisites.claimed("create_namespace")
+            answers = self._answers("create_namespace", self.named()) if claimed is None else claimed
+            self.shared.namespaces = answers
+        return self.shared.namespaces
+
+    @property
+    def filters(self) -> bool:
+        """Return whether filters are offered, by what capabilities say or by trying."""
+        if self.shared.filters is None:
+            claimed = self.capabilities.flag("supports_filters")
+            if claimed is None:
+                claimed = self._answers("query", {**self.requests.minimal("query"), "filter": {"kind": "home"}})
+            self.shared.filters = claimed
+        return self.shared.filters
+
+    @property
+    def deletes_by_filter(self) -> bool:
+        """Return whether deletes take filters, which queries that take them do not promise (R131)."""
+        if self.shared.deletes_by_filter is None:
+            unmatched = {**self.requests.minimal("delete"), "filter": {"kind": self.name("none")}}
+            del unmatched["ids"]
+            self.shared.deletes_by_filter = self.filters and self._answers("delete", unmatched)
+        return self.shared.deletes_by_filter
+
+    def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
+        with self.client.provider.paused():
+            return not self.call(name, args).is_a("NotSupported")
+
+    @property
+    def metric(self) -> str | None:
+        """The metric of plain namespaces; None if it is not known."""
+        return self.plain_metric if self.namespaces or len(self.metrics) == 1 else None
+
+    @property
+    def dimensions(self) -> int:
+        """The dimensions of plain vectors: the fixed ones if capabilities or errors state them, else a few."""
+        if self.shared.dimensions is None:
+            self.shared.dimensions = self._find_dimensions()
+        return self.shared.dimensions
+
+    def _find_dimensions(self) -> int:
+        if self.fixed or self.namespaces:
+            return self.usual
+        name, components = self.name(), direction(45, self.usual)
+        with self.prepares():
+            written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
+            read = self.call("query", {"vector": components, "top_k": 1})
+            self.call("delete", {"ids": [name]})
+        stated = [whole(reply.details.get("expected")) for reply in (written, read) if reply.is_a("DimensionMismatch")]
+        if not stated:
+            return self.usual
+        most = self.capabilities.limit("max_dimensions") or self.usual
+        return next((number for number in stated if number is not None and number > 0), most)
+
+    def leave(self, tenant: str | None, names: Sequence[str]) -> None:
+        """Remember ids of vectors that may be in the default namespace of a tenant, to be deleted later."""
+        self.shared.leave(tenant, names, own_data=not self.shares)
+        self.settings.journal.add(("vector", tenant, None, "vector"), names)
+
+    def name(self, prefix: str = "v") -> str:
+        """A name that no other vector or namespace of this run or worker has."""
+        return f"{self.settings.prefix}{prefix}-{self.shared.number()}"
+
+    def unique(self, prefix: str = "note") -> str:
+        return self.name(prefix)
+
+    def item(self, degrees: float = 45, metadata: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        """A vector of unit length with an id of its own."""
+        named = {"id": self.name(), "vector": direction(degrees, self.dimensions)}
+        return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
+
+    def at(self, namespace: str) -> dict[str, Any]:
+        """The argument that names a namespace, if the adapter has namespaces."""
+        return {"namespace": namespace} if self.namespaces else {}
+
+    def named(self, name: str = "", dimensions: int | None = None, metric: str | None = None) -> dict[str, Any]:
+        """The arguments that create a namespace."""
+        chosen = metric or self.plain_metric
+        return {
+            "namespace": name or self.name("n"),
+            "dimensions": dimensions or self.usual,
+            **({"distance_metric": chosen} if chosen else {}),
+        }
+
+    def looking(self, degrees: float = 15) -> dict[str, Any]:
+        """The arguments of a query of the home namespace, without its name."""
+        self.occupied = False
+        return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
+
+    def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
+        """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
+        reply = attempt()
+        for _ in range(INDEX_TRIES):
+            if not filled or not reply.is_a("IndexNotReady"):
+                break
+            asked_s = hint_s(reply)
+            time.sleep(min(INDEX_WAIT_S if asked_s is None else asked_s, INDEX_WAIT_AT_MOST_S))
+            reply = attempt()
+        return reply
+
+    @contextmanager
+    def prepares(self) -> Iterator[None]:
+        """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
+        outer, self._preparing = self._preparing, True
+        try:
+            with self.client.provider.paused():
+                yield
+        finally:
+            self._preparing = outer

@@ -1,0 +1,248 @@
+"""The vector component as its suite speaks to it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.component import op_of
+from pytest_corpus.kit.faults import ProviderFaults
+from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, in_words
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.store.settling import postponed
+from pytest_corpus.suites.vector.support.actions import RANKING
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
+from pytest_corpus.suites.vector.support.conditions import VectorConditions
+from pytest_corpus.suites.vector.support.preparation import Preparation
+from pytest_corpus.suites.vector.support.prerequisites import VectorPrerequisites
+from pytest_corpus.suites.vector.support.requests import VectorRequests
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.settling import VectorSettling
+from pytest_corpus.suites.vector.support.shared import Item, context_of
+
+INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
+"""The end of a run that comes in the middle of a call."""
+
+PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
+"""Errors after which a write may have been carried out."""
+
+
+class VectorFaults(ProviderFaults):
+    """Faults at the provider; a batch may report them for each item."""
+
+    def __init__(self, vector: VectorCapabilities) -> None:
+        super().__init__(vector)
+        self._vector = vector
+
+    def backed(self, *, streaming: bool) -> list[str]:
+        """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
+        return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
+
+    def itemised(self, name: str) -> bool:
+        """Return whether an operation on several items reports a failing provider as the failure of each item."""
+        if name not in ("upsert", "delete"):
+            return False
+        if name not in self._vector.shared.itemised:
+            fresh = self._vector.fresh()
+            fresh.faults.plan("unavailable", name)
+            reply = fresh.call(name, fresh.requests.distinct(name))
+            fresh.client.provider.clear()
+            self._vector.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
+        return self._vector.shared.itemised[name]
+
+
+class Vector(VectorConditions):
+    """Requests of the vector component.
+
+    Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
+    the adapter just before the first call that names them.
+    """
+
+    prerequisites_type = VectorPrerequisites
+    prerequisites: VectorPrerequisites
+    requests_type = VectorRequests
+    requests: VectorRequests
+    faults_type = VectorFaults
+    settling_type = VectorSettling
+    faults: VectorFaults
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.shared.first = self.shared.first or self.client
+        self._cleanup = Cleanup(self)
+        self._preparation = Preparation(self, self.requests, self._cleanup, self.prerequisites.met)
+
+    # -- places ----------------------------------------------------------------------------------------
+
+    def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
+        """A new namespace with these vectors in it; without namespaces the default one, swept.
+
+        Raises:
+            Blocked: it cannot be created or written to.
+        """
+        ctx = context_of(tenant)
+        dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
+        self.shared.actions.done |= {RANKING} if "metric" in made else set()
+        sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
+        self.shared.passing |= set() if name else {sandbox.place}
+        if self.namespaces:
+            reply = self.call("create_namespace", self.named(sandbox.name, dimensions, metric), ctx)
+            self._created(reply, sandbox)
+        else:
+            sandbox.name = "default"
+            self._find_out_what_works()
+            self._cleanup.sweep(tenant)
+            self.occupied = True
+        sandbox.put(*items)
+        return sandbox
+
+    def _find_out_what_works(self) -> None:
+        """Before the sweep, because finding it out fills the main namespace again."""
+        _ = self.deletes_by_filter, *map(self.works, self.operations())
+
+    def _created(self, reply: Reply, sandbox: Sandbox) -> None:
+        """Go on only if a namespace was created."""
+        expect.readable(reply)
+        if reply.is_success:
+            return
+        said = f"create_namespace is answered with {reply}"
+        if sandbox.dimensions != self.usual or reply.is_a("ResourceExhausted"):
+            raise NotAssessed(said)
+        plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
+        raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def send(self, request: Any, **options: Any) -> Reply:
+        """Make the places that a request speaks of, then send it."""
+        request = self._prepared(request)
+        take_back = nothing if self.outages.lasting else self._cleanup.foresee(request)
+        try:
+            reply = super().send(request, **options)
+        except UNCALLABLE:
+            take_back()
+            raise
+        except INTERRUPTIONS:  # a write that was under way may have been carried out
+            if op_of(request) == "vector.upsert":
+                self._cleanup.note(request)
+            raise
+        self._settle(request, reply, take_back)
+        if not self._preparing and isinstance(request, Mapping) and request.get("op") == "vector.upsert":
+            self.check_ids(reply)
+        return reply
+
+    def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
+        """Make the places that requests speak of, then send them all at once."""
+        prepared = [self._prepared(request) for request in requests]
+        undo = [self._cleanup.foresee(request) for request in prepared]
+        exchanges = super().send_all(prepared)
+        for request, exchange, take_back in zip(prepared, exchanges, undo, strict=True):
+            self._settle(request, Reply(exchange), take_back)
+        return exchanges
+
+    def _settle(self, request: Any, reply: Reply, take_back: Callable[[], None]) -> None:
+        """Note what an answered request has stored, or may have stored, and forget what was refused."""
+        uncertain = reply.is_a(*PERHAPS)
+        if reply.is_success or (uncertain and op_of(request) == "vector.upsert"):
+            self._cleanup.note(request)
+        elif reply.is_error and not uncertain:
+            take_back()
+
+    def _prepared(self, request: Any) -> Any:
+        if self._preparing or not isinstance(request, Mapping):
+            return request
+        before_s = self.settling.waited_s
+        self._preparation.prepare(request)
+        return postponed(request, self.settling.waited_s - before_s)
+
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        return self.is_full(reply) and self._cleanup.relieve(reply.exchange.request)
+
+    def is_full(self, reply: Reply | StreamReply) -> bool:
+        return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
+
+    def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
+        """The matches of each query of a batch that must be answered."""
+        args = {"queries": [dict(query) for query in queries], **where}
+        self.shared.actions.note("batch_query", args)
+        reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
+        results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        if len(results) != len(queries):
+            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
+        return [matches_of(result, "VEC-MULTI-1") for result in results]
+
+    def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
+        return [] if reply.is_a("IndexNotReady") else super().failing(reply)
+
+    def begin(self, *, unlearn: bool = False) -> None:
+        self._cleanup.release()
+        super().begin(unlearn=unlearn)
+
+    def tidy(self) -> None:
+        with self.settling.at_once(), suppress(*UNCALLABLE, Outage):
+            self._cleanup.remove()
+
+    # -- what holds for every answer -------------------------------------------------------------------
+
+    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+        for requirement, violation, exchange in super().audit():
+            if not _repeats(violation.path, exchange.request):
+                yield requirement, violation, exchange
+
+    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        edition, shaped = self.settings.edition, self.operation(name).shaped
+        if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
+            if not isinstance(result, Mapping):
+                yield shaped, Violation("an object", type(result).__name__, "result")
+            elif shaped == "VEC-NS-10" and result.get("success") is False:
+                yield shaped, Violation("true, or an error envelope", "false", "result.success")
+        elif name in ("upsert", "delete"):
+            if problem := payload_problem("vector.types.partial_success_result", result, edition):
+                yield shaped, problem
+        elif name == "query":
+            yield from _query_result(result, edition, shaped)
+        elif name == "batch_query":
+            if edition == "1.0.0" and not isinstance(result, Mapping):
+                yield shaped, Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+            try:
+                for each in results_of(result):
+                    yield from _query_result(each, edition, shaped)
+            except Blocked as problem:
+                yield shaped, Violation("a list of query results", problem.reason, "result")
+
+
+def _repeats(path: str, request: Any) -> bool:
+    """Return whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
+    args = request.get("args") if isinstance(request, Mapping) else None
+    key = path.rpartition(".")[2]
+    return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)
+
+
+def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:
+    if problem := payload_problem("vector.types.query_result", result, edition):
+        yield requirement, problem
+        return
+    matches = result["matches"]
+    if result["total_matches"] < len(matches):
+        said = in_words(result["total_matches"])
+        yield "VEC-QUERY-5", Violation(f"{len(matches)} or more", said, "result.total_matches")
+    if len(set(map(id_of, matches))) < len(matches):
+        yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")
+
+
+@pytest.fixture
+def vector(request: pytest.FixtureRequest) -> Vector:
+    """The vector component under test."""
+    found = request.node.stash[SUBJECT]
+    assert isinstance(found, Vector)
+    return found
+
+
+COMPONENT = Vector

@@ -1,0 +1,86 @@
+"""The conditions that a test of a vector store states before it relies on a feature."""
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.leftovers import uuid_of
+from pytest_corpus.suites.vector.support.answers import failures_of
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+
+
+class VectorConditions(VectorCapabilities):
+    """Conditions: each goes on, or raises the reason why there is no verdict."""
+
+    def several(self, count: int = 2) -> None:
+        """Go on only if an upsert may hold this many vectors.
+
+        Raises:
+            NotApplicable: it may not.
+        """
+        if (self.batch or count) < count:
+            raise NotApplicable(f"an upsert holds at most {self.batch} vectors")
+
+    def need_filters(self) -> None:
+        """Go on only if filters are offered and a plain one is answered.
+
+        Raises:
+            NotApplicable: they are not offered.
+            Blocked: a plain filter is refused.
+        """
+        if not self.filters:
+            raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
+        self.require("query")
+        query = {**self.requests.minimal("query"), "filter": {"kind": "home"}}
+        reply = self.ready(lambda: self.call("query", query), True)
+        if reply.is_a("IndexNotReady", "ResourceExhausted"):
+            raise NotAssessed(f"a plain filter is answered with {reply}")
+        with expect.resting_on("VEC-FILTER-1"):
+            expect.success(reply, "an answer to a query with a plain filter")
+
+    def need_filter_deletes(self) -> None:
+        """Go on only if deletes take filters.
+
+        Raises:
+            NotApplicable: they do not.
+            Blocked: a plain filter of a query is refused.
+        """
+        self.need_filters()
+        if not self.deletes_by_filter:
+            raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
+
+    def need_namespaces(self) -> None:
+        """Go on only if namespaces can be created.
+
+        Raises:
+            NotApplicable: they cannot.
+        """
+        if not self.namespaces:
+            raise NotApplicable("namespaces are not supported")
+
+    def check_ids(self, reply: Reply) -> None:
+        """Go on only if an upsert was not refused for ids that are not UUIDs.
+
+        Raises:
+            Blocked: it was.
+        """
+        if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
+            return
+        if self.shared.only_uuids is None:
+            self.shared.only_uuids = not self.takes_any_id()
+        if self.shared.only_uuids:
+            raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
+
+    def takes_any_id(self) -> bool:
+        """Return whether a vector with a text for an id is stored, if one with a UUID is."""
+        where, item = self.at(self.name("corpus")), self.item()
+        uuid = {**item, "id": uuid_of(self.settings.run)}
+        taken = []
+        with self.prepares():
+            if self.namespaces:
+                self.call("create_namespace", self.named(where["namespace"]))
+            for each in (uuid, item):
+                reply = self.call("upsert", {"vectors": [each], **where})
+                taken.append(reply.is_success and not failures_of(reply.result))
+            if self.namespaces:
+                self.call("delete_namespace", where)
+        return taken[1] or not taken[0]

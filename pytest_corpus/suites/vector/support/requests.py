@@ -1,0 +1,175 @@
+"""Good and bad requests of the vector component."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.requests import Request, canary, in_ms
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.plain_places import HOME, PlainPlaces
+
+Built = tuple[str, dict[str, Any], dict[str, Any]]
+
+DIGITS = 12
+"""The number of digits of a vector component that identify it."""
+
+MINUTE_AGO_MS = -60_000
+
+
+class VectorRequests(PlainPlaces):
+    """Requests in and about the plain namespaces, which are made before the requests are sent."""
+
+    # -- plain requests --------------------------------------------------------------------------------
+
+    def minimal(self, name: str) -> dict[str, Any]:
+        if name == "query":
+            return {**self._vector.looking(), **self.in_main}
+        if name == "batch_query":
+            return {"queries": [{**self._vector.looking(), **self.in_main}], **self.in_main}
+        if name == "upsert":
+            return {"vectors": [self._vector.item()], **self.in_scratch}
+        if name == "delete":
+            return {"ids": [self.to_delete(self._vector.item())], **self.in_scratch}
+        if name == "create_namespace":
+            return self._vector.named()
+        return {"namespace": self.to_delete()} if name == "delete_namespace" else {}
+
+    def distinct(self, name: str) -> dict[str, Any]:
+        args = self.minimal(name)
+        degrees = 10 + self._vector.shared.number() * 0.37 % 150
+        if name == "query":
+            args.update(self._vector.looking(degrees))
+        elif name == "batch_query":
+            args["queries"][0].update(self._vector.looking(degrees))
+        return args
+
+    def with_items(self, count: int) -> list[Request]:
+        many = range(min(count, self._vector.batch or count))
+        queries = [self.distinct("batch_query")["queries"][0] for _ in many]
+        return [
+            Request("upsert", {"vectors": [self._vector.item() for _ in many], **self.in_scratch}),
+            Request("batch_query", {"queries": queries, **self.in_main}),
+        ]
+
+    def with_ids(self, secret: str) -> list[Request]:
+        held, item = {"item id": secret}, self._vector.item()
+        wrong = [
+            {**item, "id": secret, "vector": [*item["vector"], 0.5]},
+            {**item, "id": secret, "vector": "x"},
+            {**item, "id": secret, "metadata": 7},
+        ]
+        found = [Request("upsert", {"vectors": [each], **self.in_scratch}, {}, held) for each in wrong]
+        return [*found, Request("delete", {"ids": [secret, 7], **self.in_scratch}, {}, held)]
+
+    def distinguishable(self) -> list[dict[str, Any]]:
+        self._vector.require("query")
+        many = max(2, min(6, self._vector.capabilities.limit("concurrency") or 6))
+        angles = [HOME[number % len(HOME)] for number in range(many)]
+        return [self._vector.envelope("query", {**self._vector.looking(degrees), **self.in_main}) for degrees in angles]
+
+    def fingerprint(self, reply: Reply) -> Any:
+        if not reply.is_success:
+            raise NotAssessed(f"a query is answered with {reply}")
+        return next((id_of(match) for match in matches_of(reply.result)), None)
+
+    # -- bad ones --------------------------------------------------------------------------------------
+
+    def wrong_types(self, name: str) -> dict[str, Any]:
+        wrong: dict[str, dict[str, Any]] = {
+            "query": {"vector": "x", "top_k": 1, **self.in_main},
+            "batch_query": {"queries": "x", **self.in_main},
+            "upsert": {"vectors": "x", **self.in_scratch},
+            "delete": {"ids": 7, **self.in_scratch},
+            "create_namespace": {**self._vector.named(), "dimensions": "x"},
+            "delete_namespace": {"namespace": 7},
+        }
+        return wrong.get(name, {})
+
+    def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
+        main, scratch = self.in_main, self.in_scratch
+        return [
+            Request("upsert", {"vectors": [{**self._vector.item(), **unknown}], **scratch}),
+            Request("batch_query", {"queries": [{**self.minimal("query"), **unknown}], **main}),
+        ]
+
+    def with_number(self, number: float) -> list[Request]:
+        vector, query = self._vector, self.minimal("query")
+        wrong: list[dict[str, Any]] = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]
+        if vector.filters:
+            wrong.append({"filter": {"part": number}})
+        found: list[Request] = []
+        for each in wrong:
+            queries = {**self.in_main, "queries": [query, {**query, **each}]}
+            found += [Request("query", {**query, **each}), Request("batch_query", queries)]
+        if vector.deletes_by_filter:
+            found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
+        found.append(Request("create_namespace", {**vector.named(), "dimensions": number}))
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadlined()]
+
+    def with_integer(self, number: int) -> list[Request]:
+        return [
+            Request("query", {**self.minimal("query"), "top_k": number}),
+            Request("create_namespace", {**self._vector.named(), "dimensions": number}),
+        ]
+
+    # -- secrets ---------------------------------------------------------------------------------------
+
+    def with_canaries(self, *, refused: bool) -> list[Request]:
+        text, digits = canary(), "".join(secrets.choice("123456789") for _ in range(DIGITS))
+        dimensions = self._vector.dimensions
+        telling = [float(f"0.{digits}"), *direction(60, max(dimensions, 2))[1:dimensions]]
+        found = self._refused(text, telling) if refused else self._good(text, telling)
+        held = {"content": text, "content of a vector": digits}
+        return [Request(op, args, ctx, held) for op, args, ctx in found]
+
+    def _good(self, text: str, telling: list[float]) -> list[Built]:
+        home, scratch = self.in_main, self.in_scratch
+        query = {**self._vector.looking(), "vector": telling, **home}
+        item = self._vector.item(metadata={"note": text})
+        requests: list[Built] = [
+            ("query", query, {}),
+            ("batch_query", {"queries": [query], **home}, {}),
+            ("upsert", {"vectors": [item], **scratch}, {}),
+            ("upsert", {"vectors": [{**self._vector.item(), "vector": telling}], **scratch}, {}),
+        ]
+        if self._vector.filters:
+            requests += [
+                ("query", {**query, "filter": {"note": text}}, {}),
+                ("delete", {"filter": {"note": text}, **scratch}, {}),
+            ]
+        return requests
+
+    def _refused(self, text: str, telling: list[float]) -> list[Built]:
+        home, scratch = self.in_main, self.in_scratch
+        query = {**self._vector.looking(), "vector": telling, **home}
+        expired = {"deadline_ms": in_ms(MINUTE_AGO_MS)}
+        queries: list[dict[str, Any]] = [
+            {**query, "vector": [*telling, 0.5]},
+            {**query, "vector": text},
+            {**query, "vector": [text]},
+            {**query, "top_k": 0},
+            {**query, "top_k": text},
+            {**query, "filter": text},
+            {**query, "filter": {"note": {"$no_such_operator": text}}},
+        ]
+        items: list[dict[str, Any]] = [
+            {**self._vector.item(), "vector": [*telling, 0.5]},
+            {**self._vector.item(), "vector": text},
+            {**self._vector.item(), "vector": [text]},
+            {**self._vector.item(), "metadata": text},
+            {"vector": telling, "metadata": {"note": text}},
+        ]
+        requests: list[Built] = [("query", args, {}) for args in queries]
+        requests += [("batch_query", {"queries": [query, args], **home}, {}) for args in queries[:4]]
+        requests += [("upsert", {"vectors": [item], **scratch}, {}) for item in items]
+        requests += [
+            ("upsert", {"vectors": text, **scratch}, {}),
+            ("delete", {"ids": {"note": text}, **scratch}, {}),
+            ("delete", {"filter": text, **scratch}, {}),
+            ("query", query, expired),
+            ("upsert", {"vectors": [self._vector.item(metadata={"note": text})], **scratch}, expired),
+        ]
+        return requests

@@ -1,0 +1,197 @@
+"""One root cause, one finding: the sentences that nearly every test of a store rests on.
+
+Where a test finds a violation, these are tried in their plainest form, once a run. If one of them does not hold,
+what the test found may be its consequence: then the test is blocked by it, and it is red in its own test. An
+adapter that keeps nothing at all has no one root: each test says what it misses. No query is asked twice here:
+what a cache mixes up is none of these sentences.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
+from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
+from pytest_corpus.suites.vector.support.actions import FILTERING, RANKING, READING, WRITING
+from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.component import Vector
+from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+
+ANGLES = (10, 45, 80, 115, 150)
+RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
+OTHERS_FOUND = "VEC-NS-2"
+STORED = frozenset((WRITING,))
+COUNTED = {"part": 7, "group": "a"}
+
+
+class VectorRootCauses(RootCauses[Vector]):
+    """The plain sentences of a store."""
+
+    def failing_basics(self) -> Iterator[BasicRequirement]:
+        vector = self.subject
+        try:
+            if found := _taking(vector) or _reading(vector) or _writing(vector):
+                yield BasicRequirement(found, STORED)
+                if found == OTHERS_FOUND:
+                    yield BasicRequirement(found, frozenset((READING,)))
+                return
+            if found := _filtering(vector):
+                yield BasicRequirement(found, frozenset((FILTERING,)))
+            yield from (BasicRequirement(ranking, frozenset((RANKING,))) for ranking in _ranking(vector))
+        except Blocked as obstacle:
+            if obstacle.by == "VEC-NS-1":
+                yield BasicRequirement(obstacle.by, STORED)
+        except (Undecided, Violation):
+            return
+
+
+def _items(vector: Vector) -> list[dict[str, Any]]:
+    angles = ANGLES[: vector.at_most(len(ANGLES))]
+    return [vector.item(angle, {**COUNTED, "group": "ab"[number % 2]}) for number, angle in enumerate(angles)]
+
+
+def _taking(vector: Vector) -> str | None:
+    """The broken requirement among writing one vector, with components of either sign."""
+    sandbox = vector.sandbox(vector.item(45))
+    refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
+    return "VEC-QUERY-12" if refused else None
+
+
+def _reading(vector: Vector) -> str | None:
+    """The broken requirement among plain queries, however the vectors came there."""
+    single, batch = _items(vector), _items(vector)
+    one = vector.sandbox()
+    for item in reversed(single):
+        one.put(item)
+    plain, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
+    alone = _looked_up(one, single, plain)
+    other = vector.sandbox(*batch)
+    together = _looked_up(other, batch, _ids(other, len(batch), 13))
+    if _foreign(one, alone) or _foreign(other, together):
+        return OTHERS_FOUND
+    if not (_strange(alone, single) or _strange(together, batch)):
+        raise Violation("any of the vectors that were written", "none", "result.matches")
+    if len(cut[0]) > 1 or len(cut[1]) > 2:
+        return "VEC-QUERY-2"
+    if not _complete(alone, single):
+        return "VEC-UPSERT-2" if _complete(together, batch) else "VEC-QUERY-3"
+    if not _complete(together, batch):
+        return "VEC-UPSERT-3"
+    return _answers(other, batch) or _order(one, single, plain, cut[0])
+
+
+def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
+    return sandbox.ids(direction(degrees, sandbox.dimensions), count)
+
+
+def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
+    """What a query found, with what an approximate search left out and finds by its own vector (R113)."""
+    missing = [item for item in items if item["id"] not in found] if sandbox.vector.approximate else []
+    more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
+    return [*found, *dict.fromkeys(more)]
+
+
+def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
+    """Return whether matches are vectors that the suite wrote to another namespace."""
+    vector = sandbox.vector
+    return vector.namespaces and any(name not in sandbox.known and f"-{vector.settings.run}-" in name for name in found)
+
+
+def _reached(vector: VectorCapabilities, ranked: list[str], found: list[str]) -> list[str]:
+    """The vectors in their true order: of an approximate search those that it found."""
+    return [name for name in ranked if name in found] if vector.approximate else ranked
+
+
+def _strange(found: list[str], items: list[dict[str, Any]]) -> bool:
+    return any(item["id"] in found for item in items)
+
+
+def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
+    return sorted(found) == sorted(str(item["id"]) for item in items)
+
+
+def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
+    """The broken requirement among the metadata in answers."""
+    matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
+    if sandbox.vector.approximate:
+        matches = [*sandbox.contents().values()]
+    held = {id_of(match): metadata_of(match) for match in matches}
+    if any(not held.get(item["id"]) for item in items):
+        return "VEC-QUERY-7"
+    kept = all(_like(held[item["id"]], item["metadata"]) for item in items)
+    return None if kept else "VEC-UPSERT-6"
+
+
+def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
+    return all(key in held and held[key] == value for key, value in metadata.items())
+
+
+def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
+    """The broken requirement among the ranking of vectors of one length.
+
+    An approximate search may see other vectors in the direction of `first`, which is not quite that of `found`.
+    """
+    wanted = _reached(sandbox.vector, [str(item["id"]) for item in items], found)
+    if sandbox.dimensions < 2 or sandbox.truth is None:
+        return None
+    if found != wanted:
+        return RANKING_OF[sandbox.truth]
+    return None if sandbox.vector.approximate or first == wanted[:1] else "VEC-QUERY-4"
+
+
+def _writing(vector: Vector) -> str | None:
+    """The broken requirement among overwriting and deleting by id."""
+    moved, stays, goes = (vector.item(angle, COUNTED) for angle in (10, 45, 150))
+    sandbox = vector.sandbox()
+    for item in (moved, stays, goes):
+        sandbox.put(item)
+    sandbox.put({**moved, "vector": direction(170, vector.dimensions), "metadata": {**COUNTED, "group": "new"}})
+    found = sandbox.contents()
+    nearest = sandbox.ids(direction(10, vector.dimensions), 1)
+    if moved["id"] in found and vector.dimensions > 1 and nearest == [moved["id"]]:
+        return "VEC-UPSERT-4"
+    if moved["id"] in found and metadata_of(found[moved["id"]]).get("group") != "new":
+        return "VEC-UPSERT-5"
+    sandbox.remove(goes["id"])
+    left = sandbox.contents()
+    if goes["id"] in left:
+        return "VEC-DELETE-2"
+    return None if stays["id"] in left else "VEC-DELETE-4"
+
+
+def _filtering(vector: Vector) -> str | None:
+    """The broken requirement among filters by one string."""
+    if not vector.filters:
+        return None
+    items = _items(vector)
+    sandbox = vector.sandbox(*items)
+    wanted = [item for item in items if item["metadata"]["group"] == "a"]
+    queries = [item["vector"] for item in items] if vector.approximate else [None]
+    found = [*dict.fromkeys(name for each in queries for name in sandbox.ids(each, len(items), filter={"group": "a"}))]
+    if not _complete(found, wanted):
+        return "VEC-FILTER-1"
+    none = sandbox.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
+    return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
+
+
+def _ranking(vector: Vector) -> Iterator[str]:
+    """The broken requirement among the ranking of vectors of several lengths, under each metric that is offered."""
+    if vector.dimensions < 2 or not vector.namespaces or vector.at_most(len(POLAR)) < len(POLAR):
+        return
+    for metric in vector.metrics:
+        truth = canonical(metric)
+        items = [{**vector.item(), "vector": direction(angle, vector.dimensions, length)} for angle, length in POLAR]
+        try:
+            sandbox = vector.sandbox(*items, metric=metric)
+        except Blocked:
+            yield "VEC-CAP-2"
+            continue
+        query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
+        ranked = best(truth, query, {item["id"]: item["vector"] for item in items}) if truth else []
+        found = sandbox.ids(query, len(items))
+        if truth and found != _reached(vector, ranked, found):
+            yield RANKING_OF[truth]
+
+
+ROOT_CAUSES = VectorRootCauses

@@ -1,0 +1,201 @@
+"""A namespace of the suite's own, to write to and to read back from."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
+from pytest_corpus.suites.vector.support.shared import Item, Place
+
+FEW = 8
+"""A batch of more may be too large, where no limit is stated."""
+
+SCALAR = (str, int, float)
+
+SPARE = 3
+"""The number of extra matches to ask for, to see what should not be there."""
+
+
+CERTAIN = 10
+"""A search that is not said to be approximate finds all where no more matches than these are asked for (R113)."""
+
+MISSES = 20
+"""After so many vectors that are not found no more are looked for: of those that should be there, and of others."""
+
+
+class Sandbox:
+    """One namespace of one tenant. Where namespaces are not offered it is the default one, swept before."""
+
+    def __init__(
+        self, vector: VectorCapabilities, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]
+    ) -> None:
+        self.vector, self.name, self.dimensions, self.metric, self.ctx = vector, name, dimensions, metric, ctx
+        self.known: dict[str, list[Components]] = {}
+        self.held: set[str] = set()
+        vector.shared.sandboxes.add(self)
+
+    @property
+    def place(self) -> Place:
+        """Its tenant and its name."""
+        return self.ctx.get("tenant"), self.name
+
+    @property
+    def truth(self) -> str | None:
+        """The protocol's name of its metric; None if that is not known."""
+        return canonical(self.metric)
+
+    def args(self, **more: Any) -> dict[str, Any]:
+        """Arguments of a call that speaks of this place."""
+        return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
+
+    def _call(self, name: str, args: Mapping[str, Any], **context: Any) -> Reply:
+        self.vector.shared.actions.note(name, args)
+        return self.vector.call(name, self.args(**args), {**self.ctx, **context})
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def upsert(self, *items: Item, **context: Any) -> Reply:
+        """Upsert in one call, whatever comes of it."""
+        self.know(*items)
+        reply = self._call("upsert", {"vectors": list(items)}, **context)
+        if reply.is_success and not failures_of(reply.result):
+            self.held.update(str(item.get("id")) for item in items)
+        return reply
+
+    def know(self, *items: Item) -> None:
+        """Note what may be found from now on."""
+        for item in items:
+            name, components = item.get("id"), item.get("vector")
+            if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
+                continue
+            if all(is_number(component) and isfinite(component) for component in components):
+                self.known.setdefault(name, []).append(components)
+
+    def put(self, *items: Item) -> None:
+        """Upsert, in as many calls as limits ask for, to go on with.
+
+        Raises:
+            Blocked: something is refused or not stored by its own report.
+        """
+        size = self.vector.batch or len(items) or 1
+        for start in range(0, len(items), size):
+            batch = items[start : start + size]
+            stored(self.upsert(*batch), batch)
+
+    def delete(self, **args: Any) -> Reply:
+        """Delete, whatever comes of it."""
+        ids = args.get("ids")
+        self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else self.held
+        return self._call("delete", args)
+
+    def remove(self, *names: str) -> None:
+        """Delete by ids, in as many calls as limits ask for, to go on with.
+
+        Raises:
+            Blocked: it is refused.
+        """
+        size = self.vector.batch or len(names) or 1
+        for start in range(0, len(names), size):
+            reply = self.delete(ids=list(names[start : start + size]))
+            with expect.resting_on("VEC-DELETE-1"):
+                expect.success(reply, "a delete by ids to be carried out")
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
+        """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
+        wanted = direction(45, self.dimensions) if vector is None else vector
+        request = {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **args}
+        return self.vector.ready(lambda: self._call("query", request), bool(self.held))
+
+    def matches(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[Mapping[str, Any]]:
+        """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY."""
+        reply = self.ask(vector, top_k, **args)
+        if reply.is_a("IndexNotReady"):
+            return []
+        return self.own(matches_of(expect.success(reply, "an answer to the query")))
+
+    def ids(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[str]:
+        """The ids of the matches, best first."""
+        return [id_of(match) for match in self.matches(vector, top_k, **args)]
+
+    def contents(self, **args: Any) -> dict[str, Mapping[str, Any]]:
+        """The matches by id of as many queries as it takes to find all that was ever stored here.
+
+        What a query for everything leaves out is looked for by its own vector, for a search may be approximate (R113).
+
+        Raises:
+            NotAssessed: so few can be asked for at once that those on a line hide each other.
+        """
+        total = len(self.known) + SPARE
+        most = self.vector.at_most(total)
+        certain = most <= CERTAIN and not self.vector.approximate
+        found: dict[str, Mapping[str, Any]] = {}
+        if most < total:
+            self.tell_apart(total)
+        else:
+            found = self._found(None, total, args)
+            if certain:
+                return found
+        misses: Counter[bool] = Counter()
+        for name in sorted(self.known, key=lambda name: name not in self.held):
+            for vector in reversed(self.known[name]):
+                if name in found or misses[name in self.held] == MISSES:
+                    break
+                asked = min(most, CERTAIN)
+                matches = self._found(vector, asked, args)
+                found.update(matches)
+                if not self.vector.approximate and 0 < len(matches) < asked:
+                    return found  # that was all: a real back end takes its time for each query
+            misses[name in self.held] += name not in found
+        return found
+
+    def _found(self, vector: Components | None, top_k: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        return {id_of(match): match for match in self.matches(vector, top_k, **args)}
+
+    def tell_apart(self, top_k: int) -> None:
+        """Go on only if that many matches surely hold the nearest vector of those that were stored here.
+
+        Raises:
+            NotAssessed: those on a line are all equally near, and fewer are asked for than there are.
+        """
+        if len(self.known) > self.vector.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
+            raise NotAssessed("vectors of one component cannot be told apart, and only a few be asked for at once")
+
+    def own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The same matches, where the place is the suite's alone.
+
+        Raises:
+            NotAssessed: a namespace that was not made by the suite holds vectors of others.
+            Blocked: vectors that an earlier test deleted are still there.
+        """
+        strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
+        gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=not self.vector.shares)
+        if any(name in gone for name in strange):
+            raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
+        if strange:
+            raise NotAssessed("the only namespace holds vectors of others, or some that could not be deleted")
+        return list(matches)
+
+
+def stored(reply: Reply, items: Sequence[Item]) -> None:
+    """Go on only if an upsert stored everything by its own report."""
+    expect.readable(reply)
+    if not reply.is_error and not failures_of(reply.result):
+        return
+    said = f"an upsert of {len(items)} is answered with {reply}"
+    if reply.is_a("NamespaceNotFound"):
+        raise Blocked("VEC-NS-1", "a namespace that was created is not found", evidence=reply.exchange)
+    held = [value for item in items for value in (item.get("metadata") or {}).values()]
+    if reply.is_a("ResourceExhausted"):
+        raise Full(said)
+    if len(items) > FEW or not all(isinstance(value, SCALAR) for value in held):
+        raise NotAssessed(said)
+    plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
+    raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, evidence=reply.exchange)

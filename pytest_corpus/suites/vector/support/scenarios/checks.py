@@ -1,0 +1,106 @@
+"""Expectations of the vector chapters: each goes on, or raises a `Violation` or why there is no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.spec.errors import is_a
+from pytest_corpus.suites.vector.support.answers import failed, failures_of, indexes, metadata_of, processed
+from pytest_corpus.suites.vector.support.geometry import TOLERANCE, is_number
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.shared import Item
+
+if TYPE_CHECKING:
+    from pytest_corpus.suites.vector.support.component import Vector
+
+ANGLES = (10, 45, 80, 115, 150)
+"""Directions of the vectors of a fan."""
+
+RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
+
+
+def fan(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
+    """A place with five vectors of different directions."""
+    items = [vector.item(angle, {"part": number}) for number, angle in enumerate(ANGLES)]
+    return vector.sandbox(*items), items
+
+
+def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
+    """A place holds these vectors, whatever else; what was found by id."""
+    found = sandbox.contents()
+    missing = [item for item in items if item["id"] not in found]
+    expect.that(not missing, f"all of {len(items)} vectors", f"{len(items) - len(missing)} of them", "result.matches")
+    return found
+
+
+def exactly(sandbox: Sandbox, *items: Item, claim: str = "") -> dict[str, Mapping[str, Any]]:
+    """A place holds these vectors and no others; what was found by id."""
+    found = sandbox.contents()
+    ids = {item["id"] for item in items}
+    missing, extra = len(ids - set(found)), len(set(found) - ids)
+    wanted = claim or f"exactly {len(ids)} vectors"
+    expect.that(not missing and not extra, wanted, f"{missing} missing, {extra} too many", "result.matches")
+    return found
+
+
+def refused_or_reported(reply: Reply, *families: str) -> None:
+    """A call with one bad item is refused as a bad request, or says that the item failed (R14, R45)."""
+    if not reply.is_success:
+        expect.refusal(reply, *(families or ("BadRequest",)))
+        return
+    failures = failures_of(reply.result)
+    expect.that(failures and failed(reply.result), "a refusal, or a failed item", "a success without any", "result")
+    for failure in failures:
+        names = error_names(failure)
+        wrong = [name for name in names for family in RETRYABLE if is_a(name, family)]
+        expect.that(not wrong, "a failure that is not retryable", ", ".join(wrong), "result.failures")
+        if families:
+            fits = any(is_a(name, family) for name in names for family in families)
+            expect.that(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
+
+
+def settled(
+    reply: Reply, sandbox: Sandbox, good: Iterable[Item], bad: Mapping[int, Item], before: Iterable[Item]
+) -> None:
+    """A mixed batch was refused whole and left nothing behind, or applied with every bad item reported."""
+    expect.readable(reply)
+    good, before = list(good), list(before)
+    if reply.is_error:
+        exactly(sandbox, *before, claim="nothing of a refused batch")
+        return
+    present(sandbox, *good, *before)
+    expect.that(processed(reply.result) == len(good), f"{len(good)} processed", f"{processed(reply.result)}", "result")
+    expect.that(
+        failed(reply.result) == len(bad) == len(failures_of(reply.result)),
+        f"{len(bad)} failed items reported",
+        f"{failed(reply.result)} counted, {len(failures_of(reply.result))} listed",
+        "result.failures",
+    )
+
+
+def points_at(result: Any, wrong: Mapping[int, Item], edition: str | None) -> bool:
+    """Return whether failures name just the wrong items: by index, under edition 1.0.0 by id (R14)."""
+    if edition == "1.0.0":
+        named = sorted(str(failure.get("id")) for failure in failures_of(result) if isinstance(failure, Mapping))
+        return named == sorted(str(item.get("id")) for item in wrong.values())
+    return sorted(indexes(result)) == sorted(wrong)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Return whether two JSON values are equal: true is not 1, but 1 is 1.0."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if is_number(left) and is_number(right):
+        return bool(abs(left - right) <= TOLERANCE * 1e-3 * max(1.0, abs(right)))
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def described_by(match: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
+    """Return whether a match carries these metadata, at least."""
+    held = metadata_of(match)
+    return all(key in held and same(held[key], value) for key, value in metadata.items())

@@ -1,0 +1,113 @@
+"""The flow over all four components, in one context (SPECIFICATION A, 11.3; R95)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
+from pytest_corpus.suites.shared.claims.propagation import trace
+from pytest_corpus.suites.vector.support.component import Vector
+from pytest_corpus.suites.vector.support.geometry import is_number
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.text.values import strings_of
+
+STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
+"""What the other components do, in this order; the vectors come last."""
+
+MOST_ROWS, MOST_LETTERS = 3, 24
+"""The number of values of the graph in the prompt, and of letters of each."""
+
+MOST_MATCHES = 10
+
+
+def shared_context(edition: str | None) -> dict[str, Any]:
+    """The context of the flow: every documented member, and hints for caches where `ctx` is open (R134)."""
+    hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]}
+    return {
+        "request_id": f"req-{canary()}",
+        "idempotency_key": f"key-{canary()}",
+        "deadline_ms": in_ms(HOUR_MS),
+        "traceparent": trace(),
+        "tenant": f"tenant-{canary()}",
+        "attrs": {"user": f"u-{canary(6)}"},
+        **({} if edition == "1.0.0" else hints),
+    }
+
+
+def others(vector: Vector) -> dict[str, Subject]:
+    """The three other components, each of which carries out its step by itself.
+
+    Raises:
+        NotApplicable: the adapter has not all of them, or one does not offer its step.
+        NotAssessed: one does not carry it out.
+    """
+    found = {}
+    for component, name in STEPS.items():
+        subject = vector.beside(component)
+        if subject is None:
+            raise NotApplicable(f"the adapter is not tested for {component}: the flow needs all four components")
+        try:
+            subject.require(name)
+        except NotApplicable:
+            raise
+        except Undecided as obstacle:
+            raise NotAssessed(f"{component}.{name} cannot be relied on: {obstacle.reason}") from None
+        found[component] = subject
+    return found
+
+
+def step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Any:
+    """The result of one step in the shared context.
+
+    Raises:
+        Violation: it is carried out in another context, and not in this one.
+        NotAssessed: it is not carried out in another one either.
+    """
+    reply = subject.invoke(name, args, ctx)
+    expect.readable(reply)
+    if not reply.is_error:
+        return expect.success(reply)  # type: ignore[arg-type]
+    alone = subject.invoke(name, args, {"tenant": ctx["tenant"]})
+    if alone.is_error:
+        raise NotAssessed(f"{subject.component}.{name} is not carried out outside the flow either: {alone}")
+    raise Violation(
+        f"{subject.component}.{name} to be carried out in the context that all components share", f"{reply}"
+    )
+
+
+def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
+    """What is found in the graph, completed by the LLM and embedded: each step takes what the one before answered."""
+    subjects = others(vector)
+    rows = strings_of(step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
+    prompt = subjects["llm"].requests.distinct("complete")
+    window = subjects["llm"].capabilities.limit("max_context_length")
+    if window is None or window >= 256:
+        said = " ".join([*(row[:MOST_LETTERS] for row in [*rows][:MOST_ROWS])])
+        prompt = {**prompt, "messages": [{"role": "user", "content": f"{prompt['messages'][0]['content']} {said}"}]}
+    completed = step(subjects["llm"], "complete", prompt, ctx)
+    text = completed.get("text") if isinstance(completed, Mapping) else None
+    if not isinstance(text, str) or not text.strip():
+        raise NotApplicable("the completion holds no text to embed")
+    text = text[: subjects["embedding"].capabilities.limit("max_text_length")]
+    done = step(subjects["embedding"], "embed", {**subjects["embedding"].requests.minimal("embed"), "text": text}, ctx)
+    found = done.get("embedding") if isinstance(done, Mapping) else None
+    numbers = found.get("vector") if isinstance(found, Mapping) else None
+    if not isinstance(numbers, list) or not all(map(is_number, numbers)) or not any(numbers):
+        raise NotAssessed("the text is not embedded as a vector of numbers")
+    return numbers
+
+
+def place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
+    """Return a place for vectors of these dimensions of a tenant.
+
+    Raises:
+        NotApplicable: the store takes none of these dimensions.
+    """
+    fixed, most = vector.fixed, vector.capabilities.limit("max_dimensions")
+    if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
+        raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")
+    if not vector.namespaces and vector.dimensions != dimensions:
+        raise NotApplicable("the only namespace has other dimensions than the embedding component")
+    return vector.sandbox(tenant=tenant, dimensions=dimensions)

@@ -1,0 +1,122 @@
+"""What queries answer in a namespace of a known metric, to be held against the true order (SPECIFICATION 9.4; R30)."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.vector.support.answers import id_of
+from pytest_corpus.suites.vector.support.component import Vector
+from pytest_corpus.suites.vector.support.geometry import (
+    GOODNESS,
+    POLAR,
+    SEEN_FROM,
+    TOLERANCE,
+    canonical,
+    direction,
+    is_number,
+)
+
+RANDOM_VECTORS, RANDOM_QUERIES = 4, 6
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One query: how good each vector truly is by id (more is better), and the matches of the answer.
+
+    Those of an approximate search may leave out any vector (R113).
+    """
+
+    truth: Mapping[str, float]
+    matches: list[Mapping[str, Any]]
+    approximate: bool = False
+
+    @property
+    def goodness(self) -> list[float]:
+        """The true quality of the matches, in the order of the answer."""
+        return [self.truth[id_of(match)] for match in self.matches]
+
+    @property
+    def tolerance(self) -> float:
+        """Vectors that differ by no more are not clearly different."""
+        return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
+
+    def in_order(self) -> None:
+        """The matches are the best ones, best first.
+
+        Raises:
+            Violation: a vector that is clearly better comes later, or not at all.
+        """
+        goodness = self.goodness
+        for earlier, later in pairwise(goodness):
+            if later > earlier + self.tolerance:
+                raise Violation("the best match first", "a better one after a worse one", "result.matches")
+        if self.approximate:
+            return
+        left_out = [value for name, value in self.truth.items() if name not in map(id_of, self.matches)]
+        if left_out and goodness and max(left_out) > goodness[-1] + self.tolerance:
+            raise Violation("the best of all vectors", "a better one left out", "result.matches")
+
+    def keeps(self, key: str, sign: int) -> None:
+        """A number of the matches rises (sign 1) or falls (-1) with how good they are.
+
+        Raises:
+            Violation: it says otherwise of clearly different vectors.
+        """
+        numbers: list[Any] = [match.get(key) for match in self.matches]
+        if not all(map(is_number, numbers)):
+            raise Violation("a number", "something else", f"result.matches.{key}")
+        pairs = sorted(zip(self.goodness, numbers, strict=True), key=lambda pair: pair[0])
+        for (worse, low), (better, high) in pairwise(pairs):
+            fits = sign * (high - low) >= -TOLERANCE * 1e-3 * max(1.0, abs(low))
+            if better > worse + self.tolerance and not fits:
+                raise Violation(f"a {'higher' if sign > 0 else 'lower'} {key} of a better match", "the opposite", key)
+        (worst, low), (top, high) = pairs[0], pairs[-1]
+        if top > worst + self.tolerance and not sign * (high - low) > 0:
+            raise Violation(f"another {key} of the best and of the worst match", "the same", f"result.matches.{key}")
+
+
+def rankings(vector: Vector, metric: str) -> list[Ranking]:
+    """The answers of a namespace of a metric to several queries.
+
+    Raises:
+        NotApplicable: the metric is not listed, or not that of the only namespace.
+        NotAssessed: one-dimensional vectors have no direction to compare.
+    """
+    spelled = next((name for name in vector.metrics if canonical(name) == metric), None)
+    if spelled is None or (not vector.namespaces and len(vector.metrics) > 1):
+        raise NotApplicable(f"no namespace can be known to be of {metric}")
+    if metric == "cosine" and vector.dimensions == 1:
+        raise NotAssessed("one-dimensional vectors have no direction to compare")
+    chance = random.Random(vector.settings.seed)
+    stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
+    stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
+    items: list[dict[str, Any]] = [{"id": vector.name(), "vector": components} for components in stored]
+    sandbox = vector.sandbox(*items, metric=spelled)
+    queries = [direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])]
+    queries += [scattered(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
+    queries += stored if vector.approximate else []
+    found = []
+    for query in queries:
+        truth = {item["id"]: GOODNESS[metric](query, item["vector"]) for item in items}
+        matches = sandbox.matches(query, len(items))
+        if not matches and vector.approximate:
+            continue
+        if not matches:
+            raise Violation("matches", "none", "result.matches")
+        if any(id_of(match) not in truth for match in matches):
+            raise NotAssessed("there are matches that the suite did not store here")
+        found.append(Ranking(truth, matches, vector.approximate))
+    if not found:
+        raise Violation("matches of queries for stored vectors", "none", "result.matches")
+    return found
+
+
+def scattered(chance: random.Random, dimensions: int) -> list[float]:
+    """A vector of any direction and of some length."""
+    while True:
+        components = [round(chance.uniform(-2, 2), 6) for _ in range(dimensions)]
+        if sum(component * component for component in components) > 0.1:
+            return components

@@ -1,0 +1,235 @@
+"""A machine that writes, deletes and queries at random, with a model of the expected content (VEC-STATE-1)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.generation.generate import strategies
+from pytest_corpus.kit.generation.stateful import machines
+from pytest_corpus.kit.outcomes import Blocked, Violation
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.support.component import Vector
+from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by
+
+SPACES, IDS, MOST_IN_BATCH = 2, 3, 3
+ANGLES = (5, 40, 75, 110, 145, 175)
+KINDS = ("a", "b")
+TOP_K = (8, 3, 1)
+
+
+class Model:
+    """The writes of one run of the machine, and the expected directions and kinds by namespace and id."""
+
+    def __init__(self, vector: Vector) -> None:
+        self.vector = vector
+        self.envelopes: list[dict[str, Any]] = []
+        self.names = [vector.name(f"id{number}") for number in range(IDS)]
+        self.sandboxes: dict[int, Sandbox] = {}
+        self.held: dict[int, dict[str, tuple[int, str]]] = {}
+
+    def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
+        """Call an operation and note its envelope."""
+        envelope = self.vector.envelope(name, args)
+        self.envelopes.append(envelope)
+        self.vector.shared.actions.note(name, args)
+        return self.vector.ready(lambda: self.vector.send(envelope), filled)
+
+    def done(self, name: str, args: Mapping[str, Any]) -> Any:
+        """The result of an operation that must succeed."""
+        reply = self.call(name, args)
+        expect.readable(reply)
+        if not reply.is_success or failures_of(reply.result):
+            raise Violation(f"{name} to succeed after this sequence", str(reply))
+        return reply.result
+
+    def at(self, where: int) -> Sandbox:
+        """One of the namespaces, made when it is first needed; without namespaces the only one."""
+        if where not in self.sandboxes:
+            if not self.vector.namespaces:
+                self.sandboxes[where] = self.vector.sandbox()
+            else:
+                args = self.vector.named()
+                self.done("create_namespace", args)
+                self.sandboxes[where] = Sandbox(
+                    self.vector, args["namespace"], args["dimensions"], self.vector.metric, {}
+                )
+            self.held[where] = {}
+        return self.sandboxes[where]
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        for sandbox in self.sandboxes.values():
+            if self.vector.namespaces:
+                self.vector.call("delete_namespace", {"namespace": sandbox.name})
+
+    def upsert(self, where: int, batch: list[tuple[int, int, str]]) -> None:
+        """Insert or update vectors of a namespace; of two of one id the last one is kept."""
+        rows = {self.names[name]: (angle, kind) for name, angle, kind in batch}
+        items = [
+            {"id": name, "vector": direction(angle, self.vector.dimensions), "metadata": {"kind": kind}}
+            for name, (angle, kind) in rows.items()
+        ]
+        self.at(where).know(*items)
+        self.done("upsert", self.at(where).args(vectors=items))
+        self.held[where].update(rows)
+
+    def delete(self, where: int, name: int) -> None:
+        """Delete by id what is there."""
+        sandbox = self.at(where)
+        if self.names[name] in self.held[where]:
+            self.done("delete", sandbox.args(ids=[self.names[name]]))
+            del self.held[where][self.names[name]]
+
+    def delete_kind(self, where: int, kind: str) -> None:
+        """Delete by a filter."""
+        self.done("delete", self.at(where).args(filter={"kind": kind}))
+        self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
+
+    def renew(self, where: int) -> None:
+        """Delete a namespace and create one of the same name."""
+        name = self.at(where).name
+        self.done("delete_namespace", {"namespace": name})
+        self.done("create_namespace", self.vector.named(name))
+        self.held[where] = {}
+
+    def look(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
+        """A query finds the best of what is there, with its metadata."""
+        query = self.at(where).args(
+            vector=direction(angle, self.vector.dimensions),
+            top_k=self.vector.at_most(top_k),
+            **({"filter": {"kind": kind}} if kind else {}),
+        )
+        rows = {name: row for name, row in self.held[where].items() if kind in (None, row[1])}
+        name, args = "query", query
+        if batched:
+            name, args = "batch_query", {"queries": [query], **self.at(where).args()}
+        reply = self.call(name, args, bool(self.held[where]))
+        if reply.is_a("IndexNotReady") and not self.held[where]:
+            return
+        result = expect.success(reply, f"an answer to {name} after this sequence")
+        results = results_of(result) if batched else [result]
+        if len(results) != 1:
+            raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
+        matches = matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
+        least = self.certain(rows, query, self.held[where]) if kind and self.vector.post_filters else None
+        if self.vector.approximate:
+            asked = [] if kind and self.vector.post_filters else [row for row in rows.values() if row[0] == angle]
+            least = min(query["top_k"], len(asked))
+        self.compare(rows, query, self.at(where).own(matches), least)
+
+    def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
+        """The quality of each row as a match."""
+        measure = GOODNESS[canonical(self.vector.metric) or "cosine"]
+        return {
+            name: measure(query["vector"], direction(angle, self.vector.dimensions))
+            for name, (angle, _) in rows.items()
+        }
+
+    def certain(
+        self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
+    ) -> int:
+        """The number of rows that a filter must leave of the best matches (R47)."""
+        if self.vector.dimensions == 1 or not held:
+            return 0
+        good = self.goodness(held, query)
+        cut = sorted(good.values(), reverse=True)[: query["top_k"]]
+        missed = sum(good[name] >= cut[-1] - TOLERANCE for name in held if name not in rows)
+        sure = sum(good[name] >= cut[-1] - TOLERANCE for name in rows)
+        most: int = query["top_k"]
+        return max(0, min(sure, most - missed))
+
+    def compare(
+        self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
+    ) -> None:
+        """The matches are as good as the best of the rows, each with its own kind; `least` where fewer will do.
+
+        Those of an approximate search are in order, and hold the rows of the very direction that is asked for (R113).
+        """
+        found = [id_of(match) for match in matches]
+        wanted = min(query["top_k"], len(rows))
+        if least is not None:
+            wanted = max(least, min(wanted, len(found)))
+        if not set(found) <= set(rows) or len(set(found)) != wanted or len(found) != wanted:
+            extra = len(set(found) - set(rows))
+            raise Violation(f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong")
+        for match in matches:
+            if not described_by(match, {"kind": rows[id_of(match)][1]}):
+                raise Violation("the metadata that were written last", "others", "result.matches")
+        if self.vector.dimensions > 1:
+            good = self.goodness(rows, query)
+            reachable = found if self.vector.approximate else rows
+            best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
+            if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
+                raise Violation("the best vectors, best first", "others", "result.matches")
+
+
+def machine_of(vector: Vector) -> type[Any]:
+    """The machine for an adapter, with a rule for each operation that it offers."""
+    given, stateful = strategies(), machines()
+    where = given.integers(0, SPACES - 1 if vector.namespaces else 0)
+    angles, kinds = given.sampled_from(ANGLES), given.sampled_from(KINDS)
+    rows = given.tuples(given.integers(0, IDS - 1), angles, kinds)
+    size = max(1, min(MOST_IN_BATCH, vector.batch or MOST_IN_BATCH))
+    look = given.tuples(
+        angles,
+        given.one_of(given.none(), kinds) if vector.filters else given.none(),
+        given.sampled_from(TOP_K),
+        given.booleans() if vector.works("batch_query") else given.just(False),
+    )
+    looks = given.one_of(given.none(), look)
+
+    class Machine(stateful.RuleBasedStateMachine):  # type: ignore[misc, name-defined]
+        """Random operations on a model of its own."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = Model(vector)
+            self.envelopes = self.model.envelopes
+
+        def teardown(self) -> None:
+            self.model.close()
+
+    upserts = {"where": where, "batch": given.lists(rows, min_size=1, max_size=size), "then": looks}
+    rules = {
+        "upsert": stateful.rule(**upserts)(_upsert),
+        "upsert_more": stateful.rule(**upserts)(_upsert),
+        "delete": stateful.rule(where=where, name=given.integers(0, IDS - 1), then=looks)(_delete),
+        "query": stateful.rule(where=where, look=look)(_query),
+    }
+    if vector.deletes_by_filter:
+        rules["delete_by_filter"] = stateful.rule(where=where, kind=kinds, then=looks)(_delete_by_filter)
+    if vector.namespaces:
+        rules["renew_namespace"] = stateful.rule(where=where, then=looks)(_renew_namespace)
+    return type("VectorMachine", (Machine,), rules)
+
+
+Look = tuple[int, "str | None", int, bool]
+"""A direction, a kind to filter by or None, how many, and whether in a batch."""
+
+
+def _upsert(machine: Any, where: int, batch: list[tuple[int, int, str]], then: Look | None) -> None:
+    machine.model.upsert(where, batch)
+    _query(machine, where, then)
+
+
+def _delete(machine: Any, where: int, name: int, then: Look | None) -> None:
+    machine.model.delete(where, name)
+    _query(machine, where, then)
+
+
+def _delete_by_filter(machine: Any, where: int, kind: str, then: Look | None) -> None:
+    machine.model.delete_kind(where, kind)
+    _query(machine, where, then)
+
+
+def _renew_namespace(machine: Any, where: int, then: Look | None) -> None:
+    machine.model.renew(where)
+    _query(machine, where, then)
+
+
+def _query(machine: Any, where: int, look: Look | None) -> None:
+    if look is not None:
+        machine.model.look(where, *look)

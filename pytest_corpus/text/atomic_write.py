@@ -1,0 +1,129 @@
+"""Files written whole or not at all."""
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_atomically(text: str, path: Path) -> None:
+    """Write a text as UTF-8; what stood there before stays until the new file is complete.
+
+    A link is followed, an older file keeps its mode, and a new one has that of the umask.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    target = _target(path)
+    mode = _mode(target)
+    temporary = _beside(target)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_folder(files: Mapping[str, str], folder: Path) -> None:
+    """Write texts as UTF-8 below a folder, all of them or none; nothing that is there is touched.
+
+    Args:
+        files: the texts by their paths below the folder, with ``/``.
+        folder: where to write; it is made where it is not there.
+
+    Raises:
+        FileExistsError: one of the names is taken.
+        OSError: a file cannot be written.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    tops = dict.fromkeys(name.partition("/")[0] for name in files)
+    staged = folder / f".new-{secrets.token_hex(4)}"
+    placed: list[Path] = []
+    try:
+        staged.mkdir(parents=True)
+        for name, text in files.items():
+            path = staged / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        for top in tops:
+            target = folder / top
+            if os.path.lexists(target):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+            os.rename(staged / top, target)
+            placed.append(target)
+        staged.rmdir()
+    except BaseException:
+        for path in (*placed, staged):
+            _remove(path)
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def obstacle(path: Path) -> str:
+    """Why `write_atomically` could not write a file, as the end of a sentence; empty where nothing is in the way.
+
+    It is tried out with an empty file beside it, for what a folder allows cannot be told from its mode alone.
+    """
+    try:
+        target = _target(path)
+        for folder in (path.parent, target.parent):
+            if not folder.is_dir():
+                return f"there is no folder {folder}"
+        if target.is_dir():
+            return "this is a folder, not a file"
+        _mode(target)
+        temporary = _beside(target)
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        temporary.unlink()
+    except OSError as error:
+        return f"it cannot be written: {error.strerror}"
+    except ValueError:
+        return "no file can have this name"
+    return ""
+
+
+def _remove(path: Path) -> None:
+    """Remove what was just written; what cannot be removed stays."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _target(path: Path) -> Path:
+    """The file itself, behind any links."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def _mode(target: Path) -> int | None:
+    """The mode of the file that is there; None where there is none."""
+    try:
+        found = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found):
+        raise OSError(errno.EINVAL, "Not a regular file", str(target))
+    return stat.S_IMODE(found)
+
+
+def _beside(target: Path) -> Path:
+    """A new name in the same folder, which is no longer than any name may be."""
+    beginning = target.name[:100]
+    while len(os.fsencode(beginning)) > 100:
+        beginning = beginning[:-1]
+    return target.with_name(f".{beginning}.{secrets.token_hex(4)}")
