@@ -212,7 +212,7 @@ class AdapterHandle:
     def target(self, component: str) -> Target:
         assert self.client is not None
         options = self._settings.options
-        made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.subject.component").COMPONENT
+        made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
         settings = Settings(
             options.seed,
             options.edition,
@@ -227,7 +227,7 @@ class AdapterHandle:
 
     def root_causes(self, component: str, target: Target) -> RootCauses[Any]:
         made: type[RootCauses[Any]] = importlib.import_module(
-            f"pytest_corpus.suites.{component}.subject.root_causes"
+            f"pytest_corpus.suites.{component}.support.root_causes"
         ).ROOT_CAUSES
         return made(target)
 
