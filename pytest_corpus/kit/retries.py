@@ -59,8 +59,7 @@ def is_retryable(reply: Reply | StreamReply) -> bool:
 
 def hint_s(reply: Reply | StreamReply) -> float | None:
     """The seconds after which an answer asks to be called again; None if it does not say."""
-    body = reply.body if isinstance(reply, Reply) else reply.errors[0]
-    hints = (body.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
+    hints = (reply.error.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
     given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
     return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
 

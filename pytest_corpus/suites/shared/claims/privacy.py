@@ -69,16 +69,10 @@ class Privacy:
             for reply in with_canaries_in_context(subject)[1]:
                 holds("COM-LEAK-4", reply, subject)
             return
-        subject.faults.provider_op(subject.principal)
-        fresh, tenant = subject.fresh(), canary(24)
-        plan = fresh.faults.plan("rate_limited", subject.principal)
-        reply = fresh.invoke(
-            subject.principal,
-            fresh.requests.distinct(subject.principal),
-            {"tenant": tenant},
-            secrets={"tenant": tenant},
+        secret, name = {"tenant": canary(24)}, subject.principal
+        fresh, reply = subject.with_fault(
+            "rate_limited", name, lambda fresh: fresh.call(name, fresh.requests.distinct(name), secret, secrets=secret)
         )
-        fresh.faults.fired(plan)
         holds("COM-LEAK-4", reply, fresh)
 
     @rules(errors_and_metrics="COM-LEAK-5", logs="COM-LEAK-10")
