@@ -219,13 +219,6 @@ class Observability:
         for name in subject.working():
             holds("COM-OBS-10", asked(subject, name), subject)
 
-    @pytest.mark.requirement("COM-OBS-14")
-    def test_request_ids_are_no_labels(self, subject: Subject) -> None:
-        """What is unique to a request does not become a label of any operation, whatever its outcome."""
-        subject.require(subject.principal)
-        for reply in with_canaries_in_context(subject)[1]:
-            holds("COM-OBS-14", reply, subject)
-
 
 class StreamObservability:
     """One observation and one outcome a stream."""
@@ -241,15 +234,10 @@ class StreamObservability:
         expect.readable(stream)
         holds(requirement, stream, subject)
 
-    @pytest.mark.requirement("COM-OBS-3")
-    def test_a_failing_stream_is_observed_once(self, subject: Subject) -> None:
-        """A stream that fails in the middle is one failure."""
-        holds("COM-OBS-3", failed_stream(subject), subject)
-
-    @pytest.mark.requirement("COM-OBS-11")
-    def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:
-        """A stream that fails in the middle has one final outcome."""
-        holds("COM-OBS-11", failed_stream(subject), subject)
+    @rules(observed_once="COM-OBS-3", outcome_counted_once="COM-OBS-11")
+    def test_a_failing_stream_is_reported_once(self, subject: Subject, requirement: str) -> None:
+        """A stream that fails in the middle is one failure, with one final outcome."""
+        holds(requirement, failed_stream(subject), subject)
 
 
 def works(reply: Reply | StreamReply, claim: str) -> None:
