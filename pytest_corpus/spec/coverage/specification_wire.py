@@ -13,7 +13,7 @@ SENTENCES = """
 4 MUST: keys of JSON are told apart by case | schemas
 4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
 4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
-4 MUST: durations are milliseconds | COM-ENV-3 COM-STREAM-4 COM-OBS-7,17 WIR-CTX-2
+4 MUST: durations are milliseconds | COM-ENV-6 COM-ERR-22 COM-STREAM-10 COM-OBS-7,17 WIR-CTX-2
 4 MUST: names are in lower_snake_case | lint
 4 MUST: error codes are in UPPER_SNAKE_CASE | COM-ERR-3
 4 MUST: `tenant_hash` is deterministic | COM-OBS-9
@@ -32,8 +32,8 @@ SENTENCES = """
 4.2 MUST: the interface is JSON documents and frames | COM-WIRE-1,3
 4.2.1 MUST: content type and encoding of unary calls | EMB-EMBED-4 WIR-JSON-1 TRA-HTTP-1,4,6 TRA-CALL-1:2
 4.2.1 MUST: the envelope of a request | COM-WIRE-1:7 WIR-ENV-1:3
-4.2.1 MUST: the envelope of a success | COM-ENV-1:3,5
-4.2.1 MUST: the envelope of an error | COM-ERR-2,9
+4.2.1 MUST: the envelope of a success | COM-ENV-1:3,5:6
+4.2.1 MUST: the envelope of an error | COM-ERR-2,9,22
 4.2.1 MUST: `code` is normalized | COM-ERR-4,10 COM-ENV-2
 4.2.1 MUST: `error` is the name of a normalized class | COM-ERR-4
 4.2.1 MUST: a unary success has no other keys | COM-ENV-1
@@ -46,7 +46,8 @@ SENTENCES = """
 4.2.3.1 MUST: a success frame is an object of that shape | COM-STREAM-1
 4.2.3.1 MUST: `ok` is true | COM-STREAM-2
 4.2.3.1 MUST: `code` is STREAMING | COM-STREAM-3
-4.2.3.1 MUST: `ms` is a number that is not negative | COM-STREAM-4 COM-OBS-17
+4.2.3.1 MUST: `ms` is a number that is not negative | COM-STREAM-4
+4.2.3.1 MUST: `ms` is the time that has passed, in milliseconds | COM-STREAM-10
 4.2.3.1 MUST: `chunk` meets the schema of its operation | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
 4.2.3.1 MUST: a frame has no other keys | COM-STREAM-1
 4.2.3.2 MUST: exactly one terminal condition occurs | COM-STREAM-6:7
