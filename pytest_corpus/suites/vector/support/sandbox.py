@@ -1,5 +1,6 @@
 """A namespace of the suite's own, to write to and to read back from."""
 
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -8,7 +9,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
 from pytest_corpus.suites.vector.support.shared import Item, Place
@@ -50,20 +51,27 @@ class Sandbox:
         """The protocol's name of its metric; None if that is not known."""
         return canonical(self.metric)
 
+    def within(self, **context: Any) -> "Sandbox":
+        """The same place, for calls with more in their context."""
+        other = copy.copy(self)
+        other.ctx = {**self.ctx, **context}
+        return other
+
     def args(self, **more: Any) -> dict[str, Any]:
-        """Arguments of a call that speaks of this place."""
+        """Arguments of a call that names this place."""
         return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
 
-    def _call(self, name: str, args: Mapping[str, Any], **context: Any) -> Reply:
+    def call(self, name: str, args: Mapping[str, Any]) -> Reply:
+        """Call an operation in this place."""
         self.vector.shared.actions.note(name, args)
-        return self.vector.call(name, self.args(**args), {**self.ctx, **context})
+        return self.vector.call(name, self.args(**args), self.ctx)
 
     # -- writing ---------------------------------------------------------------------------------------
 
-    def upsert(self, *items: Item, **context: Any) -> Reply:
+    def upsert(self, *items: Item) -> Reply:
         """Upsert in one call, whatever comes of it."""
         self.know(*items)
-        reply = self._call("upsert", {"vectors": list(items)}, **context)
+        reply = self.call("upsert", {"vectors": list(items)})
         if reply.is_success and not failures_of(reply.result):
             self.held.update(str(item.get("id")) for item in items)
         return reply
@@ -92,7 +100,7 @@ class Sandbox:
         """Delete, whatever comes of it."""
         ids = args.get("ids")
         self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else self.held
-        return self._call("delete", args)
+        return self.call("delete", args)
 
     def remove(self, *names: str) -> None:
         """Delete by ids, in as many calls as limits ask for, to go on with.
@@ -110,12 +118,32 @@ class Sandbox:
 
     def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
         """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
-        wanted = direction(45, self.dimensions) if vector is None else vector
-        request = {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **args}
-        return self.vector.ready(lambda: self._call("query", request), bool(self.held))
+        request = self._query(vector, top_k, args)
+        return self.vector.ready(lambda: self.call("query", request), bool(self.held))
 
-    def matches(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[Mapping[str, Any]]:
-        """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY."""
+    def _query(self, vector: Components | None, top_k: int, more: Mapping[str, Any]) -> dict[str, Any]:
+        wanted = direction(45, self.dimensions) if vector is None else vector
+        return {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **more}
+
+    def batch(self, *queries: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
+        """The matches of each query of a batch that must be answered."""
+        args = {"queries": [self.args(**query) for query in queries]}
+        reply = self.vector.ready(lambda: self.call("batch_query", args), True)
+        results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        if len(results) != len(queries):
+            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
+        return [matches_of(result, "VEC-MULTI-1") for result in results]
+
+    def matches(
+        self, vector: Components | None = None, top_k: int = 5, *, by: str = "query", **args: Any
+    ) -> list[Mapping[str, Any]]:
+        """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY.
+
+        Args:
+            by: the operation: `query`, or `batch_query` with this query alone.
+        """
+        if by == "batch_query":
+            return self.own(self.batch(self._query(vector, top_k, args))[0])
         reply = self.ask(vector, top_k, **args)
         if reply.is_a("IndexNotReady"):
             return []
