@@ -1,7 +1,7 @@
 """From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -94,6 +94,15 @@ def _wrong_type(named: str, value: Any, rule: str | list[str]) -> str:
     return f"{named} is {got}, and must be {wanted}{hint}"
 
 
+_PLAIN: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("version", "description", "parallel"), lambda value: value),
+    "max_parallel": int,
+    "timeout": float,
+    "retries": int,
+}
+"""The keys whose values a bundle has as they are, or as another kind of number."""
+
+
 class _Loading:
     """Read what a valid bundle.yaml names, and note what is wrong."""
 
@@ -124,17 +133,12 @@ class _Loading:
             prompt=prompt,
             system=system,
             cases=cases,
-            version=given.get("version", ""),
-            description=given.get("description", ""),
             contract=contract,
             thresholds=thresholds,
             provider=provider,
-            parallel=given.get("parallel", False),
-            max_parallel=int(given.get("max_parallel", 4)),
-            timeout=float(given.get("timeout", 30.0)),
-            retries=int(given.get("retries", 0)),
             samples=samples,
             min_passing=int(given.get("min_passing", samples)),
+            **{key: made(given[key]) for key, made in _PLAIN.items() if key in given},
         )
         problems = list(_unrendered(bundle, shown(inside(self._folder, given["dataset_path"]))))
         if problems:

@@ -50,11 +50,7 @@ class CorpusProvider:
 
 
 def _result(body: Any) -> Mapping[str, Any]:
-    """The result of a success envelope.
-
-    Raises:
-        ProviderError: it is an error envelope, or none at all.
-    """
+    """The result of a success envelope; anything else is a `ProviderError`."""
     if not isinstance(body, dict):
         raise ProviderError("Unavailable", "the answer is not an envelope")
     if body.get("ok") is False:

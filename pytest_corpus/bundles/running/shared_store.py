@@ -61,8 +61,8 @@ class SharedStore:
 
     def claim(self, case: str) -> bool:
         temporary = self._folder / f"new-{secrets.token_hex(8)}"
-        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle = _lock(temporary, os.O_CREAT | os.O_EXCL)
+        assert handle is not None
         try:
             os.link(temporary, self._file(case, "claim"))
         except FileExistsError:
@@ -99,28 +99,20 @@ class SharedStore:
     def _is_abandoned(self, case: str) -> bool:
         """True if the process that claimed a case no longer holds it."""
         try:
-            handle = os.open(self._file(case, "claim"), os.O_RDWR)
+            handle = _lock(self._file(case, "claim"))
         except FileNotFoundError:
             return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            return False
-        finally:
+        if handle is not None:
             os.close(handle)
+        return handle is not None
 
     def take_slot(self) -> bool:
         for number in range(self._slots):
-            handle = os.open(self._folder / f"slot-{number}", os.O_CREAT | os.O_RDWR, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
-                continue
-            with self._lock:
-                self._taken.append(handle)
-            return True
+            handle = _lock(self._folder / f"slot-{number}", os.O_CREAT)
+            if handle is not None:
+                with self._lock:
+                    self._taken.append(handle)
+                return True
         return False
 
     def free_slot(self) -> None:
@@ -129,3 +121,14 @@ class SharedStore:
 
     def _file(self, case: str, kind: str) -> Path:
         return self._folder / f"{hashlib.sha256(case.encode()).hexdigest()[:32]}.{kind}"
+
+
+def _lock(path: Path, flags: int = 0) -> int | None:
+    """Open and lock a file; None if another process or handle holds it."""
+    handle = os.open(path, os.O_RDWR | flags, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return handle
+    except BlockingIOError:
+        os.close(handle)
+        return None
