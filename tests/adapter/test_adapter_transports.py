@@ -31,7 +31,7 @@ class Handler:
 class Remote:
     """A transport that gets its bytes from elsewhere: the least that the Protocol asks for."""
 
-    streams = True
+    streams, turns = True, 0
 
     def __init__(self, *answers: bytes, fault: CallFault | None = None) -> None:
         self.answers, self.fault = answers, fault
@@ -50,9 +50,6 @@ class Remote:
                 raise CallFailed(self.fault)
         finally:
             self.log.append("closed")
-
-    async def settle(self) -> None:
-        self.log.append("settled")
 
     async def aclose(self) -> None:
         self.log.append("let go")

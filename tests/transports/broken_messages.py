@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import WSMsgType, web
 from plain_servers import begun, breaks, legal, service_of
 
-from pytest_corpus.adapter.transports.request_encoding import is_stream
+from pytest_corpus.adapter.transports.protocol import is_stream
 from pytest_corpus.serving.service import NOT_JSON
 
 Send = Callable[[bytes], Awaitable[None]]
