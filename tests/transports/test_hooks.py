@@ -6,9 +6,8 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import legal_http
 import pytest
-from plain_servers import place_of
+from plain_servers import PlainHttp, place_of
 from served_adapters import command, served
 from test_raw import opened
 
@@ -260,7 +259,7 @@ def fails_and_recovers(address: str) -> None:
 
 def test_a_report_that_comes_until_a_call_begins_is_none_of_that_call() -> None:
     """It is one of the call before, which was not waited for any longer."""
-    with place_of(legal_http.Plain) as place, opened(place) as client:
+    with place_of(PlainHttp) as place, opened(place) as client:
         assert client.remote is not None
         hooks, turn = client.remote.hooks, client.remote.hooks.turn
 

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import broken_messages
-import legal_http
 import pytest
 from plain_servers import PlainHttp, place_of
+from servers import HTTP, MESSAGES
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import Unresponsive
@@ -33,7 +32,7 @@ def opened(address: str, limit_s: float = 3.0) -> Iterator[AdapterClient]:
 
 def test_an_answer_over_http_has_its_status_and_headers() -> None:
     """Status, headers in any case, and the body as it came; a call is counted, and is no exchange."""
-    with place_of(legal_http.LowerCase) as place, opened(place) as client:
+    with place_of(HTTP.make("LowerCase")) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(CAPABILITIES, method="GET"), "llm")
         assert (answer.status, answer.fault) == (405, None)
         answer = client.raw_call(RawRequest(STREAM, True, accept=NDJSON), "llm")
@@ -45,16 +44,16 @@ def test_an_answer_over_http_has_its_status_and_headers() -> None:
 
 def test_a_client_that_leaves_hears_no_more() -> None:
     """After so many pieces the connection is closed, and when is noted."""
-    with place_of(legal_http.Plain) as place, opened(place) as client:
+    with place_of(PlainHttp) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(STREAM, True, accept=NDJSON, leave_after=1), "llm")
         assert len(answer.pieces) == 1
         assert answer.left_s is not None
 
 
-@pytest.mark.parametrize("made", [broken_messages.PlainSocket, broken_messages.PlainLines])
-def test_a_message_is_seen_whole(made: type[broken_messages.Channel]) -> None:
+@pytest.mark.parametrize("name", ["PlainSocket", "PlainLines"])
+def test_a_message_is_seen_whole(name: str) -> None:
     """With the id of its request; silence after what is no JSON is no fault."""
-    with place_of(made) as place, opened(place) as client:
+    with place_of(MESSAGES.make(name)) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(CAPABILITIES), "llm")
         assert [piece.data.startswith(b'{"id":%d,"frame":{' % answer.number) for piece in answer.pieces] == [True]
         answer = client.raw_call(RawRequest(body=b"no json"), "llm")
