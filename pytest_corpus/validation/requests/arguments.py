@@ -29,11 +29,7 @@ class ArgsValidator:
     schema_versions: tuple[str, ...] = EDITIONS
 
     def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-        """Let sound arguments pass.
-
-        Raises:
-            ArgsValidationError
-        """
+        """Let sound arguments pass. Raises ArgsValidationError."""
         if not isinstance(args, dict):
             raise ArgsValidationError(f"{case_id}: args must be a JSON object", case_id, "args")
         validate_rules(self.op, args, case_id)

@@ -118,9 +118,9 @@ class _Visit:
         await self._connection.end()
 
     async def _wait(self, plan: Plan | None) -> None:
-        """For a provider that is slow, or hangs."""
-        if plan is not None and plan.kind in ("slow", "hang"):
-            await self._connection.while_open(plan.carry_out())
+        """Wait for a provider that is slow, or hangs."""
+        if plan is not None and (plan.delay_ms or plan.kind == "hang"):
+            await self._connection.while_open(plan.wait())
         else:
             await asyncio.sleep(0)
 
