@@ -1,5 +1,6 @@
 """Deleting vectors (SPECIFICATION 4.2.6, 9.2, 9.3; SCHEMA 4.2.2; R26, R31)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from pytest_corpus.kit.answer_cache import plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failed, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
@@ -89,7 +91,7 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
     sandbox, items = filled(vector)
     gone, other, updated = items[:3]
     sandbox.remove(gone["id"])
-    changes = [
+    changes: list[Callable[[], Reply]] = [
         lambda: sandbox.delete(ids=[other["id"]]),
         lambda: sandbox.delete(ids=[gone["id"]]),
         lambda: sandbox.upsert(vector.item(80, {"kind": "c", "part": 9})),

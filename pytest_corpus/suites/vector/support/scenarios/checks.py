@@ -32,7 +32,7 @@ def used(vector: Vector, args: Mapping[str, Any], what: str, created: Reply | No
     """A namespace with these arguments is created and takes a vector; the matches of a query for it."""
     expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
     sandbox = Sandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
-    item = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
+    item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
     result = expect.success(sandbox.upsert(item), f"a vector of {what}")
     expect.that(not failures_of(result), f"a vector of {what}", "a failed item", "result.failures")
     return matches_of(expect.success(sandbox.ask(item["vector"], 1), f"a query of {what}"))
