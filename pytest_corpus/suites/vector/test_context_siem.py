@@ -24,7 +24,7 @@ from pytest_corpus.suites.shared.contexts import new_key, new_tenant, require_te
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
 from pytest_corpus.suites.vector.support.scenarios import flow
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
 from pytest_corpus.suites.vector.support.shared import Item, context_of
@@ -95,7 +95,8 @@ def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
     replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
     if vector.works("batch_query"):
-        replies.append(sandbox.call("batch_query", {"queries": [sandbox.args(vector=item["vector"], top_k=1)]}))
+        args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)]}
+        replies.append(vector.call("batch_query", sandbox.args(**args)))
     for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
         unlabelled(reply, secret)
 
@@ -128,9 +129,9 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
     more = vector.item(100)
     sandbox, key = vector.sandbox(), new_key()
     second = vector.sandbox() if differing == "namespace" else sandbox
-    expect.success(sandbox.within(**key).upsert(first), "an upsert")
+    expect.success(within(sandbox, **key).upsert(first), "an upsert")
     added = [more] if differing == "length" else []
-    expect.success(second.within(**key).upsert(other, *added), "another upsert")
+    expect.success(within(second, **key).upsert(other, *added), "another upsert")
     wanted = [other] if other["id"] == first["id"] else [first, other]
     found = exactly(second, *wanted, *added)
     expect.that(described_by(found[other["id"]], other["metadata"]), "the metadata of the second", "others")
@@ -145,7 +146,7 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
     sandbox = vector.sandbox(*items)
-    keyed = sandbox.within(**new_key())
+    keyed = within(sandbox, **new_key())
     for item in items[:2]:
         expect.success(keyed.delete(ids=[item["id"]]), "the deletion")
     exactly(sandbox, items[2])
@@ -161,7 +162,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     if vector.dimensions == 1:
         raise NotAssessed("one-dimensional vectors have no direction to compare")
     items = [vector.item(20), vector.item(80), vector.item(140)]
-    keyed = vector.sandbox(*items).within(**new_key())
+    keyed = within(vector.sandbox(*items), **new_key())
     for item in items:
         answers_with(keyed, item, 1, operation)
 
@@ -190,7 +191,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     if vector.capabilities.flag("supports_multi_tenant") is True:
         sandboxes = [vector.sandbox(tenant=tenant, name=name) for tenant in tenants]
         for sandbox in sandboxes:
-            expect.success(sandbox.within(**key).upsert(item), "an upsert")
+            expect.success(within(sandbox, **key).upsert(item), "an upsert")
         for sandbox in sandboxes:
             exactly(sandbox, item, claim="the vector of each tenant")
         return
@@ -364,4 +365,4 @@ def finds_its_own(vector: Vector, operation: str, ctx: dict[str, Any]) -> None:
     sandboxes = two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     for number in (0, 1, 0):
-        answers_with(sandboxes[number].within(**ctx), items[number], 2, operation)
+        answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

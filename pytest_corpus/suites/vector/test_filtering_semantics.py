@@ -268,7 +268,8 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     vector.require("query", operation)
     sandbox, items = filled(vector)
     query = {"vector": items[0]["vector"], "top_k": vector.at_most(6), "filter": {"kind": "b"}}
-    reply = sandbox.call(operation, query if operation == "query" else {"queries": [sandbox.args(**query)]})
+    args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
+    reply = vector.call(operation, sandbox.args(**args))
     expect.either(reply, "NotSupported")
     if reply.is_success:
         found = sandbox.ids(**query, by=operation)

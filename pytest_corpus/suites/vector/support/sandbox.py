@@ -51,18 +51,11 @@ class Sandbox:
         """The protocol's name of its metric; None if that is not known."""
         return canonical(self.metric)
 
-    def within(self, **context: Any) -> "Sandbox":
-        """The same place, for calls with more in their context."""
-        other = copy.copy(self)
-        other.ctx = {**self.ctx, **context}
-        return other
-
     def args(self, **more: Any) -> dict[str, Any]:
         """Arguments of a call that names this place."""
         return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
 
-    def call(self, name: str, args: Mapping[str, Any]) -> Reply:
-        """Call an operation in this place."""
+    def _call(self, name: str, args: Mapping[str, Any]) -> Reply:
         self.vector.shared.actions.note(name, args)
         return self.vector.call(name, self.args(**args), self.ctx)
 
@@ -71,7 +64,7 @@ class Sandbox:
     def upsert(self, *items: Item) -> Reply:
         """Upsert in one call, whatever comes of it."""
         self.know(*items)
-        reply = self.call("upsert", {"vectors": list(items)})
+        reply = self._call("upsert", {"vectors": list(items)})
         if reply.is_success and not failures_of(reply.result):
             self.held.update(str(item.get("id")) for item in items)
         return reply
@@ -100,7 +93,7 @@ class Sandbox:
         """Delete, whatever comes of it."""
         ids = args.get("ids")
         self.held = self.held.difference(map(str, ids)) if isinstance(ids, list) else self.held
-        return self.call("delete", args)
+        return self._call("delete", args)
 
     def remove(self, *names: str) -> None:
         """Delete by ids, in as many calls as limits ask for, to go on with.
@@ -119,7 +112,7 @@ class Sandbox:
     def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
         """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
         request = self._query(vector, top_k, args)
-        return self.vector.ready(lambda: self.call("query", request), bool(self.held))
+        return self.vector.ready(lambda: self._call("query", request), bool(self.held))
 
     def _query(self, vector: Components | None, top_k: int, more: Mapping[str, Any]) -> dict[str, Any]:
         wanted = direction(45, self.dimensions) if vector is None else vector
@@ -128,7 +121,7 @@ class Sandbox:
     def batch(self, *queries: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
         """The matches of each query of a batch that must be answered."""
         args = {"queries": [self.args(**query) for query in queries]}
-        reply = self.vector.ready(lambda: self.call("batch_query", args), True)
+        reply = self.vector.ready(lambda: self._call("batch_query", args), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         if len(results) != len(queries):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
@@ -210,6 +203,13 @@ class Sandbox:
         if strange:
             raise NotAssessed("the only namespace holds vectors of others, or some that could not be deleted")
         return list(matches)
+
+
+def within(sandbox: Sandbox, **context: Any) -> Sandbox:
+    """The same place, for calls with more in their context."""
+    other = copy.copy(sandbox)
+    other.ctx = {**sandbox.ctx, **context}
+    return other
 
 
 def stored(reply: Reply, items: Sequence[Item]) -> None:
