@@ -10,7 +10,7 @@ SENTENCES = """
 3 MUST: an adapter implements the contract of its protocol | COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1
     GRA-QUERY-1
 3 MUST: tenants are apart | COM-TENANT-1 COM-CACHE-1
-4 MUST: keys of JSON are told apart by case | schemas
+4 MUST: keys of JSON are told apart by case | schemas | keys of envelopes and of metadata in another case
 4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
 4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
 4 MUST: durations are milliseconds | COM-ENV-6 COM-ERR-22 COM-STREAM-10 COM-OBS-7,17 WIR-CTX-2
@@ -22,9 +22,10 @@ SENTENCES = """
 4 MUST: of scores, higher is better | VEC-SCORE-4
 4 MUST: numbers keep their types and ranges | LLM-SAMPLING-1:5 VEC-QUERY-9 COM-CTX-2
 4.1 MUST: integers are signed, of 64 bits | COM-NUM-3:4 WIR-JSON-1 | that it is a MUST for adapters
-4.1 MUST: floats are doubles | GRA-NODE-9 VEC-QUERY-8,12
+4.1 MUST: floats are doubles | GRA-NODE-9/NumbersAreSingle | metadata of vectors
 4.1 MUST: durations are not negative | COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-20
-4.1 MUST: NaN and infinities are refused | COM-NUM-1 GRA-NODE-8 GRA-EDGE-10 | those nested in tools and in `ctx.attrs`
+4.1 MUST: NaN and infinities are refused | COM-NUM-1 COM-NUM-1/ToolSchemasNotChecked GRA-NODE-8 GRA-EDGE-10 |
+    those in `ctx.attrs`
 4.1 MUST: numbers out of range are refused | GRA-BULK-6 EMB-STATS-1 LLM-SAMPLING-1:5,7 VEC-DIM-8 VEC-CAP-4
 4.1 MUST: no answer holds them | COM-NUM-2
 4.1 MUST: SCHEMA decides on fields and types | schemas
@@ -60,7 +61,7 @@ SENTENCES = """
     of an LLM
 4.2.3.3 MUST: a chunk stands alone and is valid | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
 4.2.3.3 MUST: the order of keys means nothing to clients | not: clients
-4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5 | a large frame: nothing provokes one
+4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5/AllRecordsInOneFrame
 4.2.3.4 SHOULD: a stream that is idle for 15 seconds keeps alive | not: too long
 4.2.3.4 MUST: a keep-alive is a valid frame and not terminal | COM-STREAM-1,6 streams | that one is ever sent
 4.2.3.5 MAY: gateways may offer an overlay | not: gateways

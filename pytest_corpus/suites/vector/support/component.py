@@ -190,16 +190,6 @@ class Vector(VectorConditions):
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
 
-    def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
-        """The matches of each query of a batch that must be answered."""
-        args = {"queries": [dict(query) for query in queries], **where}
-        self.shared.actions.note("batch_query", args)
-        reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
-        results = results_of(expect.success(reply, "an answer to the batch of queries"))
-        if len(results) != len(queries):
-            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
-        return [matches_of(result, "VEC-MULTI-1") for result in results]
-
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         return [] if reply.is_a("IndexNotReady") else super().failing(reply)
 
