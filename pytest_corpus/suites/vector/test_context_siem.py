@@ -240,10 +240,10 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     sandbox, key = vector.sandbox(), new_key()
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
-    first = sandbox.upsert(*items, **keyed(key))
+    first = within(sandbox, **keyed(key)).upsert(*items)
     if not failures_of(first.result):
         raise NotApplicable("an upsert with a bad vector is refused whole")
-    replays.answers_again(first, sandbox.upsert(*items, **keyed(key)))
+    replays.answers_again(first, within(sandbox, **keyed(key)).upsert(*items))
 
 
 def needs(vector: Vector, write: str) -> None:
