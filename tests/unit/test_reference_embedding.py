@@ -35,7 +35,7 @@ def vectors(answer: dict[str, Any]) -> list[list[float]]:
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_answers_are_valid_under_both_editions(edition: str) -> None:
-    """What the adapter sends needs nothing of the younger edition."""
+    """The adapter's answers need nothing of the younger edition."""
     texts = ["amber", "", "x" * (LIMIT + 1)]
     args = {"text": "amber", "texts": texts, "model": MODEL, "truncate": False}
     for operation in operations_of("embedding", streaming=False):

@@ -64,7 +64,7 @@ def test_every_stream_has_one_final_outcome_even_when_abandoned_or_refused() -> 
 
 @pytest.mark.parametrize("fault", [asyncio.CancelledError(), KeyboardInterrupt()], ids=["cancel", "interrupt"])
 def test_cancellation_is_not_swallowed(fault: BaseException) -> None:
-    """What is to stop the program goes through, and is observed all the same."""
+    """An exception that stops the program goes through, and is observed all the same."""
 
     async def interrupted(adapter: ReferenceLLM) -> None:
         with pytest.raises(type(fault)):

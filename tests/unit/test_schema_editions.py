@@ -1,4 +1,4 @@
-"""What edition 1.1.0 widens, and what it keeps."""
+"""The changes of edition 1.1.0, and what it keeps."""
 
 import pytest
 from editions import ACCEPTED
@@ -27,7 +27,7 @@ CHANGED = [schema for schema in SCHEMAS if len(schema.own) > 1]
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_a_later_edition_only_widens(schema: SchemaFile, data: st.DataObject) -> None:
-    """What a schema accepts in one edition, it accepts in every later one (SCHEMA 10.1)."""
+    """A schema accepts in every later edition what it accepts in one (SCHEMA 10.1)."""
     eldest = from_schema(BASE_URI + schema.files[0])
     instance = data.draw(eldest | eldest.flatmap(lambda made: mutated(made, 1)))
     met = registry().editions_met(schema.name, instance)
