@@ -130,7 +130,7 @@ def test_badges(example: str, message: str, color: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("example", "result"), zip(EXAMPLES, ["PASSED", *["WARNED"] * 2, *["FAILED"] * 2], strict=True)
+    ("example", "result"), list(zip(EXAMPLES, ["PASSED", "WARNED", "WARNED", "FAILED", "FAILED"], strict=True))
 )
 def test_the_statement(example: str, result: str) -> None:
     """An in-toto Statement v1 on the adapter, with the digest of the report, and each requirement at most once."""
