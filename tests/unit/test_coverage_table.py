@@ -51,7 +51,7 @@ def planted() -> set[tuple[str, str]]:
     for pattern, form in (
         ("mutants/*/*.edits", rf"^{names} (\w+)"),
         ("mutants/*/*.py", rf'@catches\("{names}"[^\n]*\)\nclass (\w+)'),
-        ("transports/broken_*.py", rf'@breaks\("{names}"()'),
+        ("transports/*.edits", rf"^{names} (\w+)"),
         ("plugin/test_option_client.py", rf'"{names}"()'),
     ):
         for file in folder.glob(pattern):
