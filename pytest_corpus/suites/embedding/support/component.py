@@ -1,5 +1,6 @@
 """The embedding component as its suite speaks to it."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -68,18 +69,51 @@ class Embedding(Texts):
         """Embed one text by any operation that embeds."""
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
+    def known(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
+        """The answer to a request for one text, asked once a run: for a test that looks at the answer alone."""
+        key = ("asked", name, text, json.dumps(changed, sort_keys=True))
+        return cached(self, key, partial(self.ask, name, text, **changed))
+
+    def known_embed(self, text: str, **changed: Any) -> Reply:
+        """The answer of `embed` to a text, asked once a run."""
+        reply = self.known("embed", text, **changed)
+        assert isinstance(reply, Reply)
+        return reply
+
+    def known_stream(self, text: str, **changed: Any) -> StreamReply:
+        """The stream for a text, asked for once a run."""
+        stream = self.known("stream_embed", text, **changed)
+        assert isinstance(stream, StreamReply)
+        return stream
+
+    def known_batch(self, texts: list[str], **changed: Any) -> Reply:
+        """The answer to a batch, asked once a run: for a test that looks at the answer alone."""
+        key = ("batch", json.dumps([texts, changed], sort_keys=True))
+        return cached(self, key, partial(self.batch, texts, **changed))
+
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
         """The first embedding of an answer; empty if there is none."""
         found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
         return found[0] if found else {}
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector that an operation gives to a text.
+        """The vector that an operation gives to a text now.
 
         Raises:
             Undecided: it gives none, which may be the finding of another requirement.
         """
-        reply = self.ask(name, text, **changed)
+        return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
+
+    def known_vector(self, name: str, text: str, **changed: Any) -> list[float]:
+        """The vector that an operation gives to a text, asked once a run."""
+        return self.vector_in(self.known(name, text, **changed), name, text, **changed)
+
+    def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
+        """The vector in the answer to a request.
+
+        Raises:
+            Undecided: it has none, which may be the finding of another requirement.
+        """
         found = vector_of(self.embedding(reply))
         if found is None:
             raise without_vector(self, name, text, reply, changed)
@@ -112,8 +146,7 @@ class Embedding(Texts):
             raise NotApplicable(f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
-                ask = partial(self.invoke, operation, {**self.requests.minimal(operation), "model": model})
-                if (tried := cached(self, ("tried", operation, model), ask)).is_error:
+                if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
@@ -152,7 +185,7 @@ class Embedding(Texts):
         """
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
-        if flag is False or (flag is None and self.embed(self.fit("hi"), normalize=True).is_a("NotSupported")):
+        if flag is False or (flag is None and self.known("embed", self.fit("hi"), normalize=True).is_a("NotSupported")):
             raise NotApplicable("normalization is not offered")
 
     @property
