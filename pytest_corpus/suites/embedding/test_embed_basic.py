@@ -125,7 +125,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
             return
         expect.that(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
-    generate.for_all(texts, check, seed=embedding.settings.seed, examples=12)
+    generate.for_all(texts, check, embedding, examples=12)
 
 
 @pytest.mark.core
