@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from samples import bundle, echo
 
+from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.loading.bundle import Bundle, ProviderChoice
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.hook import HookProvider
@@ -22,7 +23,6 @@ from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shared_store import SharedSpentBudget, SharedStore
-from pytest_corpus.bundles.running.spending import SpendingLimit
 from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
 
 
@@ -140,10 +140,10 @@ def test_another_finish_reason_is_shown(tmp_path: Path) -> None:
 
 def test_budget(tmp_path: Path) -> None:
     """After the last call of the budget no other is made; the cases say why."""
-    results = asked(made(tmp_path, 4), lambda _: "yes", limit=SpendingLimit(calls=2))
+    results = asked(made(tmp_path, 4), lambda _: "yes", limit=Budget(calls=2))
     assert [result.status for result in results] == ["passed", "passed", "error", "error"]
     assert "budget of 2 calls is used up" in reasons(results[3])
-    results = asked(made(tmp_path, 3), lambda _: Answer("yes", total_tokens=60), limit=SpendingLimit(tokens=100))
+    results = asked(made(tmp_path, 3), lambda _: Answer("yes", total_tokens=60), limit=Budget(tokens=100))
     assert [result.status for result in results] == ["passed", "passed", "error"]
 
 
