@@ -94,7 +94,6 @@ SHIPPED: Final = SchemaTable(SCHEMAS)
 """The schemas of the protocol."""
 
 find_schema = SHIPPED.find_schema
-resolve = SHIPPED.resolve
 
 
 def table_of(root: Path) -> SchemaTable:
