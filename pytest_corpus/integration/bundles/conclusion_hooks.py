@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.bundles.reporting import baselines, section
 from pytest_corpus.bundles.results import ERROR
 from pytest_corpus.bundles.running.cassettes import Cassettes
-from pytest_corpus.integration.bundles.options import BundleOptions
+from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.bundles.records import Arrived
 from pytest_corpus.integration.session.properties import BUNDLE_RESULT
 from pytest_corpus.redaction.values import printable

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.bundles.reporting.case_message import fit
 from pytest_corpus.bundles.reporting.section import Head, build, head_of
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
-from pytest_corpus.integration.bundles.runs import BundleRun
+from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.session.properties import BUNDLE_RESULT
 
 

@@ -11,7 +11,7 @@ from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting import order as ordering
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
 from pytest_corpus.integration.declaring.suite import Suite
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.session.state import RunState
 

@@ -16,7 +16,7 @@ from pytest_corpus.integration.concluding.screen import Screen
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running import rerun as rerunning
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction.secrets import masked, secret_values

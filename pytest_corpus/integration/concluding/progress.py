@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.options.profiles import ENVIRONMENT
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import facts
 
@@ -34,7 +34,7 @@ def left_out(adapters: Iterable[Adapter]) -> list[str]:
     """What an adapter answers for and is not tested for (R76)."""
     lines = []
     for adapter in adapters:
-        if names := adapter.handle.unnamed:
+        if names := adapter.unnamed:
             listed = ", ".join(names)
             said = f"not tested: {listed}, whose capabilities answer without a `protocol` that names the component"
             remedy = f"--corpus-components={','.join(names)} tests them"

@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import raising, split_label
 from pytest_corpus.integration.session import node_ids
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.state import RunState, UnusableDeclaration
 from pytest_corpus.redaction.values import printable
 from pytest_corpus.suites.inventory import tests

@@ -13,7 +13,8 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage.budget import Budget, Spending
 from pytest_corpus.integration.options import run_options
 from pytest_corpus.integration.session import node_ids
-from pytest_corpus.integration.session.adapters import Adapter, Adapters
+from pytest_corpus.integration.session.adapter_kinds import Adapter
+from pytest_corpus.integration.session.adapters import Adapters
 from pytest_corpus.integration.session.findings import Findings
 from pytest_corpus.integration.session.node_ids import NodeId
 from pytest_corpus.integration.session.properties import BUDGET, RECORD
@@ -82,12 +83,13 @@ class RunState:
             pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
         """
         if self.config.option.collectonly and (adapter.components or self.options.components):
-            adapter.handle.components = adapter.components or self.options.components
+            adapter.components = adapter.components or self.options.components
             return adapter
         try:
-            return adapter.open()
+            adapter.open()
         except DeclarationError as error:
             raise self.usage(error) from None
+        return adapter
 
     def ledger(self, label: str) -> Ledger:
         """The ledger of an adapter, which perhaps only a worker knows."""
