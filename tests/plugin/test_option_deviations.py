@@ -47,14 +47,6 @@ def test_a_declared_deviation_fails_nothing(wrong: Project, plugins: tuple[str, 
     assert entry["findings"]
 
 
-def test_a_path_of_its_own(wrong: Project) -> None:
-    """The file may lie anywhere, and its name be given by option or ini."""
-    (wrong.path / "ours.toml").write_text(ENTRY.format("2999-12-31"))
-    assert wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-deviations=ours.toml").ret == 0
-    (wrong.path / "pytest.ini").write_text("[pytest]\ncorpus_deviations = ours.toml\n")
-    assert wrong.run("--corpus-adapter=mine:NoCount", FEW).ret == 0
-
-
 def test_an_expired_deviation(wrong: Project) -> None:
     """From the day after, the requirement is violated and a line says since when."""
     (wrong.path / "corpus-deviations.toml").write_text(ENTRY.format("2020-01-31"))
@@ -69,14 +61,6 @@ def test_an_expired_deviation_of_a_requirement_that_is_kept(project: Project) ->
     result = project.run(REFERENCE, FEW)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "failed" not in result.parseoutcomes()
-
-
-def test_a_deviation_that_is_not_needed(project: Project) -> None:
-    """In a complete run, a deviation of a requirement that passes is a failure."""
-    (project.path / "corpus-deviations.toml").write_text(ENTRY.format("2999-12-31"))
-    result = project.run(REFERENCE, "-q")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "failed: LLM-TOKENS-1 is kept now: remove its deviation" in said(result)
 
 
 @pytest.mark.parametrize(
