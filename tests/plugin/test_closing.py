@@ -187,7 +187,7 @@ def test_closed_when_it_answers_for_nothing(shapes: Project) -> None:
 
 def test_closed_in_every_worker(shapes: Project) -> None:
     """Under xdist each process that opened it closes it."""
-    result = shapes.run_apart("--corpus-adapter=shapes:generator", FEW, "-n", "2", plugins=("xdist",))
+    result = shapes.run("--corpus-adapter=shapes:generator", FEW, "-n", "2", plugins=("xdist",))
     assert result.ret == 0, said(result)
     assert sorted(life(shapes)) == ["close"] * 3 + ["open"] * 3
 

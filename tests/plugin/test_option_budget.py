@@ -16,7 +16,7 @@ def used(report: dict[str, object]) -> int:
 def test_a_run_stops_at_its_budget(project: Project, spread: tuple[str, ...]) -> None:
     """No more calls are made than allowed, by all workers together, and what was not decided is named."""
     arguments = (REFERENCE, FEW, "--corpus-budget=calls=60", "--corpus-report=r.json", *spread)
-    result = project.run_apart(*arguments, plugins=("xdist",)) if spread else project.run(*arguments)
+    result = project.run(*arguments, plugins=("xdist",) if spread else ())
     assert result.ret == 0, said(result)
     report = project.report()
     assert (report["verdict"], report["complete"], report["budget"]) == ("partial", False, {"calls": 60})

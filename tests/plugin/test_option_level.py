@@ -37,7 +37,7 @@ def test_a_should_is_no_failure(lax: Project) -> None:
 def test_level_should_in_a_distributed_run(lax: Project) -> None:
     """With the level should it fails the run like a MUST; workers get adapter, selection and level."""
     options = ("--corpus-level=should", "--corpus-report=r.json", "-n", "2")
-    result = lax.run_apart("--corpus-adapter=mine:OtherModel", FEW, *options, plugins=("xdist",))
+    result = lax.run("--corpus-adapter=mine:OtherModel", FEW, *options, plugins=("xdist",))
     assert (result.ret, result.parseoutcomes()["failed"]) == (1, 1)
     report = lax.report()
     assert {entry["id"] for entry in report["requirements"] if entry["tests"]} == {"LLM-COMPLETE-5", "LLM-COMPLETE-1"}

@@ -287,7 +287,7 @@ def test_not_written_when_only_collecting(project: Project) -> None:
 
 def test_distributed(project: Project) -> None:
     """Only the controller writes, once."""
-    result = project.run_apart(REFERENCE, FEW, "--corpus-report=r.json", "-n", "2", plugins=("xdist",))
+    result = project.run(REFERENCE, FEW, "--corpus-report=r.json", "-n", "2", plugins=("xdist",))
     assert result.ret == 0
     assert said(result).count("report: ") == 1
     assert [path.name for path in project.path.glob("*.json")] == ["r.json"]

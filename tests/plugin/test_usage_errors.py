@@ -120,7 +120,7 @@ def test_in_a_distributed_run(broken: Project, way: str) -> None:
     if way == "suite":
         broken.pytester.makepyfile(test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n")
     options = ["--corpus-adapter=mine:Empty"] if way == "option" else []
-    result = broken.run_apart("-n", "2", *options, plugins=("xdist",))
+    result = broken.run("-n", "2", *options, plugins=("xdist",))
     text = said(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR, text
     assert "which is not an adapter" in text
@@ -190,7 +190,7 @@ def test_options_in_vain(broken: Project, given: tuple[str, ...], fault: str) ->
 
 def test_options_in_vain_in_a_distributed_run(broken: Project) -> None:
     """Under xdist, where workers collect, the run ends with the same sentence and exit code."""
-    result = broken.run_apart("-n", "1", "--corpus-strict", plugins=("xdist",))
+    result = broken.run("-n", "1", "--corpus-strict", plugins=("xdist",))
     assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
     assert "--corpus-strict does nothing in this run: no adapter, client library" in error_lines(result)[0]
 
@@ -240,7 +240,7 @@ def test_a_file_that_one_process_locks(broken: Project, way: str) -> None:
         broken.pytester.makepyfile(test_suites=declared)
     options = ["--corpus-adapter=locked:Locked"] if way == "option" else []
     few = ("--corpus-requirement=COM-CAP-1", "--corpus-report=r.json")
-    result = broken.run_apart("-n", "2", *options, *few, plugins=("xdist",))
+    result = broken.run("-n", "2", *options, *few, plugins=("xdist",))
     text = said(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR, text
     assert "the factory raises BlockingIOError" in text
