@@ -70,8 +70,7 @@ def stream_validator() -> int:
 
 def _run(argv: list[str]) -> int:
     name = next((part for part in argv if not part.startswith("-")), "")
-    command = importlib.import_module(f"pytest_corpus.commands.{name}") if name in COMMANDS else None
-    parser = _parser(name, command)
+    parser, command = _parser(name)
     given = parser.parse_args(argv)
     if command is None:
         parser.print_help(sys.stderr)
@@ -89,8 +88,8 @@ def _run(argv: list[str]) -> int:
     return code
 
 
-def _parser(name: str, command: ModuleType | None) -> argparse.ArgumentParser:
-    """The parser of a command line with this command; of the others it has the summary only."""
+def _parser(name: str) -> tuple[argparse.ArgumentParser, ModuleType | None]:
+    """The parser of a command line with a command of this name, and the command; of others it has the summary only."""
     parser = argparse.ArgumentParser(
         prog=PROG,
         description="Tools of the Corpus Protocol v1.0.",
@@ -99,11 +98,12 @@ def _parser(name: str, command: ModuleType | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     below = parser.add_subparsers(metavar="COMMAND")
+    command = importlib.import_module(f"pytest_corpus.commands.{name}") if name in COMMANDS else None
     for each, summary in COMMANDS.items():
         own = below.add_parser(each, help=summary, description=summary, allow_abbrev=False)
         if command is not None and each == name:
             command.arguments(own)
-    return parser
+    return parser, command
 
 
 def _discard_stdout() -> None:

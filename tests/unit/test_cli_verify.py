@@ -139,7 +139,6 @@ def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
     ("argv", "said"),
     [
         (["--adapter", "nope:factory"], "there is no module 'nope'"),
-        (["--adapter", "mine:sound", "--report", "no/x.json"], "there is no folder"),
         (
             ["--adapter", "mine:sound", "--component", "llm", "--", "-q", "-m", "llm and vector"],
             "no conformance test ran",
@@ -190,8 +189,7 @@ def ending(folder: Path, how: str) -> None:
 FEW = ("--", "-q", "--corpus-requirement=COM-CAP-1,LLM-TOKENS-1")
 
 
-@pytest.mark.parametrize("more", [(), FEW], ids=["whole", "a part"])
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(("more", "form"), [((), "text"), (FEW, "json")], ids=["whole", "a part"])
 def test_an_adapter_that_ends_the_process_well(tmp_path: Path, more: tuple[str, ...], form: str) -> None:
     """Where the adapter ends pytest with 0 before the suite has ended, nothing is verified, which is said."""
     ending(tmp_path, "os._exit(0)")
@@ -222,10 +220,13 @@ def test_an_older_report_does_not_stay(tmp_path: Path) -> None:
     ],
     ids=["a strange code", "SIGKILL", "a nameless signal", "a plain code"],
 )
-def test_an_adapter_that_ends_the_process_badly(tmp_path: Path, how: str, code: int, said: str) -> None:
-    """Any other end of pytest has an exit code that is not 0, and a sentence where the code alone does not tell."""
-    ending(tmp_path, how)
-    ended = ran("verify", "--adapter=ending:Ending", "--component", "llm", *FEW, cwd=tmp_path)
+def test_a_pytest_that_ends_badly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, code: int, said: str
+) -> None:
+    """Any other end of pytest has an exit code that is not 0, and a sentence if the code alone does not tell."""
+    (tmp_path / "pytest.py").write_text(f"import os, signal\n{how}\n")  # found before the real one
+    monkeypatch.chdir(tmp_path)
+    ended = called("verify", "--adapter=ending:Ending", "--component", "llm", *FEW)
     assert ended.code == code
     assert said in ended.err
 
