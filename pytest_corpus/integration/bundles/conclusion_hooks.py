@@ -69,12 +69,12 @@ class BundleConclusionHooks:
 
     @property
     def duration_s(self) -> float:
-        """How long the run took so far."""
+        """The duration of the run so far."""
         return time.monotonic() - self._started
 
     @property
     def started_at(self) -> str:
-        """When it began, as reports write it."""
+        """The start of the run, as reports write it."""
         return self._started_at.isoformat(timespec="seconds")
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
