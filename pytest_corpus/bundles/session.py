@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case
 from pytest_corpus.bundles.loading.bundle_file import load
@@ -20,7 +21,6 @@ from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.provider_choice import SelectedProvider, choose
-from pytest_corpus.bundles.running.spending import SpendingLimit
 from pytest_corpus.bundles.running.store import Store
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
@@ -42,7 +42,7 @@ class BundleOptions:
     cassettes: str | None = None
     baseline: Path | None = None
     update_baseline: bool = False
-    budget: SpendingLimit = field(default_factory=SpendingLimit)
+    budget: Budget = field(default_factory=Budget)
     full: bool = False
     full_files: bool = False
     stops_early: bool = False

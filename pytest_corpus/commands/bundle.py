@@ -13,6 +13,7 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.usage.budget import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
@@ -20,7 +21,6 @@ from pytest_corpus.bundles.providers.mock import read_script
 from pytest_corpus.bundles.reporting import baselines, section
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
-from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
 from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
@@ -229,9 +229,9 @@ class _Session:
                     sys.stdout.write(run.explain(result) + "\n")
         return ended
 
-    def _budget(self) -> SpendingLimit:
+    def _budget(self) -> Budget:
         try:
-            return read_limit(self._given.budget) if self._given.budget else SpendingLimit()
+            return parse(self._given.budget) if self._given.budget else Budget()
         except ValueError as error:
             raise CommandError(f"--budget {self._given.budget}: {error}") from None
 

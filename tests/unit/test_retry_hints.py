@@ -1,4 +1,4 @@
-"""What counts as a retry hint that was passed on."""
+"""Retry hints that count as passed on."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +12,7 @@ from pytest_corpus.suites.shared.claims.faults import passed_on
 def reply(hint: Any, *given: float) -> Any:
     """An error with a hint, after the provider gave some."""
     exchange = SimpleNamespace(hints_ms=frozenset(given))
-    return SimpleNamespace(exchange=exchange, is_error=True, body={"retry_after_ms": hint})
+    return SimpleNamespace(exchange=exchange, is_error=True, error={"retry_after_ms": hint})
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from pytest_corpus.adapter.usage.budget import Budget, parse
 from pytest_corpus.bundles.running.cassettes import MODES
-from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
 from pytest_corpus.bundles.session import BundleOptions
 
 
@@ -49,8 +49,8 @@ def _mode(given: str | None) -> str | None:
     return given
 
 
-def _budget(given: str | None) -> SpendingLimit:
+def _budget(given: str | None) -> Budget:
     try:
-        return read_limit(given) if given else SpendingLimit()
+        return parse(given) if given else Budget()
     except ValueError as error:
         raise pytest.UsageError(f"--corpus-budget={given}: {error}") from None

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
-from pytest_corpus.adapter.raw_calls import raw_call
 from pytest_corpus.adapter.transports.frame_splitter import Events
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
@@ -73,7 +72,7 @@ def sent(subject: Subject, request: RawRequest) -> Seen:
     seen: list[Seen] = []
 
     def attempt(_waited_s: float) -> Reply:
-        seen.append(Seen(request, raw_call(subject.client, request, subject.component)))
+        seen.append(Seen(request, subject.client.raw_call(request, subject.component)))
         return Reply(seen[-1].exchange)
 
     subject.retries.answered(op_of(request.envelope), attempt, subject.failing)
@@ -141,6 +140,35 @@ def refuses(seen: Seen) -> bool:
     status = seen.answer.status
     bodies = seen.bodies
     return bool(status and not 200 <= status < 300) or (len(bodies) == 1 and looks_like_error(bodies[0]))
+
+
+def is_offered(subject: Subject, kind: str) -> bool:
+    """Whether a plain stream comes in a format, under whatever content type; one that is answered in another does not.
+
+    Raises:
+        Blocked, NotAssessed: it cannot be found out.
+    """
+    seen = answered(stream(subject, kind))
+    bodies = seen.bodies
+    if bodies and is_busy(bodies[0]):
+        raise NotAssessed("a plain stream is refused, and not for its format")
+    if refuses(seen):
+        return False
+    others = [each for each in STREAM_TYPES.values() if each != kind]
+    in_another = seen.answer.content_type in others and bool(bodies) and all(isinstance(each, dict) for each in bodies)
+    return not in_another
+
+
+def offered(subject: Subject, kind: str) -> Seen:
+    """A plain stream in a format.
+
+    Raises:
+        NotApplicable: the format is not offered.
+        Blocked, NotAssessed: it cannot be found out.
+    """
+    if not is_offered(subject, kind):
+        raise NotApplicable(f"{kind} is not offered")
+    return stream(subject, kind)
 
 
 def answered(seen: Seen) -> Seen:

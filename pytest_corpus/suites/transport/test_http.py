@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
@@ -19,6 +19,7 @@ from pytest_corpus.suites.transport.exchanges import (
     answered,
     capabilities,
     is_envelope,
+    is_offered,
     kind_of,
     lenient,
     once,
@@ -28,7 +29,6 @@ from pytest_corpus.suites.transport.exchanges import (
     stream,
     undelayed,
 )
-from pytest_corpus.suites.transport.formats import is_offered
 
 OTHER_TYPE = "text/plain"
 GZIP_MAGIC = b"\x1f\x8b"

@@ -17,7 +17,7 @@ from pytest_corpus.validation.requests.pipeline import Validator, validate_wire_
 
 @dataclass(frozen=True)
 class WireRequestCase:
-    """What a request builder is held against.
+    """The case that a request builder must meet.
 
     Attributes:
         id: unique, e.g. ``llm.complete.basic``.
@@ -80,11 +80,7 @@ def cases(component: str | None = None, tag: str | None = None) -> tuple[WireReq
 
 
 def case_of(op: str) -> WireRequestCase:
-    """The case of an operation.
-
-    Raises:
-        KeyError: there is no such operation.
-    """
+    """The case of an operation. Raises KeyError if there is no such operation."""
     for case in CASES:
         if case.op == op:
             return case
@@ -92,11 +88,7 @@ def case_of(op: str) -> WireRequestCase:
 
 
 def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:
-    """Hold an envelope against a case, and record how that went.
-
-    Raises:
-        WireValidationError
-    """
+    """Hold an envelope against a case, and record how that went. Raises WireValidationError."""
     started = time.perf_counter()
     try:
         validate_wire_envelope(
@@ -149,7 +141,7 @@ def _components_of(holder: Any) -> set[str]:
 
 
 def has(holder: Any, name: str) -> bool:
-    """Whether an attribute is there and not None; one that raises is there, and says so when it is used."""
+    """Return if an attribute is there and not None; one that raises is there, and raises when it is used."""
     try:
         return getattr(holder, name, None) is not None
     except Exception:  # noqa: BLE001 - a property of the client's may raise anything

@@ -31,15 +31,11 @@ class Validator:
         self._compiled, self._explained, self._refused = compiled, explained, refused
 
     def iter_errors(self, instance: object) -> Iterator[Problem]:
-        """What is wrong with an instance: each with `path`, `message` and `schema` (SCHEMA 9.2)."""
+        """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
         yield from self._explained(instance)
 
     def validate(self, instance: object) -> None:
-        """Pass an instance that meets the schema (SCHEMA 12.D).
-
-        Raises:
-            SchemaValidationError: it does not.
-        """
+        """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
         if problems := self._explained(instance):
             raise self._refused(instance, problems)
 

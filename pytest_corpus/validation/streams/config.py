@@ -1,4 +1,4 @@
-"""What is asked of a stream, and how closely to look (SCHEMA 6.2)."""
+"""The configuration of stream validation (SCHEMA 6.2)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pytest_corpus.validation.schema.names import find_schema
 Framing = Literal["canonical", "event"]
 
 MAX_ERRORS: Final = 1000
-"""How many defects a report holds; the others are counted, for a stream may be endless."""
+"""The most defects that a report holds; the others are counted, for a stream may be endless."""
 
 
 class ValidationMode(Enum):
-    """How much of a stream is held to its schemas.
+    """The extent to which a stream is checked against its schemas.
 
     The frames themselves, their order, their end and error envelopes are checked in every mode; the mode decides
     about what is in the frames. A mode is given as the member or as its name in any case.
@@ -45,7 +45,7 @@ class ValidationMode(Enum):
 
 @dataclass(frozen=True)
 class ValidationConfig:
-    """What a stream is held to.
+    """The configuration of the validation of a stream.
 
     Args:
         envelope_schema_id: a schema that names the stream: the component's success or stream envelope, or the
@@ -117,11 +117,7 @@ def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | No
 
 
 def mode_of(mode: ValidationMode | str) -> ValidationMode:
-    """The mode that is meant.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
+    """The mode that is meant. Raises ValueError if there is none of that name."""
     try:
         return ValidationMode(mode)
     except ValueError:
@@ -131,11 +127,7 @@ def mode_of(mode: ValidationMode | str) -> ValidationMode:
 
 @lru_cache
 def chunk_schema(component: str) -> str:
-    """The schema of the chunks of a component's streams.
-
-    Raises:
-        ValueError: it has no streams.
-    """
+    """The schema of the chunks of a component's streams. Raises ValueError if it has no streams."""
     for operation in operations_of(component, streaming=True):
         if operation.payload:
             return operation.payload
