@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.integration.options import run_options
 from pytest_corpus.suites import CHAPTERS
 
 OTHERS = ("randomly", "asyncio", "cov", "cacheprovider", "xdist")
@@ -96,6 +97,19 @@ class Project:
         """A report that a run wrote."""
         found: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
         return found
+
+
+def options(project: Project, *given: str) -> run_options.Options:
+    """The options of a run, which does not begin."""
+    return run_options.read(project.pytester.parseconfig(*PLUGIN, *given))
+
+
+def refusal(project: Project, *given: str) -> str:
+    """The sentence with which the options of a run are refused."""
+    with pytest.raises(pytest.UsageError) as refused:
+        options(project, *given)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
 def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:

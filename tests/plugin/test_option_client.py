@@ -288,14 +288,6 @@ def test_a_builder_is_called_once(project: Project) -> None:
     assert (project.path / "calls.txt").read_text() == "x"
 
 
-def test_ini(project: Project) -> None:
-    """`corpus_client` in an ini file is as good as the option."""
-    project.pytester.makeini("[pytest]\ncorpus_client = ours=pytest_corpus.reference:client\n")
-    result = project.run("--corpus-requirement=WIR-ENV-1", REPORT)
-    assert result.parseoutcomes()["passed"] == len(OPERATIONS)
-    assert project.report()["adapter"]["name"] == "ours"
-
-
 def test_beside_an_adapter(project: Project) -> None:
     """Both are tested, each with its report; a filter that is of one alone leaves the other out."""
     adapter = "--corpus-adapter=pytest_corpus.reference:llm"
