@@ -1,7 +1,7 @@
 """Settings of the connection to an adapter: `[tool.pytest-corpus]`, the ini file, `-o`."""
 
 import pytest
-from inner_runs import PLUGIN, Project, said, violated
+from inner_runs import PLUGIN, Project, refusal, said, violated
 
 from pytest_corpus.integration.options import connection
 
@@ -66,10 +66,24 @@ def test_the_ini_file_wins(project: Project) -> None:
 def test_a_wrong_table(project: Project, table: str, fault: str) -> None:
     """A mistake in the table is one sentence that names the key, without the value of a header."""
     project.pytester.makepyprojecttoml(f"[tool.pytest-corpus]\n{table}\n")
-    with pytest.raises(pytest.UsageError) as refused:
-        connection.read(project.pytester.parseconfig(*PLUGIN, ADDRESS), 30.0)
-    assert str(refused.value) == fault
-    assert "hunter2" not in fault
+    assert refusal(project, ADDRESS) == fault
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("headers=hunter2", ": write each header as NAME:VALUE"),
+        ("headers=A:hunter2\x01", ": A: the value contains a control character"),
+        ("headers=Accept:hunter2", ": Accept: the suite sets this header itself"),
+        ("tls_verify=nowhere.pem", "=nowhere.pem: there is no such file; use yes, no or a CA bundle"),
+        ("connections=0", "=0: use a whole number from 1 to 10000"),
+        ("startup_timeout=-1", "=-1: use a number of seconds above 0, at most 600"),
+        ("log=nowhere.log", "=nowhere.log: there is no such file to read"),
+    ],
+)
+def test_a_wrong_setting(project: Project, given: str, fault: str) -> None:
+    """A mistake in a setting is one sentence that names it, without the value of a header."""
+    assert refusal(project, ADDRESS, f"-ocorpus_{given}") == f"corpus_{given.partition('=')[0]}{fault}"
 
 
 def test_a_header_from_the_environment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
