@@ -36,7 +36,7 @@ def test_a_should_is_no_failure(lax: Project) -> None:
 @pytest.mark.slow
 def test_level_should_in_a_distributed_run(lax: Project) -> None:
     """With the level should it fails the run like a MUST; workers get adapter, selection and level."""
-    options = ("--corpus-level=should", "--corpus-report=r.json", "-n", "2")
+    options = ("--corpus-level=should", "--corpus-report=r.json", "-n", "1")
     result = lax.run("--corpus-adapter=mine:OtherModel", FEW, *options, plugins=("xdist",))
     assert (result.ret, result.parseoutcomes()["failed"]) == (1, 1)
     report = lax.report()

@@ -168,7 +168,7 @@ def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPa
 def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> None:
     """pytest's JUnit file has id, level and status of every requirement, and nothing else of ours."""
     plugins = ("xdist",) if distributed else ()
-    result = project.run_apart(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
+    result = project.run(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
     assert result.ret == 0
     cases = list(ElementTree.parse(project.path / "r.junit.xml").iter("testcase"))
     assert cases
@@ -191,9 +191,7 @@ def test_junit_of_a_failure(project: Project) -> None:
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
     project.pytester.makeini("[pytest]\npythonpath = .\n")
-    result = project.run_apart(
-        "--corpus-requirement=COM-CAP-*", "--corpus-components=llm", "--corpus-report=r.junit.xml"
-    )
+    result = project.run("--corpus-requirement=COM-CAP-*", "--corpus-components=llm", "--corpus-report=r.junit.xml")
     assert result.ret == 1
     text = (project.path / "r.junit.xml").read_text()
     assert '"adapter"' not in text
@@ -214,7 +212,7 @@ def test_junit_of_a_failure(project: Project) -> None:
 )
 def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: str) -> None:
     """A JUnit file that pytest cannot write is a usage error of one line."""
-    result = project.run_apart(REFERENCE, FEW, *given)
+    result = project.run(REFERENCE, FEW, *given)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = error_lines(result)
     assert fault in line
@@ -266,7 +264,7 @@ def test_not_written_when_only_collecting(project: Project) -> None:
 
 def test_distributed(project: Project) -> None:
     """Only the controller writes, once."""
-    result = project.run(REFERENCE, FEW, "--corpus-report=r.json", "-n", "2", plugins=("xdist",))
+    result = project.run(REFERENCE, FEW, "--corpus-report=r.json", "-n", "1", plugins=("xdist",))
     assert result.ret == 0
     assert said(result).count("report: ") == 1
     assert [path.name for path in project.path.glob("*.json")] == ["r.json"]

@@ -28,7 +28,7 @@ def test_selects(project: Project, globs: str, wanted: set[str]) -> None:
 def test_makes_the_run_partial(project: Project) -> None:
     """A run of a few requirements issues no verdict, in no place."""
     result = project.run(REFERENCE, "--corpus-requirement=LLM-TOKENS-1", "--corpus-report=r.json")
-    assert len(result.outlines) < 30  # what was left out is not listed requirement by requirement
+    assert len(result.outlines) <= 30  # what was left out is not listed requirement by requirement
     report = project.report()
     assert (report["verdict"], report["complete"]) == ("partial", False)
     assert report["components"]["llm"]["verdict"] == "partial"

@@ -78,7 +78,8 @@ def test_a_run_leaves_nothing(project: Project, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "scope"),
     [
-        ("KeptVector", "*"),
+        ("KeptVector", "VEC-*,COM-TENANT-*,COM-IDEM-*,COM-CONC-*"),
+        pytest.param("KeptVector", "*", marks=pytest.mark.slow),
         pytest.param("KeptGraph", "*", marks=pytest.mark.slow),
         ("KeptDefault", "VEC-UPSERT-*,VEC-DELETE-*,VEC-QUERY-*,VEC-STATE-*,COM-TENANT-*,COM-IDEM-*"),
     ],

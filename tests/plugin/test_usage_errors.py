@@ -111,12 +111,10 @@ def test_declared_by_suite(broken: Project, declared: str) -> None:
     assert_usage_error(broken.run(), named)
 
 
-@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
+@pytest.mark.parametrize("way", ["option", "suite"])
 def test_in_a_distributed_run(broken: Project, way: str) -> None:
     """Under xdist, too, it is one clear line, exit code 4, and no conformance test runs."""
     (broken.path / "test_own.py").unlink()
-    if way == "conftest":
-        broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'mine:Empty'")
     if way == "suite":
         broken.pytester.makepyfile(test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n")
     options = ["--corpus-adapter=mine:Empty"] if way == "option" else []
@@ -228,13 +226,11 @@ class Locked(Wrapped):
 """
 
 
-@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
+@pytest.mark.parametrize("way", ["option", "suite"])
 def test_a_file_that_one_process_locks(broken: Project, way: str) -> None:
     """A factory that fails in one worker, not in the others, is one sentence and exit code 4."""
     (broken.path / "test_own.py").unlink()
     broken.adapter(LOCKED, name="locked")
-    if way == "conftest":
-        broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'locked:Locked'")
     if way == "suite":
         declared = "import pytest_corpus\ntest_ours = pytest_corpus.suite('locked:Locked')\n"
         broken.pytester.makepyfile(test_suites=declared)
