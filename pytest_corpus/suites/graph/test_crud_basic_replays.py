@@ -7,6 +7,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -31,10 +32,10 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     sandbox = graph.sandbox(tenant=tenant, own=where == "namespace")
     args, other, shows = idempotency.rivals(graph, sandbox, name)
     key = new_key()
-    first = sandbox.call(name, args, key)
+    first = sandbox.call(name, args, keyed(key))
     expect.success(first, "a write with an idempotency key to work")
     other()
-    again = sandbox.call(name, args, key)
+    again = sandbox.call(name, args, keyed(key))
     expect.success(again, "a replay to succeed")
     shows()
     replays.answers_again(first, again)
@@ -47,7 +48,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
     graph.require(name, "upsert_nodes", "upsert_edges")
     sandbox, key = graph.sandbox(), new_key()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    written = [sandbox.edge("a", "b"), sandbox.edge("a", "none")][-graph.at_once :]
+    written = [sandbox.edge("a", "b"), sandbox.edge("a", "none"), sandbox.edge("b", "none")][-graph.at_once :]
     args: dict[str, Any] = {"edges": written}
     if name in MANY:
         args = {MANY[name]: [sandbox.item("upsert_edges", edges=[edge]) for edge in written]}
@@ -71,6 +72,17 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
     ctx = {**sandbox.ctx, "idempotency_key": f"key-{canary()}"}
     args = {**sandbox.place, "ids": [sandbox.id("a")]}
     replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+@pytest.mark.parametrize("name", ["upsert_nodes", "delete_edges", "transaction"])
+def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph, name: str) -> None:
+    """Two calls of one write under one key, sent together, reach a slow provider once."""
+    graph.require(name)
+    sandbox = graph.sandbox()
+    args, _, _ = idempotency.rivals(graph, sandbox, name)
+    place = {} if name in MANY else sandbox.place
+    replays.asks_once(graph, graph.envelope(name, {**place, **args}, {**sandbox.ctx, **new_key()}))
 
 
 @pytest.mark.requirement("COM-IDEM-5")
@@ -137,25 +149,43 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
-    """Two different operations with one key are both carried out."""
-    graph.require("upsert_nodes", "delete_nodes")
+    """Different operations with one key are all carried out, those with the same arguments too."""
+    graph.require("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
     sandbox = graph.sandbox()
     key = new_key()
-    expect.success(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]}, key), "a write to work")
-    expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}, key), "a delete to work")
-    sandbox.all_show([], "nothing, after the delete")
+    nodes = [sandbox.node("a"), sandbox.node("b"), sandbox.node("e")]
+    sandbox.put(*nodes[:2])
+    expect.success(sandbox.call("upsert_nodes", {"nodes": nodes[2:]}, key), "a write to work")
+    sandbox.link(sandbox.edge("a", "b", "e"))
+    for name in ("delete_edges", "delete_nodes"):
+        expect.success(sandbox.call(name, {"ids": [sandbox.id("e")]}, key), f"{name} to work")
+    sandbox.all_show([value_of(node) for node in nodes[:2]], "the nodes that were not deleted")
+    sandbox.all_lead("a", (), "no edge, after the delete")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
-def test_a_key_of_another_tenant_is_another_write(graph: Graph) -> None:
+@pytest.mark.parametrize("name", idempotency.MUTATING)
+def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
     """The same write with the same key of two tenants is carried out for each."""
     require_tenants(graph)
-    readers = graph.readers.of_nodes()
-    one, other = tenants(graph, 2)
-    key = new_key()
-    node = one.node("a")
-    for sandbox in (one, other):
-        expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    for reader in readers:
-        for sandbox in (one, other):
-            sandbox.shows(reader, [value_of(node)], "the node of the tenant")
+    graph.require(name, "upsert_nodes", *(["upsert_edges"] if name.endswith("edges") else []))
+    homes, key = tenants(graph, 2), new_key()
+    nodes = [homes[0].node("a"), homes[0].node("b")]
+    edge = homes[0].edge("a", "b", "e")
+    args = homes[0].writing(name, "edges" if name.endswith("edges") else "nodes", nodes[0])
+    for sandbox in homes:
+        if name.endswith("edges") or name == "delete_nodes":
+            sandbox.put(*nodes)
+        if name == "delete_edges":
+            sandbox.link(edge)
+    if name.startswith("delete"):
+        args = {"ids": [homes[0].id("e" if name == "delete_edges" else "a")]}
+    elif name == "upsert_edges":
+        args = {"edges": [edge]}
+    for sandbox in homes:
+        expect.success(sandbox.call(name, args, key), f"{name} to work")
+    for sandbox in homes:
+        if name.endswith("edges"):
+            sandbox.all_lead("a", {} if name == "delete_edges" else {"b": value_of(nodes[1])}, "what the tenant wrote")
+        else:
+            sandbox.all_show([value_of(nodes[name == "delete_nodes"])], "what the tenant wrote")
