@@ -34,6 +34,19 @@ class Wrapped:
 
 def op_of(envelope):
     return envelope.get("op") if isinstance(envelope, dict) else None
+
+def changes(op):
+    """Make an adapter of a function that changes each successful answer of an operation."""
+    def adapter(change):
+        class Changing(Wrapped):
+            async def handle(self, envelope):
+                answer = await self.inner.handle(envelope)
+                if op_of(envelope) == op and answer["ok"]:
+                    change(answer)
+                return answer
+        Changing.__name__ = Changing.__qualname__ = change.__name__
+        return Changing
+    return adapter
 '''
 """What most adapters of these tests begin with."""
 

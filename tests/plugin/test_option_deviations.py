@@ -6,12 +6,9 @@ from inner_runs import REFERENCE, Project, error_lines, said, statuses
 FEW = "--corpus-requirement=LLM-TOKENS-1"
 
 WRONG = """
-class NoCount(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            answer["result"] = -1
-        return answer
+@changes("llm.count_tokens")
+def NoCount(answer):
+    answer["result"] = -1
 """
 
 ENTRY = """

@@ -32,19 +32,13 @@ class Logs(Wrapped):
             answer["result"] = -1
         return answer
 
-class Counts(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            answer["result"] = -1
-        return answer
+@changes("llm.count_tokens")
+def Counts(answer):
+    answer["result"] = -1
 
-class Incomplete(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            answer["result"]["usage"] = {"prompt_tokens": -1, "completion_tokens": "x", "total_tokens": 1}
-        return answer
+@changes("llm.complete")
+def Incomplete(answer):
+    answer["result"]["usage"] = {"prompt_tokens": -1, "completion_tokens": "x", "total_tokens": 1}
 
 class Blind(Wrapped):
     async def handle(self, envelope):

@@ -6,12 +6,9 @@ from inner_runs import Project, said, violated
 FEW = "--corpus-requirement=LLM-COMPLETE-5,LLM-COMPLETE-1"
 
 OTHER_MODEL = """
-class OtherModel(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            answer["result"]["model"] = "another"
-        return answer
+@changes("llm.complete")
+def OtherModel(answer):
+    answer["result"]["model"] = "another"
 """
 
 

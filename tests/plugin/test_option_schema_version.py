@@ -5,12 +5,9 @@ from inner_runs import REFERENCE, Project, violated
 TOKENS = "--corpus-requirement=LLM-TOKENS-1"
 
 BARE_COUNT = """
-class BareCount(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            answer["result"] = answer["result"]["tokens"]
-        return answer
+@changes("llm.count_tokens")
+def BareCount(answer):
+    answer["result"] = answer["result"]["tokens"]
 """
 
 

@@ -13,12 +13,9 @@ def pytest_corpus_adapter(config):
 """
 
 BROKEN = """
-class Broken(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            answer["result"] = {"tokens": -1}
-        return answer
+@changes("llm.count_tokens")
+def Broken(answer):
+    answer["result"] = {"tokens": -1}
 """
 
 
