@@ -19,6 +19,9 @@ from statistics import median
 
 LIMIT = 3.0
 TESTS_IN_A_MODULE = 50
+NOT_PASSED_ON = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE")
+"""Settings of the caller under which a run would not be what a user's run is."""
+
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:randomly", "-p", "no:cacheprovider"]
 
 
@@ -59,7 +62,7 @@ def write_tests(folder: Path, number: int) -> None:
 
 def timed(command: list[str], folder: Path) -> tuple[int, float]:
     """Run tests; return their number and the seconds of processor time."""
-    settings = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
+    settings = {key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
