@@ -10,7 +10,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox
+from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
 from pytest_corpus.suites.graph.support.scenarios.multigraph import PARALLEL
@@ -20,20 +20,17 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 @pytest.mark.core
 @pytest.mark.requirement("GRA-DELETE-1")
 @pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("reader", NODE_READERS)
-def test_deleted_nodes_are_gone(graph: Graph, reader: str, where: str) -> None:
+def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
     """First one node, then two in one request are gone, and the others stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    graph.readers.trusted(reader)
     sandbox = at(graph, where)
     values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
-    sandbox.shows(reader, [values[name] for name in "acd"], "all but the deleted node")
+    sandbox.all_show([values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
-        expect.success(
-            sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]}), "delete_nodes to work"
-        )
-        sandbox.shows(reader, [values["c"]], "all but the deleted nodes")
+        reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]})
+        expect.success(reply, "delete_nodes to work")
+        sandbox.all_show([values["c"]], "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
@@ -62,28 +59,25 @@ def test_a_delete_spares_ids_that_only_look_alike(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
-@pytest.mark.parametrize("then", ["delete", "delete_again", "upsert", "update", *MANY])
-def test_a_deleted_node_stays_deleted(graph: Graph, then: str) -> None:
+def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
     """Another write, of any kind, does not bring it back."""
     graph.require("upsert_nodes", "delete_nodes")
-    if then in MANY:
-        graph.require(then)
-    sandbox = graph.sandbox()
+    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     values = sandbox.put_named("abc")
     sandbox.remove("nodes", "a")
-    if then.startswith("delete"):
-        name = "b" if then == "delete" else "a"
-        sandbox.remove("nodes", name)
-        values.pop("b" if then == "delete" else "", None)
-    elif then in MANY:
-        node = sandbox.node("d")
-        values["d"] = value_of(node)
-        item = sandbox.item("upsert_nodes", nodes=[node])
-        expect.success(sandbox.call(then, {MANY[then]: [item]}), f"{then} to work")
-    else:
-        name = "d" if then == "upsert" else "b"
-        [values[name]] = sandbox.put(sandbox.node(name))
     del values["a"]
+    for number, then in enumerate(("delete", "upsert", "delete_again", "update", *filter(graph.works, MANY))):
+        name = {"delete": "c", "delete_again": "a", "update": "b"}.get(then, then)
+        if then.startswith("delete"):
+            sandbox.remove("nodes", name)
+            values.pop(name, None)
+        elif then in MANY:
+            node = sandbox.node(name)
+            expect.success(sandbox.call(then, sandbox.writing(then, "nodes", node)), f"{then} to work")
+            values[name] = value_of(node)
+        else:
+            [values[name]] = sandbox.put(sandbox.node(name))
+        sandbox.shows(readers[number % len(readers)], values.values(), f"all but the deleted nodes, after {then}")
     sandbox.all_show(values.values(), "all but the deleted nodes")
 
 
@@ -100,53 +94,49 @@ def test_a_deleted_node_can_be_written_again(graph: Graph) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-DELETE-2")
-@pytest.mark.parametrize("edge_reader", EDGE_READERS)
-def test_deleted_edges_are_gone(graph: Graph, edge_reader: str) -> None:
+def test_deleted_edges_are_gone(graph: Graph) -> None:
     """A deleted edge is gone, the other edges and the nodes at its ends stay."""
     graph.require("delete_edges")
-    sandbox, values = edges.linked(graph, edge_reader)
+    edges.sees_edges(graph)
+    sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
-    sandbox.leads(edge_reader, "a", {"c": values["c"]}, "all but the deleted edge")
-    sandbox.leads(edge_reader, "b", {"c": values["c"]}, "an edge that was not deleted")
+    for name in "ab":
+        sandbox.all_lead(name, {"c": values["c"]}, "all but the deleted edge")
     sandbox.remove("edges", "f", "g")
-    sandbox.leads(edge_reader, "a", (), "no edge")
+    sandbox.all_lead("a", (), "no edge")
     sandbox.all_show(values.values(), "the nodes of deleted edges")
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
-@pytest.mark.parametrize("edge_reader", EDGE_READERS)
-def test_a_parallel_edge_stays(graph: Graph, edge_reader: str) -> None:
+def test_a_parallel_edge_stays(graph: Graph) -> None:
     """Of two edges between the same nodes the deleted one is gone and the other stays."""
     graph.require("delete_edges")
+    edges.sees_edges(graph)
     multigraph.needs(graph, PARALLEL)
-    sandbox, values = edges.linked(graph, edge_reader)
+    sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
-    sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was not deleted")
+    sandbox.all_lead("a", {"b": values["b"]}, "the edge that was not deleted")
 
 
 @pytest.mark.requirement("GRA-DELETE-4")
 def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
     """No edge leads to a node that was deleted, nor through it to another one."""
-    graph.require("delete_nodes")
-    for edge_reader in edges.sees_edges(graph):
-        sandbox, reply = without_the_middle(graph, edge_reader)
-        expect.success(reply, "delete_nodes to work")
-        sandbox.leads(edge_reader, "a", (), "no edge to a deleted node")
-        if edge_reader == "traversal" and graph.capabilities.limit("max_traversal_depth") != 1:
-            expect.that(not sandbox.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
+    sandbox, reply = without_the_middle(graph)
+    expect.success(reply, "delete_nodes to work")
+    sandbox.all_lead("a", (), "no edge to a deleted node")
+    if "traversal" in graph.readers.of_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
+        expect.that(not sandbox.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-5")
 def test_old_edges_do_not_come_back(graph: Graph) -> None:
     """A node of the same id, written after the deletion, has no edges."""
-    graph.require("delete_nodes")
-    for edge_reader in edges.sees_edges(graph):
-        sandbox, _ = without_the_middle(graph, edge_reader)
-        sandbox.put(sandbox.node("b"))
-        sandbox.leads(edge_reader, "a", (), "no old edge to the new node")
-        sandbox.leads(edge_reader, "b", (), "no old edge from the new node")
+    sandbox, _ = without_the_middle(graph)
+    sandbox.put(sandbox.node("b"))
+    sandbox.all_lead("a", (), "no old edge to the new node")
+    sandbox.all_lead("b", (), "no old edge from the new node")
 
 
 @pytest.mark.core
@@ -209,14 +199,14 @@ def test_what_is_no_delete_is_refused(graph: Graph, what: str, kind: str) -> Non
 
 
 @pytest.mark.requirement("GRA-DELETE-7")
-@pytest.mark.parametrize("kind", items.DELETES_OF_NOTHING)
-def test_a_delete_of_nothing_deletes_nothing(graph: Graph, kind: str) -> None:
+def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.namespaces(aside=True)
-    sandbox = graph.sandbox()
+    sandbox = graph.empty_place()
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    sandbox.call("delete_nodes", items.BAD_DELETES[kind])
+    for kind in items.DELETES_OF_NOTHING:
+        sandbox.call("delete_nodes", items.BAD_DELETES[kind])
     sandbox.all_show(written, "every node")
 
 
@@ -291,13 +281,15 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
     items.counted_truly(reply, before - len(sandbox.seen(readers[0])))
 
 
-def without_the_middle(graph: Graph, edge_reader: str) -> tuple[Sandbox, Reply]:
-    """If edges lead from `a` over `b` to `c`, delete the node `b`; the answer.
+def without_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:
+    """A place where edges led from `a` over `b` to `c`, and the answer to the deletion of `b`.
 
     Raises:
         NotApplicable: a node that has edges is not deleted.
     """
-    sandbox, _ = edges.linked(graph, edge_reader)
+    graph.require("delete_nodes")
+    edges.sees_edges(graph)
+    sandbox, _ = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("b", "c", "f"))
     reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
     if reply.is_a("BadRequest") or failures(reply.result):

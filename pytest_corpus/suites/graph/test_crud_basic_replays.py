@@ -20,8 +20,16 @@ from pytest_corpus.suites.shared.contexts import new_key, require_tenants
 
 @pytest.mark.core
 @pytest.mark.requirement("COM-IDEM-3")
-@pytest.mark.parametrize("where", ["default", "tenant", "namespace"])
-@pytest.mark.parametrize("name", idempotency.MUTATING)
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        *((name, "default") for name in idempotency.MUTATING),
+        ("upsert_nodes", "tenant"),
+        ("delete_nodes", "namespace"),
+        ("batch", "namespace"),
+        ("transaction", "tenant"),
+    ],
+)
 def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     """The same write with the same key, after another one, leaves what is there and answers as before."""
     graph.require(name)

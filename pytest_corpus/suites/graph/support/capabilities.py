@@ -1,8 +1,10 @@
 """The features of a graph adapter, the texts of its questions, and the places that the suite writes to."""
 
 import re
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
@@ -11,6 +13,8 @@ from pytest_corpus.suites.graph.support.operation_names import OperationNames
 from pytest_corpus.suites.graph.support.place import Trusted
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.shared import GraphShared
+
+T = TypeVar("T")
 
 ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
@@ -22,6 +26,9 @@ MOST_AT_ONCE = 20
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The nodes that plain requests speak of: a chain."""
+
+NAMESPACES = 4
+"""The number of namespaces that tests share: their ids and groups differ."""
 
 
 class GraphCapabilities(Subject):
@@ -115,6 +122,13 @@ class GraphCapabilities(Subject):
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
+    def remembered(self, key: Hashable, ask: Callable[[], T]) -> T:
+        """The result of a look that several tests share, with the actions that their findings may rest on."""
+        done = self.shared.actions.done
+        result, before = cached(self, key, lambda: (ask(), frozenset(done)))
+        done.update(before)
+        return result
+
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction.
 
@@ -124,10 +138,18 @@ class GraphCapabilities(Subject):
         return {"op": self.operation_names.spelled(name), "args": args}
 
     def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
-        """An empty place: a new namespace where the adapter makes them, else a new group."""
-        tag = f"{self.settings.prefix}{self.shared.number()}"
-        namespace = tag if own and self._makes_namespaces() is None else None
-        return Sandbox(self, tag, namespace=namespace, tenant=tenant)
+        """A new group of nodes, in one of a few namespaces in turn if the adapter makes them."""
+        namespace = None
+        if own and self._makes_namespaces() is None:
+            self.shared.sandboxes += 1
+            number = self.shared.sandboxes % min(NAMESPACES, self.settings.max_namespaces)
+            namespace = f"{self.settings.prefix}n{number}"
+        return Sandbox(self, f"{self.settings.prefix}{self.shared.number()}", namespace=namespace, tenant=tenant)
+
+    def empty_place(self) -> Sandbox:
+        """A new group of nodes in a namespace of its own if the adapter makes them."""
+        sandbox = self.sandbox()
+        return sandbox if sandbox.namespace is None else sandbox.like(namespace=sandbox.tag)
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
@@ -163,8 +185,19 @@ class GraphCapabilities(Subject):
 
     @property
     def lasting(self) -> frozenset[str]:
-        """The ids of the nodes and edges that plain requests speak of."""
-        return frozenset(self.seeds.id(name) for name in (*SEEDS, "e1", "e2"))
+        """The ids of the nodes and edges that more than one test looks at."""
+        return frozenset((*(self.seeds.id(name) for name in (*SEEDS, "e1", "e2")), *self.shared.lasting))
+
+    def lasting_place(self, key: Hashable, fill: Callable[[Sandbox], T]) -> tuple[Sandbox, T]:
+        """A place in the default namespace that tests only look at; `fill` writes what is in it, once a run."""
+
+        def write() -> tuple[Sandbox, T]:
+            sandbox = self.sandbox(own=False)
+            filled = fill(sandbox)
+            self.shared.lasting.update(name for _, _, name in self.shared.written_items.made if sandbox.tag in name)
+            return sandbox, filled
+
+        return self.remembered(key, write)
 
     def _write_seeds(self, tenant: str | None) -> None:
         sandbox = self.seeds.like(tenant=tenant)
@@ -172,7 +205,7 @@ class GraphCapabilities(Subject):
             sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)
         ]
         edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
-        for kind, items in (("nodes", nodes), ("edges", edges)):
+        for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
             for start in range(0, len(items), self.at_once):
                 args = {kind: items[start : start + self.at_once]}
                 self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))

@@ -27,7 +27,7 @@ WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
 MANY_ITEMS = 200
-"""The number of nodes and edges that may stay for some tests if writes show late."""
+"""The number of nodes and edges that may stay for some tests (R115)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -110,10 +110,10 @@ class Graph(GraphCapabilities):
         super().begin(unlearn=unlearn)
 
     def _release(self) -> None:
-        """Delete what the test before wrote; if writes show late, only once it is much: the next look waits for it."""
+        """Delete what earlier tests wrote, once it is much."""
         written = self.shared.written_items
         written.age()
-        if self.settling.seconds and len(written.older) < MANY_ITEMS:
+        if len(written.older) < MANY_ITEMS:
             return
         self.client.provider.clear()
         if any(tenant is not None for tenant, _ in self._seeded):

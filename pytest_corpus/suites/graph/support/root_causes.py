@@ -146,7 +146,7 @@ def _places(graph: Graph) -> Iterator[str]:
         place.put(node)
     if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    if any(_fails_to_read(graph.sandbox(), reader) for reader in graph.readers.of_nodes()):
+    if any(_fails_to_read(graph.empty_place(), reader) for reader in graph.readers.of_nodes()):
         yield "GRA-NS-4"
 
 

@@ -1,6 +1,7 @@
 """What is not a node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from pytest_corpus.kit import expect
@@ -113,6 +114,11 @@ SPOILED_EDGES: dict[str, dict[str, Any]] = {
 """The changes to a valid item, so that it alone may be refused."""
 
 SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
+
+
+def one_or_two(kinds: Iterable[str]) -> list[tuple[str, int]]:
+    """Kinds of spoiled items, each with the number of them: one and two in turn."""
+    return [(kind, 1 + number % 2) for number, kind in enumerate(kinds)]
 
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:

@@ -3,11 +3,12 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.graph.support.answers import records
-from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.suites.graph.support.answers import listed, records
+from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
 TRICKY = {
     "apostrophe": "O'Neil",
@@ -27,6 +28,9 @@ TRICKY = {
     "unicode": "\u02bc\u2019\u6771\U0001f600",
 }
 """Values that mean something where they are written into the text of a query."""
+
+INJECTIONS = ("apostrophe", "quoted", "closing", "closing_double", "steps", "backslash_quote")
+"""Those that end a text, a condition or a step of a query."""
 
 TYPED: dict[str, tuple[Any, Any]] = {
     "integer": (3, 4),
@@ -52,7 +56,7 @@ BAD_QUERIES: dict[str, dict[str, Any]] = {
 
 
 def finds(graph: Graph, operation: str, purpose: str) -> None:
-    """A entry point finds the nodes that a question asks for, and no others."""
+    """An operation finds the nodes that a question asks for, and no others."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks(purpose)
@@ -68,7 +72,7 @@ def finds(graph: Graph, operation: str, purpose: str) -> None:
 
 
 def changes(graph: Graph, operation: str) -> None:
-    """A entry point finds at each time what is there at that time."""
+    """An operation finds at each time what is there at that time."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.require(operation)
     graph.readers.trusted(operation)
@@ -84,44 +88,122 @@ def changes(graph: Graph, operation: str) -> None:
     sandbox.shows(operation, first, "the node that is left")
 
 
-def binds(graph: Graph, operation: str, value: str) -> None:
-    """A entry point finds the node whose key is a tricky value, and only that."""
+def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
+    """A stream of a number of nodes, their values, and the values of its records."""
+    graph.require("stream_query")
+    graph.readers.trusted("stream_query")
+
+    def ask() -> tuple[StreamReply, list[str], list[str]]:
+        sandbox = graph.sandbox(own=False)
+        written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+        stream = sandbox.stream(graph.question("group", group=sandbox.group))
+        found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
+        return stream, sorted(written), sorted(min(values) for values in found if values)
+
+    return graph.remembered(("stream", count), ask)
+
+
+def binds(graph: Graph, operation: str) -> None:
+    """An operation finds the node whose key is a tricky value, and only that."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks("find")
+    sandbox, keys = tricky_nodes(graph)
+    for kind, (key, value) in keys.items():
+        found = sandbox.answers(operation, "find", wanted=key)
+        expect.that(found == [value], f"the node of the value {kind}", f"{len(found)} nodes, or another", "records")
+    for kind in INJECTIONS:
+        found = records(graph.invoke(operation, graph.question("find", wanted=TRICKY[kind]), sandbox.ctx))
+        expect.that(not found, f"no record for {kind}, which no node has", f"{len(found)}", "records")
+
+
+def binds_in_every_dialect(graph: Graph, operation: str) -> None:
+    """An operation binds parameters in each listed dialect but the first.
+
+    Raises:
+        NotApplicable: no other dialect is listed that the suite knows.
+    """
+    graph.require(operation)
+    others = [name for name in graph.dialects.known[1:] if asks(graph, "find", name)]
+    if not others:
+        raise NotApplicable("no other dialect is listed that the suite can ask in")
+    sandbox, keys = tricky_nodes(graph)
+    for dialect in others:
+        for kind in INJECTIONS:
+            key, value = keys[kind]
+            found = sandbox.answers(operation, "find", dialect=dialect, wanted=key)
+            got = f"{len(found)} nodes, or another"
+            expect.that(found == [value], f"the node of the value {kind} in {dialect}", got, "records")
+
+
+def binds_in_a_batch(graph: Graph, name: str) -> None:
+    """The queries of a batch, or of a transaction, bind parameters in each listed dialect.
+
+    Raises:
+        NotApplicable: it takes no queries.
+    """
+    graph.require(name, "query")
+    sandbox, keys = tricky_nodes(graph)
+    dialects = [dialect for dialect in graph.dialects.known if asks(graph, "find", dialect)]
+    asked = [(dialect, kind) for dialect in dialects for kind in INJECTIONS]
+    items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
+    most = graph.capabilities.limit("max_batch_ops") or len(items)
+    answers: list[Any] = []
+    for start in range(0, len(items), most):
+        reply = sandbox.call_many(name, *items[start : start + most])
+        if reply.is_a("NotSupported", "BadRequest"):
+            raise NotApplicable(f"a {name} takes no queries")
+        answers += listed(expect.success(reply, f"a {name} to work"), "results")
+    if answers and all("NOTSUPPORTED" in str(each).upper().replace("_", "") for each in answers):
+        raise NotApplicable(f"a {name} takes no queries")
+    for (dialect, kind), answer in zip(asked, answers, strict=True):
+        found = sandbox.own(answer)
+        claim = f"the node of the value {kind} in {dialect}"
+        expect.that(found == {keys[kind][1]}, claim, f"{len(found)} nodes, or another", f"{name}.results")
+
+
+def asks(graph: Graph, purpose: str, dialect: str) -> bool:
+    """Return whether a question can be asked in a dialect."""
+    try:
+        graph.speaks(purpose, dialect)
+    except Undecided:
+        return False
+    return True
+
+
+def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
+    """Nodes whose keys are tricky values, and one more; by the kind of value the key and the value of its node."""
     sandbox = graph.sandbox(own=False)
-    node, other = sandbox.node("a"), sandbox.node("b")
-    key = f"{value} {sandbox.tag}" if not value.endswith("\\") else f"{sandbox.tag} {value}"
-    node["properties"]["corpus_key"] = key
-    sandbox.put(node, other)
-    found = sandbox.answers(operation, "find", wanted=key)
-    wanted = [value_of(node)]
-    expect.that(found == wanted, "the node that has the value", f"{len(found)} nodes, or another", "records")
-    for absent in (value, f"none{value}"):
-        args = graph.question("find", wanted=absent)
-        found = records(graph.invoke(operation, args, sandbox.ctx))
-        expect.that(not found, "no record for a value that no node has", f"{len(found)}", "records")
+    nodes = {}
+    for kind, value in TRICKY.items():
+        nodes[kind] = sandbox.node(kind)
+        key = f"{sandbox.tag} {value}" if value.endswith("\\") else f"{value} {sandbox.tag}"
+        nodes[kind]["properties"]["corpus_key"] = key
+    sandbox.put(*nodes.values(), sandbox.node("other"))
+    return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
-def binds_typed(graph: Graph, operation: str, there: Any, absent: Any) -> None:
-    """A entry point finds a node by a value of some type, and not by another value."""
+def binds_typed(graph: Graph, operation: str) -> None:
+    """An operation finds a node by a value of each type that a property takes, and not by another value."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks("typed")
     sandbox = graph.sandbox(own=False)
-    node = sandbox.node("a", rank=there)
-    key = node["properties"]["corpus_key"] = f"{sandbox.key('a')} $rank $wanted"
-    if type(there) is not int and sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
-        raise NotApplicable("a property that holds integers takes no other values")
-    values = sandbox.put(node)
-    found = sandbox.answers(operation, "typed", wanted=key, rank=there)
-    expect.that(found == values, "the node that has the value", f"{len(found)} nodes", "records")
-    found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
-    expect.that(not found, "no node with another value", f"{len(found)}", "records")
+    for kind, (there, absent) in TYPED.items():
+        node = sandbox.node(kind, rank=there)
+        key = node["properties"]["corpus_key"] = f"{sandbox.key(kind)} $rank $wanted"
+        if type(there) is int:
+            sandbox.put(node)
+        elif sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
+            continue  # a property that holds integers may take no other values
+        found = sandbox.answers(operation, "typed", wanted=key, rank=there)
+        expect.that(found == [value_of(node)], f"the node that has the value: {kind}", f"{len(found)} nodes", "records")
+        found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
+        expect.that(not found, f"no node with another value: {kind}", f"{len(found)}", "records")
 
 
 def ordered(graph: Graph, operation: str) -> None:
-    """A entry point gives the records of an ordered query in their order."""
+    """An operation gives the records of an ordered query in their order."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks("ordered")
@@ -129,14 +211,10 @@ def ordered(graph: Graph, operation: str) -> None:
     ranks = [5, 1, 4, 2, 7, 3, 6]
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in ranks]
     sandbox.put(*nodes)
-    wanted = [value_of(node) for _, node in sorted(zip(ranks, nodes, strict=True), key=_rank)]
+    wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
     found = sandbox.answers(operation, "ordered", group=sandbox.group)
     expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.that(found == wanted, "the order that was asked for", "another order", "records")
-
-
-def _rank(pair: tuple[int, Any]) -> int:
-    return pair[0]
 
 
 def broken(graph: Graph) -> list[dict[str, Any]]:
